@@ -1,0 +1,10 @@
+// Identifiers and secrets, from the operating system's generator.
+import { randomBytes, randomUUID } from 'node:crypto';
+
+export const createId = (): string => randomUUID();
+
+/** 32 hex characters, as vLLM's request ids. */
+export const createRequestId = (): string => randomBytes(16).toString('hex');
+
+/** Shown once to its owner; only a hash is stored. */
+export const createApiKeySecret = (): string => `wk-${randomBytes(24).toString('base64url')}`;

@@ -1,0 +1,9 @@
+// For bugs: a condition that cannot be false unless our own code is wrong. Users' mistakes are AppErrors.
+
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError';
+}
+
+export function invariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new InvariantError(message);
+}

@@ -1,0 +1,31 @@
+// JSON lines on stderr: an event name (noun.verb) and fields with units. stdout belongs to the command's own output.
+import { destination, pino } from 'pino';
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+  child(fields: LogFields): Log;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export function createLog(level: LogLevel): Log {
+  return wrap(pino({ level, base: null, messageKey: 'event' }, destination({ fd: 2, sync: true })));
+}
+
+export const silentLog: Log = createLog('silent');
+
+function wrap(logger: pino.Logger): Log {
+  return {
+    debug: (event, fields) => logger.debug(fields ?? {}, event),
+    info: (event, fields) => logger.info(fields ?? {}, event),
+    warn: (event, fields) => logger.warn(fields ?? {}, event),
+    error: (event, fields) => logger.error(fields ?? {}, event),
+    child: (fields) => wrap(logger.child(fields)),
+  };
+}

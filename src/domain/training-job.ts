@@ -1,0 +1,51 @@
+// A durable unit of training work. One job makes one checkpoint. The states and their order are this table.
+
+export const NEXT_STATUS = {
+  queued: ['running', 'cancelled'],
+  running: ['running', 'succeeded', 'failed', 'cancelled'], // running → running: the process died, a new attempt took over
+  succeeded: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type JobStatus = keyof typeof NEXT_STATUS;
+export type JobType = 'rl' | 'sft';
+
+export const isFinished = (status: JobStatus): boolean => NEXT_STATUS[status].length === 0;
+
+/** Why data was not trained on, with counts: `{ "equal_rewards": 3, "no_trainable_tokens": 1 }`. */
+export type Skipped = Readonly<Record<string, number>>;
+
+export interface TrainingJob {
+  readonly id: string; // uuid
+  readonly type: JobType;
+  readonly modelId: string;
+  readonly entity: string;
+  readonly status: JobStatus;
+  /** Blob with the request body as it was accepted. */
+  readonly bodyBlob: string;
+  readonly attempt: number;
+  readonly cancelRequested: boolean;
+  /** Checkpoint step that this job makes; null until it runs. */
+  readonly step: number | null;
+  /** 0…1 */
+  readonly progress: number;
+  readonly skipped: Skipped;
+  readonly errorMessage: string | null;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+}
+
+export const EVENT_TYPES = ['training_started', 'gradient_step', 'training_ended', 'training_failed'] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export interface TrainingEvent {
+  readonly id: string; // uuid
+  readonly jobId: string;
+  /** 0, 1, 2, … without gaps. The same (job, ordinal) is stored once, so that a replayed job repeats no event. */
+  readonly ordinal: number;
+  readonly type: EventType;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAtMs: number;
+}

@@ -1,0 +1,86 @@
+// What a trainer can do, whatever runs it: the four verbs that a training loop is written in. Knows tokens, rows and
+// losses as data; knows no rewards, no jobs, no text. Signed by test/contract/training-engine.ts.
+import type { LossProgram } from './loss-program.ts';
+
+export interface LoraConfig {
+  readonly rank: number;
+  /** Adapter output is scaled by alpha / rank (arXiv:2106.09685 §4.1). */
+  readonly alpha: number;
+  /** Seeds A (Kaiming uniform, as PEFT does); B starts at zero. */
+  readonly seed: number;
+}
+
+/**
+ * One packed row. Segments are runs of tokens that attend causally to themselves and to their ancestors, so several
+ * sequences, or several completions of one shared prompt, lie in a row without seeing each other.
+ */
+export interface TrainingRow {
+  /** `[row]` token ids. */
+  readonly tokens: Int32Array;
+  /** `[row]` position of each token in its own sequence (RoPE). */
+  readonly positions: Int32Array;
+  /** `[row]` segment of each token. */
+  readonly segments: Int32Array;
+  /** `[segments]` parent segment, −1 for none. */
+  readonly parents: Int32Array;
+  /** `[trained]` index in the row whose output predicts the target. */
+  readonly predictFrom: Int32Array;
+  /** `[trained]` token id to predict. */
+  readonly targets: Int32Array;
+  /** `[trained]` sequence of each trained token, for sequence-level terms. */
+  readonly sequenceIds: Int32Array;
+  /** Named `[trained]` float inputs of the loss program (oldLogprobs, advantages, weights, …). */
+  readonly inputs: Readonly<Record<string, Float32Array>>;
+}
+
+export interface OptimizerParams {
+  readonly learningRate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  readonly weightDecay: number;
+  /** Gradients are scaled down to this global norm; 0 is off. */
+  readonly maxGradNorm: number;
+}
+
+export interface ForwardBackwardResult {
+  readonly loss: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** A directory that `save` wrote: PEFT files, and optimizer state when `resumable`. */
+export interface SaveOptions {
+  readonly resumable: boolean;
+}
+
+export interface TrainingSession {
+  /** Log-probabilities of row.targets with the current weights, `[trained]`, nats. */
+  logprobs(row: TrainingRow): Promise<Float32Array>;
+  /** Adds this row's gradients to those not yet applied. */
+  forwardBackward(row: TrainingRow, loss: LossProgram): Promise<ForwardBackwardResult>;
+  /** Applies and clears the gradients. */
+  optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
+  /** Writes adapter_config.json and adapter_model.safetensors (and optimizer.safetensors) into an existing, empty directory, fsynced. */
+  save(directory: string, options: SaveOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenSessionOptions {
+  /** PEFT directory to start from; null for a fresh adapter. Optimizer state is restored when the directory has it. */
+  readonly from: string | null;
+  readonly lora: LoraConfig;
+  /** Start with zero optimizer moments even if `from` has them. */
+  readonly resetOptimizer?: boolean;
+}
+
+/**
+ * One session at a time. Codes thrown: `engine_unavailable` (its process died or is starting: open a new session and
+ * replay), `bad_model_files`, `invalid_request` (row longer than maxRowLength), `cancelled`.
+ */
+export interface TrainingEngine {
+  /** Tokens that fit in one row. */
+  readonly maxRowLength: number;
+  open(options: OpenSessionOptions, signal: AbortSignal): Promise<TrainingSession>;
+  status(): { ready: boolean; busy: boolean; restarts: number; lastFailure: string | null };
+  close(): Promise<void>;
+}

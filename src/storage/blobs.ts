@@ -1,0 +1,19 @@
+// Bytes that are too large for rows: job bodies, adapters, logged trajectories. A blob appears whole or not at all, and
+// once `put` has returned it survives power loss. Names are slash-separated segments of [A-Za-z0-9._-], no `..`.
+// Implemented by memory.ts and blobs/filesystem.ts (blobs/s3.ts later); signed by test/contract/blobs.ts.
+
+export interface BlobStore {
+  /** Durable when it resolves: temporary name, fsync, rename, fsync of the directory. Overwrites. */
+  put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }>;
+  /** Null when there is none. */
+  find(name: string): Promise<Uint8Array | null>;
+  stream(name: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /** Names that start with `prefix/`, sorted. */
+  list(prefix: string): Promise<readonly { name: string; sizeBytes: number }[]>;
+  /** The blob, and everything under `name/`. Idempotent. */
+  delete(name: string): Promise<void>;
+  /** Puts every file of a local directory under `prefix/`; the file named last becomes visible last. */
+  putDirectory(prefix: string, directory: string): Promise<void>;
+  /** A local directory holding the files under `prefix/`, for engines that read paths. Read-only for the caller. Null when there are none. */
+  openDirectory(prefix: string): Promise<string | null>;
+}
