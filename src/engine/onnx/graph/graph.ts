@@ -1,0 +1,123 @@
+// A computation as a list of nodes in the order they were made, which is a topological order. Knows shapes and dtypes;
+// does not know what an op computes (ops.ts), how to differentiate it (autodiff.ts) or how to run it (session.ts).
+import { invariant } from '#base/invariant';
+
+export type Dtype = 'float32' | 'int64' | 'bool' | 'uint8';
+
+/** A number, or the name of a size that is known only when the graph runs (`'batch'`, `'tokens'`). */
+export type Dim = number | string;
+export type Shape = readonly Dim[];
+
+export interface Value {
+  readonly name: string;
+  readonly dtype: Dtype;
+  readonly shape: Shape;
+  /** Null for inputs and initializers. */
+  readonly producer: Node | null;
+}
+
+export type Attribute = number | string | readonly number[] | { readonly float: number };
+
+export interface Node {
+  readonly op: string;
+  /** '' is ai.onnx; 'com.microsoft' is ONNX Runtime's own. */
+  readonly domain: string;
+  /** Null for an optional input that is left out. */
+  readonly inputs: readonly (Value | null)[];
+  readonly outputs: readonly Value[];
+  readonly attributes: Readonly<Record<string, Attribute>>;
+}
+
+export type InitializerData = Float32Array | BigInt64Array | Uint8Array;
+
+export interface Initializer {
+  readonly value: Value;
+  readonly data: InitializerData;
+}
+
+export interface OutputSpec {
+  readonly dtype: Dtype;
+  readonly shape: Shape;
+}
+
+export class Graph {
+  readonly nodes: Node[] = [];
+  readonly inputs: Value[] = [];
+  readonly initializers: Initializer[] = [];
+  readonly outputs: Value[] = [];
+  #next = 0;
+  readonly #integers = new Map<string, Value>();
+
+  input(name: string, dtype: Dtype, shape: Shape): Value {
+    const value: Value = { name, dtype, shape, producer: null };
+    this.inputs.push(value);
+    return value;
+  }
+
+  /** Borrowed until the graph is serialized. */
+  initializer(name: string, data: InitializerData, shape: readonly number[]): Value {
+    const size = shape.reduce((a, b) => a * b, 1);
+    invariant(data.length === size, `${name}: ${data.length} values for shape [${shape.join(', ')}]`);
+    const dtype = data instanceof Float32Array ? 'float32' : data instanceof Uint8Array ? 'uint8' : 'int64';
+    const value: Value = { name, dtype, shape, producer: null };
+    this.initializers.push({ value, data });
+    return value;
+  }
+
+  scalar(x: number): Value {
+    return this.initializer(this.#name('scalar'), Float32Array.of(x), []);
+  }
+
+  /** int64 `[n]`, shared between uses. */
+  integers(...values: readonly number[]): Value {
+    const key = values.join(',');
+    let value = this.#integers.get(key);
+    if (!value) {
+      value = this.initializer(this.#name('integers'), BigInt64Array.from(values, BigInt), [values.length]);
+      this.#integers.set(key, value);
+    }
+    return value;
+  }
+
+  node(
+    op: string,
+    inputs: readonly (Value | null)[],
+    outputs: readonly OutputSpec[],
+    attributes: Readonly<Record<string, Attribute>> = {},
+    domain = '',
+  ): readonly Value[] {
+    const made: Value[] = [];
+    const node: Node = { op, domain, inputs, outputs: made, attributes };
+    for (const spec of outputs) made.push({ ...spec, name: this.#name(op), producer: node });
+    this.nodes.push(node);
+    return made;
+  }
+
+  /** Makes the value a result of the graph, under this name. */
+  output(name: string, value: Value): void {
+    const [named] = this.node('Identity', [value], [{ dtype: value.dtype, shape: value.shape }]);
+    const result = { ...named!, name };
+    (this.nodes.at(-1)!.outputs as Value[])[0] = result;
+    this.outputs.push(result);
+  }
+
+  #name(stem: string): string {
+    return `${stem}_${this.#next++}`;
+  }
+}
+
+export const formatShape = (shape: Shape): string => `[${shape.join(', ')}]`;
+
+/** NumPy broadcasting; symbolic sizes are equal only to themselves. */
+export function broadcastShapes(a: Shape, b: Shape): Dim[] {
+  const rank = Math.max(a.length, b.length);
+  return Array.from({ length: rank }, (_, i) => {
+    const x = a[i - (rank - a.length)] ?? 1;
+    const y = b[i - (rank - b.length)] ?? 1;
+    if (x === 1) return y;
+    invariant(y === 1 || x === y, `shapes ${formatShape(a)} and ${formatShape(b)} do not broadcast`);
+    return x;
+  });
+}
+
+export const sameShape = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((d, i) => d === b[i]);

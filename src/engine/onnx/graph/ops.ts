@@ -1,0 +1,235 @@
+// The operations that our models and losses are written in: each adds nodes to a graph and works out the shape of the
+// result. Every differentiable one has its rule in autodiff.ts. ONNX opset 18, and ONNX Runtime's com.microsoft domain.
+import { invariant } from '#base/invariant';
+import {
+  broadcastShapes,
+  formatShape,
+  sameShape,
+  type Dim,
+  type Dtype,
+  type Graph,
+  type Shape,
+  type Value,
+} from './graph.ts';
+
+const one = (values: readonly Value[]): Value => values[0]!;
+const axisOf = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis);
+
+function elementwise(op: string, dtype?: Dtype) {
+  return (g: Graph, x: Value): Value => one(g.node(op, [x], [{ dtype: dtype ?? x.dtype, shape: x.shape }]));
+}
+
+function binary(op: string, dtype?: Dtype) {
+  return (g: Graph, x: Value, y: Value): Value =>
+    one(g.node(op, [x, y], [{ dtype: dtype ?? x.dtype, shape: broadcastShapes(x.shape, y.shape) }]));
+}
+
+export const add = binary('Add');
+export const sub = binary('Sub');
+export const mul = binary('Mul');
+export const div = binary('Div');
+export const minimum = binary('Min');
+export const maximum = binary('Max');
+export const less = binary('Less', 'bool');
+export const equal = binary('Equal', 'bool');
+export const neg = elementwise('Neg');
+export const exp = elementwise('Exp');
+export const log = elementwise('Log');
+export const sqrt = elementwise('Sqrt');
+export const sigmoid = elementwise('Sigmoid');
+export const isNaN = elementwise('IsNaN', 'bool');
+export const not = elementwise('Not', 'bool');
+
+/** The value itself; gradients end here. */
+export const stopGradient = elementwise('Identity');
+
+/** x · sigmoid(x) */
+export const silu = (g: Graph, x: Value): Value => mul(g, x, sigmoid(g, x));
+
+export function toFloat(g: Graph, x: Value): Value {
+  return one(g.node('Cast', [x], [{ dtype: 'float32', shape: x.shape }], { to: 1 }));
+}
+
+export function where(g: Graph, condition: Value, x: Value, y: Value): Value {
+  const shape = broadcastShapes(condition.shape, broadcastShapes(x.shape, y.shape));
+  return one(g.node('Where', [condition, x, y], [{ dtype: x.dtype, shape }]));
+}
+
+export interface MatmulOptions {
+  transposeA?: boolean;
+  transposeB?: boolean;
+  /** Multiplies the product. */
+  alpha?: number;
+}
+
+/** `[..., m, k] · [..., k, n] → [..., m, n]`, batch sizes broadcast; transposing costs no copy. */
+export function matmul(g: Graph, a: Value, b: Value, { transposeA, transposeB, alpha }: MatmulOptions = {}): Value {
+  const [m, ka] = lastTwo(a.shape, transposeA);
+  const [kb, n] = lastTwo(b.shape, transposeB);
+  invariant(ka === kb, `matmul ${formatShape(a.shape)} · ${formatShape(b.shape)}: ${ka} ≠ ${kb}`);
+  const shape = [...broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2)), m, n];
+  const output = { dtype: a.dtype, shape };
+  if (!transposeA && !transposeB && alpha === undefined) return one(g.node('MatMul', [a, b], [output]));
+  const attributes = { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: alpha ?? 1 } };
+  return one(g.node('FusedMatMul', [a, b], [output], attributes, 'com.microsoft'));
+}
+
+function lastTwo(shape: Shape, transposed = false): [Dim, Dim] {
+  const [a, b] = shape.slice(-2) as [Dim, Dim];
+  return transposed ? [b, a] : [a, b];
+}
+
+/** `[m, k] · [k, n] + [m, n]` in one node. */
+export function matmulAdd(g: Graph, a: Value, b: Value, addend: Value): Value {
+  return one(g.node('Gemm', [a, b, addend], [{ dtype: a.dtype, shape: [a.shape[0]!, b.shape[1]!] }]));
+}
+
+/** `[m, in] · [in, out]` with 8-bit weights in blocks of 32 along `in` (weights/quantize.ts). Not differentiable. */
+export function matmulBlocks8(
+  g: Graph,
+  x: Value,
+  packed: Value,
+  scales: Value,
+  inFeatures: number,
+  outFeatures: number,
+): Value {
+  const attributes = { K: inFeatures, N: outFeatures, bits: 8, block_size: 32, accuracy_level: 4 };
+  const shape = [...x.shape.slice(0, -1), outFeatures];
+  return one(g.node('MatMulNBits', [x, packed, scales], [{ dtype: 'float32', shape }], attributes, 'com.microsoft'));
+}
+
+/** With `keepDims` the reduced axes stay as size 1; without, a Reshape drops them. */
+function reduction(op: string) {
+  return (g: Graph, x: Value, axes: readonly number[], keepDims = true): Value => {
+    const reduced = axes.map((axis) => axisOf(axis, x.shape.length));
+    const shape = x.shape.map((d, i) => (reduced.includes(i) ? 1 : d));
+    const kept = one(g.node(op, [x, g.integers(...reduced)], [{ dtype: x.dtype, shape }], { keepdims: 1 }));
+    return keepDims
+      ? kept
+      : reshape(
+          g,
+          kept,
+          x.shape.filter((_, i) => !reduced.includes(i)),
+        );
+  };
+}
+
+export const reduceSum = reduction('ReduceSum');
+export const reduceMean = reduction('ReduceMean');
+/** log Σ exp along the axes. */
+export const logSumExp = reduction('ReduceLogSumExp');
+
+/** Along the last axis. */
+export const softmax = (g: Graph, x: Value): Value =>
+  one(g.node('Softmax', [x], [{ dtype: x.dtype, shape: x.shape }], { axis: -1 }));
+export const logSoftmax = (g: Graph, x: Value): Value =>
+  one(g.node('LogSoftmax', [x], [{ dtype: x.dtype, shape: x.shape }], { axis: -1 }));
+
+export function transpose(g: Graph, x: Value, perm: readonly number[]): Value {
+  return one(g.node('Transpose', [x], [{ dtype: x.dtype, shape: perm.map((i) => x.shape[i]!) }], { perm }));
+}
+
+/**
+ * To the given sizes. A symbolic size takes its value from the same place in x, or, once, from what remains; where
+ * neither will do, give the target shape as an int64 value (see shapeOf).
+ */
+export function reshape(g: Graph, x: Value, shape: Shape, target?: Value): Value {
+  return one(g.node('Reshape', [x, target ?? reshapeTarget(g, x.shape, shape)], [{ dtype: x.dtype, shape }]));
+}
+
+function reshapeTarget(g: Graph, from: Shape, to: Shape): Value {
+  let open = 0;
+  const sizes = to.map((dim, i) => {
+    if (typeof dim === 'number') return dim;
+    if (from[i] === dim) return 0;
+    open++;
+    return -1;
+  });
+  invariant(open <= 1, `reshape ${formatShape(from)} → ${formatShape(to)} needs a target value`);
+  return g.integers(...sizes);
+}
+
+/** int64 `[rank]` */
+export const shapeOf = (g: Graph, x: Value): Value =>
+  one(g.node('Shape', [x], [{ dtype: 'int64', shape: [x.shape.length] }]));
+
+export function zerosLike(g: Graph, x: Value): Value {
+  return one(g.node('ConstantOfShape', [shapeOf(g, x)], [{ dtype: 'float32', shape: x.shape }]));
+}
+
+/** Broadcasts x to the sizes of `like`. */
+export function expandLike(g: Graph, x: Value, like: Value): Value {
+  return one(g.node('Expand', [x, shapeOf(g, like)], [{ dtype: x.dtype, shape: like.shape }]));
+}
+
+export function concat(g: Graph, parts: readonly Value[], axis: number, size?: Dim): Value {
+  const rank = parts[0]!.shape.length;
+  const at = axisOf(axis, rank);
+  const sizes = parts.map((p) => p.shape[at]!);
+  const total =
+    size ?? (sizes.every((d) => typeof d === 'number') ? sizes.reduce((a, b) => a + b, 0) : sizes.join('+'));
+  const shape = parts[0]!.shape.map((d, i) => (i === at ? total : d));
+  return one(g.node('Concat', parts, [{ dtype: parts[0]!.dtype, shape }], { axis: at }));
+}
+
+/** `sizes` are numbers, or an int64 value when a size is symbolic. */
+export function split(g: Graph, x: Value, axis: number, dims: readonly Dim[], sizes?: Value): readonly Value[] {
+  const at = axisOf(axis, x.shape.length);
+  const outputs = dims.map((dim) => ({ dtype: x.dtype, shape: x.shape.map((d, i) => (i === at ? dim : d)) }));
+  return g.node('Split', [x, sizes ?? g.integers(...(dims as number[]))], outputs, { axis: at });
+}
+
+/** Rows of `data` along axis 0: `[n, ...rest]` at `[...i] → [...i, ...rest]`. */
+export function gather(g: Graph, data: Value, indices: Value): Value {
+  return one(
+    g.node('Gather', [data, indices], [{ dtype: data.dtype, shape: [...indices.shape, ...data.shape.slice(1)] }], {
+      axis: 0,
+    }),
+  );
+}
+
+/** `out[i, j] = x[i, indices[i, j]]` */
+export function gatherElements(g: Graph, x: Value, indices: Value): Value {
+  return one(g.node('GatherElements', [x, indices], [{ dtype: x.dtype, shape: indices.shape }], { axis: -1 }));
+}
+
+/** `out = base; out[indices[i, j], j] += updates[i, j]` along axis 0, or `out[i, indices[i, j]]` along the last. Serial, so deterministic. */
+export function scatterAdd(g: Graph, base: Value, indices: Value, updates: Value, axis: 0 | -1): Value {
+  const attributes = { axis, reduction: 'add' };
+  return one(
+    g.node('ScatterElements', [base, indices, updates], [{ dtype: base.dtype, shape: base.shape }], attributes),
+  );
+}
+
+/**
+ * Root-mean-square norm over the last axis (arXiv:1910.07467), scaled by `weight` `[size]`. Also gives
+ * 1 / rms, `[..., 1]`, which the gradient needs.
+ */
+export function rmsNorm(g: Graph, x: Value, weight: Value, epsilon: number): Value {
+  invariant(
+    sameShape(weight.shape, x.shape.slice(-1)),
+    `rmsNorm of ${formatShape(x.shape)} by ${formatShape(weight.shape)}`,
+  );
+  const inverse = [...x.shape.slice(0, -1), 1];
+  const outputs = [
+    { dtype: x.dtype, shape: x.shape },
+    { dtype: x.dtype, shape: inverse },
+  ];
+  return one(
+    g.node('SimplifiedLayerNormalization', [x, weight], outputs, {
+      axis: -1,
+      epsilon: { float: epsilon },
+      stash_type: 1,
+    }),
+  );
+}
+
+/**
+ * Rotary position embedding (arXiv:2104.09864), halves rotated as in Llama. x `[batch, heads, seq, headDim]`, positions
+ * int64 `[batch, seq]`, cos and sin `[maxPositions, headDim / 2]`.
+ */
+export function rotary(g: Graph, x: Value, positions: Value, cos: Value, sin: Value): Value {
+  return one(
+    g.node('RotaryEmbedding', [x, positions, cos, sin], [{ dtype: x.dtype, shape: x.shape }], {}, 'com.microsoft'),
+  );
+}

@@ -1,0 +1,137 @@
+// Graph → ONNX ModelProto bytes (opset 18). Weights above a size go to a second file, because a protobuf message ends at
+// 2 GiB. The message definitions are the part of onnx.proto3 that we write: field numbers from onnx/onnx (Apache-2.0).
+import protobuf from 'protobufjs';
+import type { Attribute, Dtype, Graph, Initializer, InitializerData, Value } from './graph.ts';
+
+const OPSET = 18;
+const IR_VERSION = 9;
+/** Smaller tensors stay in the message: ONNX Runtime wants shapes and axes there. */
+const EXTERNAL_BYTES_MIN = 64 * 1024;
+/** mmap granularity. */
+const ALIGNMENT = 4096;
+
+const DATA_TYPE: Record<Dtype, number> = { float32: 1, uint8: 2, int64: 7, bool: 9 };
+const ATTRIBUTE = { float: 1, int: 2, string: 3, ints: 7 } as const;
+
+const field = (type: string, id: number) => ({ type, id });
+const list = (type: string, id: number) => ({ rule: 'repeated', type, id });
+
+const Model = protobuf.Root.fromJSON({
+  nested: {
+    ModelProto: {
+      fields: {
+        irVersion: field('int64', 1),
+        producerName: field('string', 2),
+        graph: field('GraphProto', 7),
+        opsetImport: list('OperatorSetIdProto', 8),
+      },
+    },
+    OperatorSetIdProto: { fields: { domain: field('string', 1), version: field('int64', 2) } },
+    GraphProto: {
+      fields: {
+        node: list('NodeProto', 1),
+        name: field('string', 2),
+        initializer: list('TensorProto', 5),
+        input: list('ValueInfoProto', 11),
+        output: list('ValueInfoProto', 12),
+      },
+    },
+    NodeProto: {
+      fields: {
+        input: list('string', 1),
+        output: list('string', 2),
+        name: field('string', 3),
+        opType: field('string', 4),
+        attribute: list('AttributeProto', 5),
+        domain: field('string', 7),
+      },
+    },
+    AttributeProto: {
+      fields: {
+        name: field('string', 1),
+        f: field('float', 2),
+        i: field('int64', 3),
+        s: field('bytes', 4),
+        ints: list('int64', 8),
+        type: field('int32', 20),
+      },
+    },
+    TensorProto: {
+      fields: {
+        dims: list('int64', 1),
+        dataType: field('int32', 2),
+        name: field('string', 8),
+        rawData: field('bytes', 9),
+        externalData: list('StringStringEntryProto', 13),
+        dataLocation: field('int32', 14),
+      },
+    },
+    StringStringEntryProto: { fields: { key: field('string', 1), value: field('string', 2) } },
+    ValueInfoProto: { fields: { name: field('string', 1), type: field('TypeProto', 2) } },
+    TypeProto: { fields: { tensorType: field('TensorTypeProto', 1) } },
+    TensorTypeProto: { fields: { elemType: field('int32', 1), shape: field('TensorShapeProto', 2) } },
+    TensorShapeProto: { fields: { dim: list('DimensionProto', 1) } },
+    DimensionProto: { fields: { dimValue: field('int64', 1), dimParam: field('string', 2) } },
+  },
+}).lookupType('ModelProto');
+
+export interface SerializedModel {
+  readonly model: Uint8Array;
+  /** What belongs into the file named by `externalFile`, in order, each padded to 4096 bytes. */
+  readonly external: readonly Uint8Array[];
+}
+
+/** `externalFile` null keeps every weight in the message. */
+export function serializeGraph(graph: Graph, externalFile: string | null): SerializedModel {
+  const external: Uint8Array[] = [];
+  let offset = 0;
+  const tensor = ({ value, data }: Initializer) => {
+    const bytes = bytesOf(data);
+    const head = { dims: value.shape, dataType: DATA_TYPE[value.dtype], name: value.name };
+    if (externalFile === null || bytes.length < EXTERNAL_BYTES_MIN) return { ...head, rawData: bytes };
+    const at = offset;
+    external.push(bytes);
+    offset += paddedLength(bytes.length);
+    const entries = { location: externalFile, offset: String(at), length: String(bytes.length) };
+    return { ...head, dataLocation: 1, externalData: Object.entries(entries).map(([key, value]) => ({ key, value })) };
+  };
+  const message = {
+    irVersion: IR_VERSION,
+    producerName: 'whetstone',
+    opsetImport: [
+      { domain: '', version: OPSET },
+      { domain: 'com.microsoft', version: 1 },
+    ],
+    graph: {
+      name: 'whetstone',
+      node: graph.nodes.map((node, i) => ({
+        name: `${node.op}_${i}`,
+        opType: node.op,
+        domain: node.domain,
+        input: node.inputs.map((x) => x?.name ?? ''),
+        output: node.outputs.map((y) => y.name),
+        attribute: Object.entries(node.attributes).map(([name, value]) => attribute(name, value)),
+      })),
+      initializer: graph.initializers.map(tensor),
+      input: graph.inputs.map(valueInfo),
+      output: graph.outputs.map(valueInfo),
+    },
+  };
+  return { model: Model.encode(Model.fromObject(message)).finish(), external };
+}
+
+export const paddedLength = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT;
+
+const bytesOf = (data: InitializerData): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
+function attribute(name: string, value: Attribute) {
+  if (typeof value === 'number') return { name, type: ATTRIBUTE.int, i: value };
+  if (typeof value === 'string') return { name, type: ATTRIBUTE.string, s: new TextEncoder().encode(value) };
+  if ('float' in value) return { name, type: ATTRIBUTE.float, f: value.float };
+  return { name, type: ATTRIBUTE.ints, ints: value };
+}
+
+function valueInfo(value: Value) {
+  const dim = value.shape.map((size) => (typeof size === 'number' ? { dimValue: size } : { dimParam: size }));
+  return { name: value.name, type: { tensorType: { elemType: DATA_TYPE[value.dtype], shape: { dim } } } };
+}
