@@ -79,11 +79,6 @@ function lastTwo(shape: Shape, transposed = false): [Dim, Dim] {
   return transposed ? [b, a] : [a, b];
 }
 
-/** `[m, k] · [k, n] + [m, n]` in one node. */
-export function matmulAdd(g: Graph, a: Value, b: Value, addend: Value): Value {
-  return one(g.node('Gemm', [a, b, addend], [{ dtype: a.dtype, shape: [a.shape[0]!, b.shape[1]!] }]));
-}
-
 /** `[m, in] · [in, out]` with 8-bit weights in blocks of 32 along `in` (weights/quantize.ts). Not differentiable. */
 export function matmulBlocks8(
   g: Graph,

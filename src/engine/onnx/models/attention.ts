@@ -1,0 +1,59 @@
+// Grouped-query attention (arXiv:2305.13245) in the two forms that we need: over a packed row (training) and over a cache
+// plus the new tokens (serving). Softmax in float32. Masks are additive, 0 or a large negative number.
+//
+// The query heads that share a key head are rows of one matrix, `[batch, kvHeads, group · seq, headDim]`, so that scores
+// need no repeated keys. Masks are therefore tiled `group` times, once per graph (tileMask).
+import type { Graph, Value } from '../graph/graph.ts';
+import * as ops from '../graph/ops.ts';
+import type { DecoderConfig } from './config.ts';
+
+/** What we add where a token must not look: exp underflows to exactly 0. */
+export const MASKED = -1e9;
+
+/** `[batch, 1, seq, keys] → [batch, 1, group · seq, keys]` */
+export function tileMask(g: Graph, config: DecoderConfig, mask: Value): Value {
+  const group = config.heads / config.kvHeads;
+  return group === 1 ? mask : ops.concat(g, Array.from({ length: group }, () => mask), 2, 'groupSeq');
+}
+
+/** mask: from tileMask, keys = seq. */
+export function rowAttention(g: Graph, config: DecoderConfig, q: Value, k: Value, v: Value, mask: Value): Value {
+  const scores = ops.matmul(g, groupQueries(g, config, q), k, { transposeB: true, alpha: config.headDim ** -0.5 });
+  const weights = ops.softmax(g, ops.add(g, scores, mask)); // [batch, kvHeads, group · seq, seq]
+  return ungroup(g, config, ops.matmul(g, weights, v), q);
+}
+
+export interface PastKeysAndValues {
+  /** `[batch, kvHeads, headDim, capacity]` */
+  readonly k: Value;
+  /** `[batch, kvHeads, capacity, headDim]` */
+  readonly v: Value;
+}
+
+/** newK is k transposed, `[batch, kvHeads, headDim, seq]`. mask: from tileMask, keys = capacity + seq, the past first. */
+export function cachedAttention(g: Graph, config: DecoderConfig, q: Value, newK: Value, newV: Value, past: PastKeysAndValues, mask: Value): Value {
+  const rows = groupQueries(g, config, q);
+  const alpha = config.headDim ** -0.5;
+  const pastScores = ops.matmul(g, rows, past.k, { alpha });
+  const newScores = ops.matmul(g, rows, newK, { alpha });
+  const scores = ops.concat(g, [pastScores, newScores], -1, 'keys');
+  const weights = ops.softmax(g, ops.add(g, scores, mask)); // [batch, kvHeads, group · seq, keys]
+  const sizes = ops.concat(g, [sizeAt(g, past.k, 3), sizeAt(g, newK, 3)], 0, 2);
+  const [pastWeights, newWeights] = ops.split(g, weights, -1, [past.k.shape[3]!, newK.shape[3]!], sizes) as [Value, Value];
+  const attended = ops.add(g, ops.matmul(g, pastWeights, past.v), ops.matmul(g, newWeights, newV));
+  return ungroup(g, config, attended, q);
+}
+
+/** `[batch, heads, seq, headDim] → [batch, kvHeads, group · seq, headDim]`; no data moves. */
+function groupQueries(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, q: Value): Value {
+  return heads === kvHeads ? q : ops.reshape(g, q, [q.shape[0]!, kvHeads, 'groupSeq', headDim]);
+}
+
+function ungroup(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, x: Value, q: Value): Value {
+  return heads === kvHeads ? x : ops.reshape(g, x, [q.shape[0]!, heads, q.shape[2]!, headDim]);
+}
+
+/** int64 `[1]` */
+function sizeAt(g: Graph, x: Value, axis: number): Value {
+  return ops.gather(g, ops.shapeOf(g, x), g.integers(axis));
+}

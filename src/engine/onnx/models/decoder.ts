@@ -1,0 +1,73 @@
+// The forward pass of a decoder, written once. Where its weights come from (constants, trained inputs, adapters, 8-bit)
+// and what it attends to (a cache, a packed row) is the binding's business: serving-graph.ts and learning/train-graph.ts.
+import type { Graph, Value } from '../graph/graph.ts';
+import * as ops from '../graph/ops.ts';
+import type { DecoderConfig } from './config.ts';
+import { layerPrefix, projections, type FusedLinear } from './parameters.ts';
+import { ropeTables } from './rope.ts';
+
+export interface DecoderBinding {
+  /** A tensor by its Hugging Face name; `linear` and the output head have their own ways. */
+  weight(name: string, shape: readonly number[]): Value;
+  /** `[tokens, in] → [tokens, Σ out]`, bias and adapters included. */
+  linear(layer: number, linear: FusedLinear, x: Value): Value;
+  /** q `[batch, heads, seq, headDim]`, k and v `[batch, kvHeads, seq, headDim]` → `[batch, heads, seq, headDim]`. */
+  attend(layer: number, q: Value, k: Value, v: Value): Value;
+}
+
+export interface DecoderInputs {
+  /** int64 `[batch, seq]` */
+  readonly tokens: Value;
+  /** int64 `[batch, seq]` */
+  readonly positions: Value;
+}
+
+/** The hidden states after the last norm, `[tokens, hidden]` with tokens = batch · seq. */
+export function decoderForward(g: Graph, config: DecoderConfig, inputs: DecoderInputs, binding: DecoderBinding): Value {
+  const { hidden, vocab, normEpsilon } = config;
+  const norm = (name: string, x: Value) => ops.rmsNorm(g, x, binding.weight(name, x.shape.slice(-1) as number[]), normEpsilon);
+  const heads = headLayout(g, config, inputs);
+
+  let x = ops.reshape(g, ops.gather(g, binding.weight('model.embed_tokens.weight', [vocab, hidden]), inputs.tokens), ['tokens', hidden]);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const prefix = layerPrefix(layer);
+    const qkv = binding.linear(layer, 'qkv', norm(`${prefix}.input_layernorm.weight`, x));
+    let [q, k, v] = ops.split(g, qkv, -1, projections(config, 'qkv').map((p) => p.outFeatures)) as [Value, Value, Value];
+    q = heads.separate(q, config.heads);
+    k = heads.separate(k, config.kvHeads);
+    v = heads.separate(v, config.kvHeads);
+    if (config.queryKeyNorm) {
+      q = norm(`${prefix}.self_attn.q_norm.weight`, q);
+      k = norm(`${prefix}.self_attn.k_norm.weight`, k);
+    }
+    const attended = binding.attend(layer, heads.rotate(heads.toFront(q)), heads.rotate(heads.toFront(k)), heads.toFront(v));
+    x = ops.add(g, x, binding.linear(layer, 'o', heads.merge(attended)));
+
+    const gateUp = binding.linear(layer, 'gate_up', norm(`${prefix}.post_attention_layernorm.weight`, x));
+    const [gate, up] = ops.split(g, gateUp, -1, [config.intermediate, config.intermediate]) as [Value, Value];
+    x = ops.add(g, x, binding.linear(layer, 'down', ops.mul(g, ops.silu(g, gate), up)));
+  }
+  return norm('model.norm.weight', x);
+}
+
+/** Moves between `[tokens, heads · headDim]` and `[batch, heads, seq, headDim]`, and turns heads by their positions. */
+function headLayout(g: Graph, config: DecoderConfig, { tokens, positions }: DecoderInputs) {
+  const { headDim, maxPositions } = config;
+  const tables = ropeTables(headDim, maxPositions, config.ropeTheta, config.ropeScaling);
+  const cos = g.initializer('rope_cos', tables.cos, [maxPositions, headDim / 2]);
+  const sin = g.initializer('rope_sin', tables.sin, [maxPositions, headDim / 2]);
+  const [batch, seq] = tokens.shape as [string, string];
+  const batchAndSeq = ops.shapeOf(g, tokens);
+  const separated = new Map<number, Value>();
+  const separatedShape = (heads: number): Value => {
+    const known = separated.get(heads) ?? ops.concat(g, [batchAndSeq, g.integers(heads, headDim)], 0, 4);
+    separated.set(heads, known);
+    return known;
+  };
+  return {
+    separate: (x: Value, heads: number) => ops.reshape(g, x, [batch, seq, heads, headDim], separatedShape(heads)),
+    toFront: (x: Value) => ops.transpose(g, x, [0, 2, 1, 3]),
+    rotate: (x: Value) => ops.rotary(g, x, positions, cos, sin),
+    merge: (x: Value) => ops.reshape(g, ops.transpose(g, x, [0, 2, 1, 3]), ['tokens', config.heads * headDim]),
+  };
+}
