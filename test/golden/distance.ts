@@ -1,0 +1,20 @@
+// How far two tensors are from each other. NaN anywhere is infinitely far, so that it can never pass a tolerance.
+import { invariant } from '#base/invariant';
+
+/** max |a − b| */
+export function maxDistance(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
+  invariant(actual.length === expected.length, `${actual.length} numbers, expected ${expected.length}`);
+  let worst = 0;
+  for (let i = 0; i < expected.length; i++) {
+    const distance = Math.abs(actual[i]! - expected[i]!);
+    if (!(distance <= worst)) worst = Number.isNaN(distance) ? Infinity : distance;
+  }
+  return worst;
+}
+
+/** max |a − b| ÷ max |b|: one small element of a large tensor does not decide. */
+export function relativeDistance(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
+  const scale = Math.max(...Array.from(expected, Math.abs));
+  invariant(scale > 0, 'a tensor of zeros has no relative distance');
+  return maxDistance(actual, expected) / scale;
+}

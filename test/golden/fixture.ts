@@ -1,0 +1,71 @@
+// What python/golden wrote into fixtures/: where the files lie, and the shape of each expected.json. See the README there.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { openSafetensors } from '#engine/onnx/weights/safetensors';
+
+export const FAMILIES = ['llama', 'qwen2', 'qwen3'] as const;
+export type FamilyName = (typeof FAMILIES)[number];
+export const SEQUENCES = ['short', 'longer', 'forty'] as const;
+export type LossName = 'cross_entropy' | 'cispo' | 'ppo';
+
+interface ClipRange {
+  readonly ppo: boolean;
+  readonly epsilon: number;
+  readonly epsilonHigh: number;
+}
+
+export interface ModelExpectations {
+  readonly tolerance: Readonly<
+    Record<'logits' | 'logprobs' | 'loss' | 'gradient' | 'gradNorm' | 'adamwLosses' | 'adamwFinal', number>
+  >;
+  readonly sequences: Readonly<Record<(typeof SEQUENCES)[number], readonly number[]>>;
+  readonly training: {
+    readonly prompt: readonly number[];
+    readonly completions: readonly (readonly number[])[];
+    /** `[completion][token]` */
+    readonly trained: readonly (readonly boolean[])[];
+  };
+  readonly losses: Readonly<Record<LossName, number>>;
+  readonly clip: Readonly<Record<'cispo' | 'ppo', ClipRange>>;
+  readonly adamw: {
+    readonly learningRate: number;
+    readonly beta1: number;
+    readonly beta2: number;
+    readonly epsilon: number;
+    readonly weightDecay: number;
+    readonly maxGradNorm: number;
+    readonly losses: readonly number[];
+    readonly gradNorms: readonly number[];
+  };
+}
+
+export interface ModelFixture {
+  readonly directory: string;
+  readonly model: string;
+  readonly adapter: string;
+  readonly expected: ModelExpectations;
+  /** From expected.safetensors. */
+  readonly tensors: ReadonlyMap<string, Float32Array>;
+}
+
+export const fixturePath = (path: string): string => fileURLToPath(new URL(`./fixtures/${path}`, import.meta.url));
+
+export const readFixture = <T>(path: string): T => JSON.parse(readFileSync(fixturePath(path), 'utf8')) as T;
+
+export async function openModelFixture(family: FamilyName): Promise<ModelFixture> {
+  return {
+    directory: fixturePath(family),
+    model: fixturePath(`${family}/model`),
+    adapter: fixturePath(`${family}/adapter`),
+    expected: readFixture<ModelExpectations>(`${family}/expected.json`),
+    tensors: await readAllTensors(fixturePath(`${family}/expected.safetensors`)),
+  };
+}
+
+export async function readAllTensors(path: string): Promise<Map<string, Float32Array>> {
+  const source = await openSafetensors(path);
+  const tensors = new Map<string, Float32Array>();
+  for (const name of source.names()) tensors.set(name, await source.read(name));
+  await source.close();
+  return tensors;
+}

@@ -1,0 +1,158 @@
+// The serving graph driven by hand: tokens in, logits of every position out. Feeds are laid out as serving-graph.ts
+// describes them, in the plainest way, so that the golden logits judge the graph and not the code that schedules it.
+import { MASKED } from '#engine/onnx/models/attention';
+import type { DecoderConfig } from '#engine/onnx/models/config';
+import { FUSED_LINEARS, loadDecoderWeights, projections } from '#engine/onnx/models/parameters';
+import { buildServingGraph } from '#engine/onnx/models/serving-graph';
+import { loraAName, loraBName, loraScale, type LoraAdapter } from '#engine/onnx/learning/lora';
+import { openSession, type Feed, type Session } from '#engine/onnx/graph/session';
+import { openSafetensors } from '#engine/onnx/weights/safetensors';
+
+export interface ServingForward {
+  /** `[seq][vocab]` per sequence. Shorter sequences are padded on the right. `chunk`: tokens per run over the cache. */
+  logits(
+    sequences: readonly (readonly number[])[],
+    adapter: LoraAdapter | null,
+    chunk?: number,
+  ): Promise<Float32Array[]>;
+  close(): Promise<void>;
+}
+
+export async function openServingForward(config: DecoderConfig, modelDirectory: string): Promise<ServingForward> {
+  const source = await openSafetensors(modelDirectory);
+  const session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source)), {
+    threads: 1,
+  });
+  await source.close();
+  return {
+    logits: (sequences, adapter, chunk = Infinity) => runInChunks(session, config, sequences, adapter, chunk),
+    close: () => session.close(),
+  };
+}
+
+async function runInChunks(
+  session: Session,
+  config: DecoderConfig,
+  sequences: readonly (readonly number[])[],
+  adapter: LoraAdapter | null,
+  chunk: number,
+): Promise<Float32Array[]> {
+  const longest = Math.max(...sequences.map((tokens) => tokens.length));
+  const cache = createCache(config, sequences.length, longest);
+  const logits = sequences.map((tokens) => new Float32Array(tokens.length * config.vocab));
+  for (let start = 0; start < longest; start += chunk) {
+    const seq = Math.min(chunk, longest - start);
+    const results = await session.run({
+      ...rowFeeds(sequences, start, seq, longest),
+      ...cacheFeeds(cache),
+      ...adapterFeeds(config, adapter, sequences.length * seq),
+    });
+    writeCache(cache, results, start, seq);
+    sequences.forEach((tokens, row) => {
+      const count = Math.max(0, Math.min(seq, tokens.length - start));
+      const first = row * seq * config.vocab;
+      logits[row]!.set(results['logits']!.subarray(first, first + count * config.vocab), start * config.vocab);
+    });
+  }
+  return logits;
+}
+
+/** Tokens, positions, mask and wanted rows of the positions start … start + seq; the cache holds those before. */
+function rowFeeds(sequences: readonly (readonly number[])[], start: number, seq: number, capacity: number) {
+  const batch = sequences.length;
+  const keys = capacity + seq;
+  const tokens = new BigInt64Array(batch * seq);
+  const positions = new BigInt64Array(batch * seq);
+  const mask = new Float32Array(batch * seq * keys).fill(MASKED);
+  for (let row = 0; row < batch; row++) {
+    for (let i = 0; i < seq; i++) {
+      tokens[row * seq + i] = BigInt(sequences[row]![start + i] ?? 0);
+      positions[row * seq + i] = BigInt(start + i);
+      const own = (row * seq + i) * keys;
+      mask.fill(0, own, own + start); // all that is cached
+      mask.fill(0, own + capacity, own + capacity + i + 1); // the chunk up to itself
+    }
+  }
+  return {
+    tokens: { data: tokens, dims: [batch, seq] },
+    positions: { data: positions, dims: [batch, seq] },
+    mask: { data: mask, dims: [batch, 1, seq, keys] },
+    rows: { data: BigInt64Array.from({ length: batch * seq }, (_, i) => BigInt(i)), dims: [batch * seq] },
+  };
+}
+
+interface Cache {
+  readonly batch: number;
+  readonly capacity: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  /** `[layer]` of `[batch, kvHeads, headDim, capacity]` */
+  readonly k: readonly Float32Array[];
+  /** `[layer]` of `[batch, kvHeads, capacity, headDim]` */
+  readonly v: readonly Float32Array[];
+}
+
+function createCache({ layers, kvHeads, headDim }: DecoderConfig, batch: number, capacity: number): Cache {
+  const make = () => Array.from({ length: layers }, () => new Float32Array(batch * kvHeads * headDim * capacity));
+  return { batch, capacity, kvHeads, headDim, k: make(), v: make() };
+}
+
+function cacheFeeds({ batch, capacity, kvHeads, headDim, k, v }: Cache): Record<string, Feed> {
+  const feeds: Record<string, Feed> = {};
+  k.forEach((data, layer) => (feeds[`past_k.${layer}`] = { data, dims: [batch, kvHeads, headDim, capacity] }));
+  v.forEach((data, layer) => (feeds[`past_v.${layer}`] = { data, dims: [batch, kvHeads, capacity, headDim] }));
+  return feeds;
+}
+
+function writeCache(cache: Cache, results: Readonly<Record<string, Float32Array>>, start: number, seq: number): void {
+  const { batch, capacity, kvHeads, headDim } = cache;
+  for (let layer = 0; layer < cache.k.length; layer++) {
+    const newK = results[`new_k.${layer}`]!; // [batch, kvHeads, headDim, seq]
+    for (let row = 0; row < batch * kvHeads * headDim; row++) {
+      cache.k[layer]!.set(newK.subarray(row * seq, (row + 1) * seq), row * capacity + start);
+    }
+    const newV = results[`new_v.${layer}`]!; // [batch, kvHeads, seq, headDim]
+    for (let head = 0; head < batch * kvHeads; head++) {
+      const from = newV.subarray(head * seq * headDim, (head + 1) * seq * headDim);
+      cache.v[layer]!.set(from, (head * capacity + start) * headDim);
+    }
+  }
+}
+
+/** Every token uses the adapter; without one there is a single column of zeros. */
+function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, tokens: number): Record<string, Feed> {
+  const rank = adapter?.rank ?? 0;
+  const columnsOf = (projectionCount: number) => Math.max(1, projectionCount * rank);
+  const feeds: Record<string, Feed> = {};
+  for (const count of [1, 2, 3]) {
+    const columns = columnsOf(count);
+    feeds[`lora_mask.${count}`] = { data: new Float32Array(tokens * columns).fill(1), dims: [tokens, 1, columns] };
+  }
+  for (let layer = 0; layer < config.layers; layer++) {
+    for (const linear of FUSED_LINEARS) {
+      const parts = projections(config, linear);
+      const columns = columnsOf(parts.length);
+      const inFeatures = parts[0]!.inFeatures;
+      const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
+      const a = new Float32Array(inFeatures * columns);
+      const b = new Float32Array(columns * outFeatures);
+      let outOffset = 0;
+      parts.forEach(({ module, outFeatures: ownOut }, part) => {
+        const path = `model.layers.${layer}.${module}`;
+        const loraA = adapter?.tensors.get(loraAName(path)); // [rank, in]
+        const loraB = adapter?.tensors.get(loraBName(path)); // [out, rank]
+        for (let r = 0; r < rank; r++) {
+          const column = part * rank + r;
+          for (let i = 0; i < inFeatures; i++) a[i * columns + column] = loraA![r * inFeatures + i]!;
+          for (let o = 0; o < ownOut; o++) {
+            b[column * outFeatures + outOffset + o] = loraB![o * rank + r]! * loraScale(adapter!);
+          }
+        }
+        outOffset += ownOut;
+      });
+      feeds[`lora.${layer}.${linear}.a`] = { data: a, dims: [1, 1, inFeatures, columns] };
+      feeds[`lora.${layer}.${linear}.b`] = { data: b, dims: [1, 1, 1, columns, outFeatures] };
+    }
+  }
+  return feeds;
+}
