@@ -1,9 +1,7 @@
 // Who attends to whom in a packed training row, as the additive mask that attention adds to its scores. Pure; knows
 // segments and their parents, nothing of sequences or losses.
 import { invariant } from '#base/invariant';
-
-/** exp(x − 1e9) is exactly 0 in float32 for every score that a model can produce, so hidden tokens leave no trace. */
-const HIDDEN = -1e9;
+import { MASKED } from '../models/attention.ts';
 
 export interface RowSegments {
   /** `[row]` segment of each token. */
@@ -13,16 +11,18 @@ export interface RowSegments {
 }
 
 /**
- * Writes the mask of one row, `[row, row]`: entry (i, j) is 0 where token i sees token j, which is when j ≤ i and j's
- * segment is i's own or one of its ancestors.
+ * Writes the mask of one row, `[size, size]` with size ≥ row: entry (i, j) is 0 where token i sees token j, which is when
+ * j ≤ i and j's segment is i's own or one of its ancestors. Padding after the row sees itself only: softmax of nothing
+ * would be NaN.
  */
-export function writeAttentionMask({ segments, parents }: RowSegments, mask: Float32Array): void {
-  const size = segments.length;
-  invariant(mask.length === size * size, `mask of ${mask.length} for ${size} tokens`);
+export function writeAttentionMask(row: RowSegments, mask: Float32Array, size = row.segments.length): void {
+  const { segments, parents } = row;
+  invariant(mask.length === size * size && size >= segments.length, `mask of ${mask.length} for ${size} tokens`);
   const sees = ancestorTable(parents);
   const count = parents.length;
-  mask.fill(HIDDEN);
-  for (let i = 0; i < size; i++) {
+  mask.fill(MASKED);
+  for (let i = segments.length; i < size; i++) mask[i * size + i] = 0;
+  for (let i = 0; i < segments.length; i++) {
     const own = segments[i]! * count;
     for (let j = 0; j <= i; j++) if (sees[own + segments[j]!] === 1) mask[i * size + j] = 0;
   }

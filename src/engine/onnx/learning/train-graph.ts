@@ -1,0 +1,156 @@
+// The graph of one training batch: decoder over packed rows, log-probabilities of the trained tokens only, a loss
+// program, and the gradient of every trained parameter. Weights are inputs, never constants, so that all graphs of a
+// process share one copy of them; at hundreds of tokens per row, packing them per run costs next to nothing.
+//
+// Inputs                                          Outputs
+//   tokens        int64 [batch, seq]                logprobs          [trained]     (without a loss program)
+//   positions     int64 [batch, seq]                loss              [1]
+//   mask          [batch, 1, seq, seq], additive    metric.NAME       [1]
+//   predict_from  int64 [trained], of batch · seq   gradient.NAME     as the parameter
+//   targets       int64 [trained]
+//   loss.NAME     [trained]; membership [sequences, trained]
+//   every base weight by its fused name; every LoRA parameter by its PEFT name
+import type { LossProgram } from '../../loss-program.ts';
+import { gradients } from '../graph/autodiff.ts';
+import { Graph, type Value } from '../graph/graph.ts';
+import * as ops from '../graph/ops.ts';
+import { rowAttention, tileMask } from '../models/attention.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { decoderForward } from '../models/decoder.ts';
+import { layerPrefix, projections, type FusedLinear } from '../models/parameters.ts';
+import { fusedBiasName, fusedWeightName } from './fused-weights.ts';
+import { loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from './lora.ts';
+import { lowerLoss } from './lower-loss.ts';
+
+/** What is trained: the base weights themselves (null), or an adapter of this shape over frozen ones. */
+export type TrainedPart = LoraShape | null;
+
+export const gradientName = (parameter: string): string => `gradient.${parameter}`;
+export const metricName = (metric: string): string => `metric.${metric}`;
+
+/** `loss` null: log-probabilities only. */
+export function buildTrainGraph(config: DecoderConfig, lora: TrainedPart, loss: LossProgram | null): Graph {
+  const g = new Graph();
+  const parameters = createParameterInputs(g, lora);
+  const states = forward(g, config, lora, parameters);
+  const tokens = tokenValues(g, config, parameters, states);
+  if (loss === null) {
+    g.output('logprobs', tokens.logprob);
+    return g;
+  }
+  const lowered = lowerLoss(g, loss, tokens);
+  g.output('loss', lowered.loss);
+  for (const [name, value] of lowered.metrics) g.output(metricName(name), value);
+  const grads = gradients(g, lowered.loss, parameters.trained);
+  parameters.trained.forEach(({ name }, i) => g.output(gradientName(name), grads[i]!));
+  return g;
+}
+
+interface ParameterInputs {
+  base(name: string, shape: readonly number[]): Value;
+  adapter(name: string, shape: readonly number[]): Value;
+  readonly trained: readonly Value[];
+}
+
+function createParameterInputs(g: Graph, lora: TrainedPart): ParameterInputs {
+  const known = new Map<string, Value>();
+  const trained: Value[] = [];
+  const parameter = (name: string, shape: readonly number[], isTrained: boolean): Value => {
+    let value = known.get(name);
+    if (!value) {
+      value = g.input(name, 'float32', shape);
+      known.set(name, value);
+      if (isTrained) trained.push(value);
+    }
+    return value;
+  };
+  return {
+    base: (name, shape) => parameter(name, shape, lora === null),
+    adapter: (name, shape) => parameter(name, shape, true),
+    trained,
+  };
+}
+
+/** `[tokens, hidden]` */
+function forward(g: Graph, config: DecoderConfig, lora: TrainedPart, parameters: ParameterInputs): Value {
+  const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
+  const positions = g.input('positions', 'int64', ['batch', 'seq']);
+  const mask = tileMask(g, config, g.input('mask', 'float32', ['batch', 1, 'seq', 'seq']));
+
+  /** x `[tokens, in]` · (scale · BA)ᵀ `[in, out]`; null where the module carries no adapter. */
+  const adapted = (x: Value, path: string, inFeatures: number, outFeatures: number): Value | null => {
+    if (lora === null || !lora.targets.includes(path.slice(path.lastIndexOf('.') + 1) as LoraTarget)) return null;
+    const a = parameters.adapter(loraAName(path), [lora.rank, inFeatures]);
+    const b = parameters.adapter(loraBName(path), [outFeatures, lora.rank]);
+    const down = ops.matmul(g, x, a, { transposeB: true }); // [tokens, rank]
+    return ops.matmul(g, down, b, { transposeB: true, alpha: loraScale(lora) });
+  };
+
+  const linear = (layer: number, fused: FusedLinear, x: Value): Value => {
+    const parts = projections(config, fused);
+    const inFeatures = parts[0]!.inFeatures;
+    const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
+    const weight = parameters.base(fusedWeightName(layer, fused), [outFeatures, inFeatures]);
+    let y = ops.matmul(g, x, weight, { transposeB: true });
+    if (parts[0]!.bias) y = ops.add(g, y, parameters.base(fusedBiasName(layer, fused), [outFeatures]));
+    const deltas = parts.map((p) => adapted(x, `${layerPrefix(layer)}.${p.module}`, inFeatures, p.outFeatures));
+    if (deltas.every((delta) => delta === null)) return y;
+    const filled = deltas.map((delta, i) => delta ?? zeroColumns(g, x, parts[i]!.outFeatures));
+    return ops.add(g, y, filled.length === 1 ? filled[0]! : ops.concat(g, filled, -1));
+  };
+
+  return decoderForward(
+    g,
+    config,
+    { tokens, positions },
+    {
+      weight: (name, shape) => parameters.base(name, shape),
+      linear,
+      attend: (_layer, q, k, v) => rowAttention(g, config, q, k, v, mask),
+    },
+  );
+}
+
+/** Zeros `[tokens, width]` */
+function zeroColumns(g: Graph, x: Value, width: number): Value {
+  const rows = ops.gather(g, ops.shapeOf(g, x), g.integers(0));
+  const target = ops.concat(g, [rows, g.integers(width)], 0, 2);
+  return g.node('ConstantOfShape', [target], [{ dtype: 'float32', shape: [x.shape[0]!, width] }])[0]!;
+}
+
+/**
+ * logprob = logit of the target − log Σ exp(logits), with the target's logit as a dot product with its row of the head:
+ * no `[trained, vocab]` tensor is gathered from or scattered into, and exp(logits) serves the loss, its gradient and the
+ * entropy.
+ */
+function tokenValues(g: Graph, config: DecoderConfig, parameters: ParameterInputs, states: Value) {
+  const predictFrom = g.input('predict_from', 'int64', ['trained']);
+  const targets = g.input('targets', 'int64', ['trained']);
+  const headName = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+  const head = parameters.base(headName, [config.vocab, config.hidden]);
+
+  const rows = ops.gather(g, states, predictFrom); // [trained, hidden]
+  const logits = ops.matmul(g, rows, head, { transposeB: true }); // [trained, vocab]
+  const largest = ops.stopGradient(g, rowMaximum(g, logits)); // [trained, 1]
+  const shifted = ops.sub(g, logits, largest);
+  const exponentials = ops.exp(g, shifted);
+  const total = ops.reduceSum(g, exponentials, [-1]);
+  const logTotal = ops.log(g, total);
+  const targetLogit = ops.reduceSum(g, ops.mul(g, rows, ops.gather(g, head, targets)), [-1]);
+  const logprob = ops.sub(g, ops.sub(g, targetLogit, largest), logTotal); // [trained, 1]
+  const flat = (x: Value) => ops.reshape(g, x, ['trained']);
+  return {
+    logprob: flat(logprob),
+    entropy(): Value {
+      const mean = ops.div(g, ops.reduceSum(g, ops.mul(g, exponentials, shifted), [-1]), total);
+      return flat(ops.sub(g, logTotal, mean));
+    },
+  };
+}
+
+/** Largest value of each row, `[rows, 1]`. Not differentiable. */
+function rowMaximum(g: Graph, x: Value): Value {
+  const shape = [...x.shape.slice(0, -1), 1];
+  const axes = g.integers(x.shape.length - 1);
+  return g.node('ReduceMax', [x, axes], [{ dtype: 'float32', shape }], { keepdims: 1 })[0]!;
+}
