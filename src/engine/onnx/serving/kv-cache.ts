@@ -1,0 +1,329 @@
+// The keys and values of every live sequence, in arrays that the graph reads in place. A sequence lives in a slot of the
+// capacity class that its own length asks for, never its batch mates': so the shapes it is computed with, and with them
+// its bits, do not depend on load. Decides where slots lie; the budget is the scheduler's to keep (CacheBudget).
+//
+// One pool per class and layer: k `[slots, kvHeads, headDim, capacity]`, v `[slots, kvHeads, capacity, headDim]`, and a
+// decode mask `[slots, capacity + 1]`. Slots that decode are 0 … activeCount − 1, so that a batch is one subarray.
+import { invariant } from '#base/invariant';
+import { MASKED } from '../models/attention.ts';
+
+export interface CacheShape {
+  readonly layers: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+}
+
+/** Where a sequence's keys and values lie. Only KVCache writes to it. */
+export interface CacheSlot {
+  readonly capacity: number;
+  /** Tokens stored. */
+  readonly length: number;
+  /** Place in its pool; changes when others leave. */
+  readonly index: number;
+  /** Among the slots that a decode step reads. */
+  readonly active: boolean;
+}
+
+/** What the graph reads: `count` neighbouring slots of one class. */
+export interface CacheView {
+  readonly capacity: number;
+  readonly count: number;
+  /** By layer, `[count, kvHeads, headDim, capacity]`. */
+  readonly k: readonly Float32Array[];
+  /** By layer, `[count, kvHeads, capacity, headDim]`. */
+  readonly v: readonly Float32Array[];
+  /** Additive, `[count, capacity + 1]`: 0 for stored tokens and for the new one behind them. */
+  readonly mask: Float32Array;
+}
+
+/** What a graph call computed for its new tokens, by layer. */
+export interface NewKeysAndValues {
+  /** `[batch, kvHeads, headDim, seq]` */
+  readonly k: readonly Float32Array[];
+  /** `[batch, kvHeads, seq, headDim]` */
+  readonly v: readonly Float32Array[];
+  readonly seq: number;
+}
+
+const SMALLEST_CAPACITY = 64;
+/** A lone decoding sequence may be read with its neighbour as padding (model-runner.ts). */
+const SLOTS_MIN = 2;
+
+/** 64, 128, 256, … and the context itself. */
+export function capacityClasses(contextLength: number): readonly number[] {
+  const classes: number[] = [];
+  for (let capacity = SMALLEST_CAPACITY; capacity < contextLength; capacity *= 2) classes.push(capacity);
+  return [...classes, contextLength];
+}
+
+export function capacityFor(classes: readonly number[], tokenCount: number): number {
+  const capacity = classes.find((size) => size >= tokenCount);
+  invariant(capacity !== undefined, `${tokenCount} tokens exceed the context of ${classes.at(-1)}`);
+  return capacity;
+}
+
+export const cacheBytesPerToken = ({ layers, kvHeads, headDim }: CacheShape): number =>
+  layers * kvHeads * headDim * 2 * 4;
+
+interface Slot {
+  capacity: number;
+  length: number;
+  index: number;
+  active: boolean;
+}
+
+interface Pool {
+  readonly capacity: number;
+  k: Float32Array[];
+  v: Float32Array[];
+  mask: Float32Array;
+  /** Allocated slots; `occupants` has this length. */
+  occupants: (Slot | null)[];
+  activeCount: number;
+}
+
+export class KVCache {
+  readonly #shape: CacheShape;
+  readonly #budgetTokens: number;
+  readonly #pools: Map<number, Pool>;
+
+  /** Pools double within the budget. While slots move between classes they may exceed it by what is moving. */
+  constructor(shape: CacheShape, classes: readonly number[], budgetTokens: number) {
+    this.#shape = shape;
+    this.#budgetTokens = budgetTokens;
+    this.#pools = new Map(classes.map((capacity) => [capacity, createPool(capacity, shape.layers)]));
+  }
+
+  /** An empty slot that does not decode yet. */
+  allocate(capacity: number): CacheSlot {
+    const pool = this.#pool(capacity);
+    let index = pool.occupants.indexOf(null, pool.activeCount);
+    if (index < 0) {
+      index = pool.occupants.length;
+      this.#makeRoom(pool, index + 1);
+    }
+    const slot: Slot = { capacity, length: 0, index, active: false };
+    pool.occupants[index] = slot;
+    writeMask(pool, slot);
+    return slot;
+  }
+
+  /** The slot takes part in decode steps from now on. */
+  activate(given: CacheSlot): void {
+    const slot = owned(given);
+    const pool = this.#pool(slot.capacity);
+    invariant(!slot.active, 'slot is active already');
+    const target = pool.activeCount;
+    const inTheWay = pool.occupants[target];
+    if (inTheWay && inTheWay !== slot) {
+      let free = pool.occupants.indexOf(null, target);
+      if (free < 0) {
+        free = pool.occupants.length;
+        this.#makeRoom(pool, free + 1);
+      }
+      this.#move(pool, inTheWay, free);
+    }
+    if (slot.index !== target) this.#move(pool, slot, target);
+    slot.active = true;
+    pool.activeCount++;
+  }
+
+  /** Moves the sequence to a larger class, once per doubling; activity is kept. */
+  grow(given: CacheSlot, capacity: number): CacheSlot {
+    const slot = owned(given);
+    invariant(capacity > slot.capacity, `cannot grow from ${slot.capacity} to ${capacity}`);
+    const grown = this.fork(slot, capacity);
+    if (slot.active) this.activate(grown);
+    this.release(slot);
+    return grown;
+  }
+
+  /** A copy that does not decode yet. */
+  fork(from: CacheSlot, capacity = from.capacity): CacheSlot {
+    const copy = owned(this.allocate(capacity));
+    copyTokens(this.#shape, this.#pool(from.capacity), from, this.#pool(capacity), copy.index);
+    copy.length = from.length;
+    writeMask(this.#pool(capacity), copy);
+    return copy;
+  }
+
+  /** Stores row `batchRow` of a graph call's new keys and values behind what the slot has. */
+  append(given: CacheSlot, { k, v, seq }: NewKeysAndValues, batchRow: number): void {
+    const slot = owned(given);
+    const { kvHeads, headDim, layers } = this.#shape;
+    const { capacity } = slot;
+    invariant(slot.length + seq <= capacity, `${slot.length} + ${seq} tokens do not fit ${capacity}`);
+    const pool = this.#pool(capacity);
+    const rows = kvHeads * headDim;
+    for (let layer = 0; layer < layers; layer++) {
+      const newK = k[layer]!;
+      const storedK = pool.k[layer]!;
+      let from = batchRow * rows * seq;
+      let to = slot.index * rows * capacity + slot.length;
+      for (let row = 0; row < rows; row++, to += capacity) {
+        for (let i = 0; i < seq; i++) storedK[to + i] = newK[from++]!;
+      }
+      const newV = v[layer]!;
+      const storedV = pool.v[layer]!;
+      const run = seq * headDim;
+      from = batchRow * kvHeads * run;
+      to = (slot.index * kvHeads * capacity + slot.length) * headDim;
+      for (let head = 0; head < kvHeads; head++, from += run, to += capacity * headDim) {
+        for (let i = 0; i < run; i++) storedV[to + i] = newV[from + i]!;
+      }
+    }
+    slot.length += seq;
+    writeMask(pool, slot);
+  }
+
+  /** `erase` when the slot may hold values that are not numbers: a mask does not hide those from the next owner. */
+  release(given: CacheSlot, { erase = false } = {}): void {
+    const slot = owned(given);
+    const pool = this.#pool(slot.capacity);
+    invariant(pool.occupants[slot.index] === slot, 'slot was released before');
+    if (erase) this.#erase(pool, slot.index);
+    pool.occupants[slot.index] = null;
+    if (!slot.active) return;
+    slot.active = false;
+    pool.activeCount--;
+    const last = pool.occupants[pool.activeCount];
+    if (last) this.#move(pool, last, slot.index);
+  }
+
+  /** One slot, for prefill. */
+  viewSlot(slot: CacheSlot): CacheView {
+    return this.#view(slot.capacity, slot.index, 1);
+  }
+
+  /** The first `count` slots of a class, for decode. */
+  viewFirst(capacity: number, count: number): CacheView {
+    return this.#view(capacity, 0, count);
+  }
+
+  /** Slots in use by class, for status and tests. */
+  occupancy(): { capacity: number; used: number; active: number; allocated: number }[] {
+    return [...this.#pools.values()].map((pool) => ({
+      capacity: pool.capacity,
+      used: pool.occupants.filter((slot) => slot !== null).length,
+      active: pool.activeCount,
+      allocated: pool.occupants.length,
+    }));
+  }
+
+  #view(capacity: number, first: number, count: number): CacheView {
+    const pool = this.#pool(capacity);
+    invariant(first + count <= pool.occupants.length, `class ${capacity} has no slot ${first + count - 1}`);
+    const size = slotSize(this.#shape, capacity);
+    const part = (array: Float32Array) => array.subarray(first * size, (first + count) * size);
+    const mask = pool.mask.subarray(first * (capacity + 1), (first + count) * (capacity + 1));
+    return { capacity, count, k: pool.k.map(part), v: pool.v.map(part), mask };
+  }
+
+  #pool(capacity: number): Pool {
+    const pool = this.#pools.get(capacity);
+    invariant(pool, `no class of capacity ${capacity}`);
+    return pool;
+  }
+
+  /** Into an empty place of the same pool. */
+  #move(pool: Pool, slot: Slot, index: number): void {
+    if (slot.index === index) return;
+    copyTokens(this.#shape, pool, slot, pool, index);
+    pool.occupants[slot.index] = null;
+    pool.occupants[index] = slot;
+    slot.index = index;
+    writeMask(pool, slot);
+  }
+
+  #erase(pool: Pool, index: number): void {
+    const size = slotSize(this.#shape, pool.capacity);
+    for (const array of [...pool.k, ...pool.v]) array.fill(0, index * size, (index + 1) * size);
+  }
+
+  /** Doubles if the budget allows, else takes empty slots from other classes, else grows by exactly what is needed. */
+  #makeRoom(pool: Pool, slotsNeeded: number): void {
+    const needed = Math.max(SLOTS_MIN, slotsNeeded);
+    const wanted = Math.max(needed, pool.occupants.length * 2);
+    const others = [...this.#pools.values()].filter((other) => other !== pool);
+    const allocatedElsewhere = () =>
+      others.reduce((sum, { occupants, capacity }) => sum + occupants.length * capacity, 0);
+    const affordable = () => Math.floor((this.#budgetTokens - allocatedElsewhere()) / pool.capacity);
+    if (affordable() < needed) for (const other of others) this.#resize(other, usedSlots(other));
+    this.#resize(pool, Math.max(needed, Math.min(wanted, affordable())));
+  }
+
+  #resize(pool: Pool, slots: number): void {
+    if (slots === pool.occupants.length) return;
+    const kept = Math.min(slots, pool.occupants.length);
+    const resized = (array: Float32Array, size: number) => {
+      const copy = new Float32Array(slots * size);
+      copy.set(array.subarray(0, kept * size));
+      return copy;
+    };
+    const size = slotSize(this.#shape, pool.capacity);
+    pool.k = pool.k.map((array) => resized(array, size));
+    pool.v = pool.v.map((array) => resized(array, size));
+    pool.mask = resized(pool.mask, pool.capacity + 1);
+    pool.occupants = Array.from({ length: slots }, (_, i) => pool.occupants[i] ?? null);
+  }
+}
+
+const slotSize = ({ kvHeads, headDim }: CacheShape, capacity: number): number => kvHeads * headDim * capacity;
+
+function createPool(capacity: number, layers: number): Pool {
+  const empty = () => Array.from({ length: layers }, () => new Float32Array(0));
+  return { capacity, k: empty(), v: empty(), mask: new Float32Array(0), occupants: [], activeCount: 0 };
+}
+
+/** Slots up to the last one in use; none for an empty pool, else at least the padding pair. */
+function usedSlots(pool: Pool): number {
+  const last = pool.occupants.findLastIndex((slot) => slot !== null);
+  return last < 0 ? 0 : Math.max(SLOTS_MIN, last + 1);
+}
+
+/** The public view is read-only; inside, it is the same object. */
+const owned = (slot: CacheSlot): Slot => slot;
+
+function writeMask(pool: Pool, slot: Slot): void {
+  const start = slot.index * (pool.capacity + 1);
+  pool.mask.fill(0, start, start + slot.length);
+  pool.mask.fill(MASKED, start + slot.length, start + pool.capacity);
+  pool.mask[start + pool.capacity] = 0;
+}
+
+function copyTokens(shape: CacheShape, from: Pool, source: CacheSlot, to: Pool, targetIndex: number): void {
+  const { layers, kvHeads, headDim } = shape;
+  const { length } = source;
+  for (let layer = 0; layer < layers; layer++) {
+    // k: one run of `length` per row of [kvHeads · headDim]; v: one run of `length · headDim` per head
+    copyRuns(
+      from.k[layer]!,
+      source.index,
+      from.capacity,
+      to.k[layer]!,
+      targetIndex,
+      to.capacity,
+      kvHeads * headDim,
+      length,
+    );
+    const [vFrom, vTo] = [from.capacity * headDim, to.capacity * headDim];
+    copyRuns(from.v[layer]!, source.index, vFrom, to.v[layer]!, targetIndex, vTo, kvHeads, length * headDim);
+  }
+}
+
+/** `rows` runs of `run` values; rows lie `fromStride` and `toStride` apart. */
+function copyRuns(
+  from: Float32Array,
+  fromSlot: number,
+  fromStride: number,
+  to: Float32Array,
+  toSlot: number,
+  toStride: number,
+  rows: number,
+  run: number,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const source = (fromSlot * rows + row) * fromStride;
+    to.set(from.subarray(source, source + run), (toSlot * rows + row) * toStride);
+  }
+}
