@@ -1,4 +1,6 @@
-"""Conversations that the chat templates are tried with. Keys are those of a chat completion request."""
+"""Conversations that the chat templates are tried with, as chat completion requests carry them: arguments are JSON text."""
+
+import json
 
 WEATHER = {
     "type": "function",
@@ -31,8 +33,20 @@ ADD = {
 }
 
 
-def call(name: str, arguments: object, call_id: str = "call_1") -> dict:
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+def call(name: str, arguments: dict | str, call_id: str = "call_1") -> dict:
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
+
+
+def as_template_sees(message: dict) -> dict:
+    """Servers parse the arguments of tool calls before rendering, because templates write them with `tojson`."""
+    if not message.get("tool_calls"):
+        return message
+    calls = [
+        {**each, "function": {**each["function"], "arguments": json.loads(each["function"]["arguments"])}}
+        for each in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
 
 
 def user(content: object) -> dict:
@@ -76,7 +90,7 @@ CONVERSATIONS: dict[str, dict] = {
         ],
         "tools": [WEATHER],
     },
-    "a tool call with arguments as text": {
+    "a tool call whose arguments have odd spaces": {
         "messages": [
             user("1 + 2?"),
             assistant("", tool_calls=[call("add", '{"a": 1,"b":2}')]),
@@ -121,4 +135,15 @@ CONVERSATIONS: dict[str, dict] = {
     "thinking switched off": {"messages": [user("2+2?")], "enable_thinking": False},
     "content in parts": {"messages": [user([{"type": "text", "text": "first "}, {"type": "text", "text": "second"}])]},
     "an unknown role": {"messages": [user("hi"), {"role": "critic", "content": "bad"}]},
+}
+
+# A template in JavaScript sees numbers, not their spelling: 2.0 is 2, and integers beyond 2^53 are rounded.
+HARD_CONVERSATIONS: dict[str, dict] = {
+    "floats without a fraction and large numbers": {
+        "messages": [
+            user("Add"),
+            assistant("", tool_calls=[call("add", '{"a": 2.0, "b": 12345678901234567890, "c": 1e-7, "d": 1e22, "e": -0.0}')]),
+        ],
+        "tools": [ADD],
+    },
 }

@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from conversations import CONVERSATIONS
+from conversations import CONVERSATIONS, HARD_CONVERSATIONS, as_template_sees
 from jinja2 import TemplateError
 from provenance import FIXTURES, made_with
 from texts import TEXTS, training_corpus
@@ -72,23 +72,17 @@ def expected_text(tokenizer: PreTrainedTokenizerFast, name: str, text: str) -> d
     }
 
 
-def expected_conversation(tokenizer: PreTrainedTokenizerFast, name: str, arguments: dict) -> dict:
-    arguments = {"add_generation_prompt": True, **arguments}
+def expected_conversation(tokenizer: PreTrainedTokenizerFast, name: str, request: dict) -> dict:
+    request = {"add_generation_prompt": True, **request}
+    options = {key: value for key, value in request.items() if key != "messages"}
+    messages = [as_template_sees(message) for message in request["messages"]]
     try:
-        rendered = tokenizer.apply_chat_template(
-            conversation=arguments["messages"], tokenize=False, **without_messages(arguments)
-        )
+        rendered = tokenizer.apply_chat_template(messages, tokenize=False, **options)
     except TemplateError as error:
-        return {"name": name, "arguments": arguments, "error": str(error)}
-    ids = tokenizer.apply_chat_template(
-        conversation=arguments["messages"], tokenize=True, return_dict=False, **without_messages(arguments)
-    )
+        return {"name": name, "arguments": request, "error": str(error)}
+    ids = tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False, **options)
     assert ids == tokenizer.encode(rendered, add_special_tokens=False)
-    return {"name": name, "arguments": arguments, "rendered": rendered, "ids": ids}
-
-
-def without_messages(arguments: dict) -> dict:
-    return {key: value for key, value in arguments.items() if key != "messages"}
+    return {"name": name, "arguments": request, "rendered": rendered, "ids": ids}
 
 
 def make(style: str, tokenizer: PreTrainedTokenizerFast, template_in_config: bool, without: tuple[str, ...] = ()) -> None:
@@ -101,18 +95,20 @@ def make(style: str, tokenizer: PreTrainedTokenizerFast, template_in_config: boo
     if template_in_config:
         move_template_into_config(directory)
     tokenizer = AutoTokenizer.from_pretrained(directory)
+    conversations = [
+        expected_conversation(tokenizer, name, request) for name, request in CONVERSATIONS.items() if name not in without
+    ]
     expected = {
         "style": style,
         "madeWith": made_with("tokenizers", "transformers", "jinja2"),
         "tolerance": "none: strings and ids are equal",
         "texts": [expected_text(tokenizer, name, text) for name, text in TEXTS.items()],
-        "conversations": [
-            expected_conversation(tokenizer, name, value) for name, value in CONVERSATIONS.items() if name not in without
-        ],
+        "conversations": [each for each in conversations if "error" not in each],
+        "refusedConversations": [each for each in conversations if "error" in each],
+        "hardConversations": [expected_conversation(tokenizer, *item) for item in HARD_CONVERSATIONS.items()],
     }
     (directory / "expected.json").write_text(json.dumps(expected, ensure_ascii=False, indent=1) + "\n")
-    errors = [(each["name"], each["error"]) for each in expected["conversations"] if "error" in each]
-    print(style, len(expected["texts"]), "texts,", len(expected["conversations"]), "conversations; refused:", errors)
+    print(style, {key: len(value) for key, value in expected.items() if isinstance(value, list)})
 
 
 def move_template_into_config(directory: Path) -> None:
