@@ -66,8 +66,8 @@ function createTwin(start: readonly number[], weightDecay: number) {
       values[i]! -= PARAMS.learningRate * weightDecay * values[i]!;
       m[i] = m[i]! + (g - m[i]!) * (1 - PARAMS.beta1);
       v[i] = v[i]! * PARAMS.beta2 + g * g * (1 - PARAMS.beta2);
-      const mHat = m[i]! / (1 - PARAMS.beta1 ** t);
-      const vHat = v[i]! / (1 - PARAMS.beta2 ** t);
+      const mHat = m[i] / (1 - PARAMS.beta1 ** t);
+      const vHat = v[i] / (1 - PARAMS.beta2 ** t);
       values[i]! -= (PARAMS.learningRate * mHat) / (Math.sqrt(vHat) + PARAMS.epsilon);
     });
   }
