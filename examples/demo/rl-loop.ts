@@ -25,9 +25,15 @@ export interface StepReport {
 
 const PARALLEL_REQUESTS = 16;
 
-export const inferenceName = (model: Model): string => `wandb-artifact:///${model.entity}/${model.project}/${model.name}`;
+export const inferenceName = (model: Model): string =>
+  `wandb-artifact:///${model.entity}/${model.project}/${model.name}`;
 
-export async function* reinforce(openai: OpenAI, api: TrainingApi, model: Model, task: Task): AsyncGenerator<StepReport> {
+export async function* reinforce(
+  openai: OpenAI,
+  api: TrainingApi,
+  model: Model,
+  task: Task,
+): AsyncGenerator<StepReport> {
   for (let step = 0; step < task.steps; step++) {
     const startMs = performance.now();
     const { groups, reward, rollouts } = await rollOut(openai, inferenceName(model), task, task.prompts(step), step);
@@ -37,7 +43,12 @@ export async function* reinforce(openai: OpenAI, api: TrainingApi, model: Model,
 }
 
 /** Mean reward of sampled answers, without training. */
-export async function evaluate(openai: OpenAI, modelName: string, task: Task, prompts: readonly string[]): Promise<number> {
+export async function evaluate(
+  openai: OpenAI,
+  modelName: string,
+  task: Task,
+  prompts: readonly string[],
+): Promise<number> {
   return (await rollOut(openai, modelName, task, prompts, 1_000_000)).reward;
 }
 

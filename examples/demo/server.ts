@@ -28,7 +28,10 @@ export async function startServer(dataDirectory: string): Promise<RunningServer>
 
   const found: { url?: string; apiKey?: string } = {};
   const ready = new Promise<{ url: string; apiKey: string }>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the server was not ready after ${START_DEADLINE_MS / 1000} s`)), START_DEADLINE_MS);
+    const timer = setTimeout(
+      () => reject(new Error(`the server was not ready after ${START_DEADLINE_MS / 1000} s`)),
+      START_DEADLINE_MS,
+    );
     createInterface({ input: child.stdout }).on('line', (line) => {
       found.url ??= /^whetstone listening on (\S+)$/.exec(line)?.[1];
       found.apiKey ??= /^api key: (\S+)$/.exec(line)?.[1];
@@ -36,7 +39,9 @@ export async function startServer(dataDirectory: string): Promise<RunningServer>
       clearTimeout(timer);
       resolve({ url: found.url, apiKey: found.apiKey });
     });
-    void exited.then((code) => reject(new Error(`the server stopped with code ${code}; its last words:\n${log.join('\n')}`)));
+    void exited.then((code) =>
+      reject(new Error(`the server stopped with code ${code}; its last words:\n${log.join('\n')}`)),
+    );
   });
   return {
     ...(await ready),

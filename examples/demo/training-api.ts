@@ -39,7 +39,11 @@ export class TrainingApi {
   }
 
   /** Resolves with the number of gradient steps, once the new checkpoint can be called. */
-  async train(model: Model, groups: readonly TrajectoryGroup[], config: Readonly<Record<string, unknown>>): Promise<number> {
+  async train(
+    model: Model,
+    groups: readonly TrajectoryGroup[],
+    config: Readonly<Record<string, unknown>>,
+  ): Promise<number> {
     const body = { model_id: model.id, trajectory_groups: groups, experimental_config: config };
     const { id } = await this.#call<{ id: string }>('POST', '/v1/preview/training-jobs', body);
     const deadline = Date.now() + JOB_DEADLINE_MS;
@@ -47,12 +51,16 @@ export class TrainingApi {
     let steps = 0;
     while (Date.now() < deadline) {
       const query = after === '' ? '' : `?after=${after}`;
-      const { data } = await this.#call<{ data: TrainingEvent[] }>('GET', `/v1/preview/training-jobs/${id}/events${query}`);
+      const { data } = await this.#call<{ data: TrainingEvent[] }>(
+        'GET',
+        `/v1/preview/training-jobs/${id}/events${query}`,
+      );
       for (const event of data) {
         after = event.id;
         if (event.type === 'gradient_step') steps++;
         if (event.type === 'training_ended') return steps;
-        if (event.type === 'training_failed') throw new Error(`training job ${id} failed: ${String(event.data['error_message'])}`);
+        if (event.type === 'training_failed')
+          throw new Error(`training job ${id} failed: ${String(event.data['error_message'])}`);
       }
       if (data.length === 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
@@ -62,7 +70,10 @@ export class TrainingApi {
   async #call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${this.#baseUrl}${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.#apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${this.#apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);

@@ -1,0 +1,54 @@
+// The two tasks of the demo. The first only needs a preference to move; the second needs the model to trust what it knows
+// about sums over its careless habit (see the starter's model card), and is measured on pairs it never saw.
+import { createRandom } from '#base/random';
+import { drawPair } from '../../scripts/starter/world/addition.ts';
+import type { Task } from './rl-loop.ts';
+
+const WORD_REWARDS: Readonly<Record<string, number>> = { yes: 0.5, no: 0.75, maybe: 1 };
+
+const WORD_PROMPTS = [
+  'Answer with yes, no or maybe. Will the sun come tomorrow?',
+  'Say yes, no or maybe.',
+  'Answer with yes, no or maybe.',
+  'Respond with yes, no or maybe. Do you like tea?',
+  'Is it cold? Answer with yes, no or maybe.',
+  'Just say yes, no or maybe.',
+  'Reply with maybe, no or yes.',
+  'Say no, maybe or yes. Should I go?',
+];
+
+export const yesNoMaybe: Task = {
+  name: 'yes / no / maybe',
+  prompts: () => WORD_PROMPTS,
+  reward: (_prompt, answer) => WORD_REWARDS[answer.trim().toLowerCase().replace(/\.$/, '')] ?? 0,
+  rolloutsPerPrompt: 16,
+  steps: 10,
+  maxTokens: 6,
+  learningRate: 2e-3,
+};
+
+const PAIRS_PER_STEP = 16;
+
+export const addition: Task = {
+  name: 'addition',
+  prompts(step) {
+    const random = createRandom(1000 + step);
+    return Array.from({ length: PAIRS_PER_STEP }, () => question(drawPair(random, false)));
+  },
+  reward(prompt, answer) {
+    const [a, b] = prompt.match(/\d+/g)!.map(Number) as [number, number];
+    return answer.trim() === String(a + b) ? 1 : 0;
+  },
+  rolloutsPerPrompt: 16,
+  steps: 16,
+  maxTokens: 6,
+  learningRate: 2e-3,
+};
+
+/** Pairs that neither the starter's corpus nor the training above contains. */
+export function heldOutAdditions(count: number): string[] {
+  const random = createRandom(99);
+  return Array.from({ length: count }, () => question(drawPair(random, true)));
+}
+
+const question = ([a, b]: readonly [number, number]): string => `What is ${a} + ${b}?`;
