@@ -87,6 +87,13 @@ def gradients_of(model: PeftModel, loss: torch.Tensor) -> dict[str, torch.Tensor
     return dict(zip(parameters, torch.autograd.grad(loss, list(parameters.values())), strict=True))
 
 
+def full_gradient_norm(model: torch.nn.Module, training: dict) -> dict[str, float]:
+    """Cross-entropy of the base model and the global norm of its gradient over every weight; tied ones count once."""
+    loss = cross_entropy(trained_logprobs(model, training))
+    gradients = torch.autograd.grad(loss, list(model.parameters()))
+    return {"loss": loss.item(), "gradNorm": torch.nn.utils.get_total_norm(gradients).item()}
+
+
 def add_random_adapter(model: torch.nn.Module, generator: torch.Generator) -> PeftModel:
     config = LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, target_modules=LORA_TARGETS, task_type="CAUSAL_LM")
     peft_model = get_peft_model(model, config)
@@ -176,6 +183,7 @@ def make(family: Family) -> None:
     tensors: dict[str, torch.Tensor] = {}
     with torch.no_grad():
         tensors |= {f"base.logits.{name}": logits for name, logits in all_logits(model, sequences).items()}
+    full = full_gradient_norm(model, training)
     peft_model = add_random_adapter(model, generator)
     save_adapter(peft_model, directory / "adapter")
     with torch.no_grad():
@@ -204,6 +212,7 @@ def make(family: Family) -> None:
         "sequences": sequences,
         "training": training,
         "losses": {name: loss.item() for name, loss in losses.items()},
+        "full": full,
         "clip": {
             name: {"ppo": c["ppo"], "epsilon": c["epsilon"], "epsilonHigh": c["epsilon_high"]} for name, c in CLIP.items()
         },
@@ -247,7 +256,11 @@ def eager_against_sdpa(
     return noise
 
 
-if __name__ == "__main__":
+def main() -> None:
     torch.set_num_threads(1)
-    for each in FAMILIES:
-        make(each)
+    for family in FAMILIES:
+        make(family)
+
+
+if __name__ == "__main__":
+    main()

@@ -119,7 +119,11 @@ def move_template_into_config(directory: Path) -> None:
     template.unlink()
 
 
-if __name__ == "__main__":
+def main() -> None:
     make("qwen", qwen_style(), template_in_config=False)
     # Its template expects text: parts would be printed the way Python prints a list.
     make("llama3", llama3_style(), template_in_config=True, without=("content in parts",))
+
+
+if __name__ == "__main__":
+    main()

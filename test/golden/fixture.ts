@@ -26,6 +26,8 @@ export interface ModelExpectations {
     readonly trained: readonly (readonly boolean[])[];
   };
   readonly losses: Readonly<Record<LossName, number>>;
+  /** Cross-entropy of the base model, and the norm of its gradient over every weight. */
+  readonly full: { readonly loss: number; readonly gradNorm: number };
   readonly clip: Readonly<Record<'cispo' | 'ppo', ClipRange>>;
   readonly adamw: {
     readonly learningRate: number;

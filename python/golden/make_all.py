@@ -1,0 +1,16 @@
+"""Rebuilds every fixture: what `npm run golden:make` runs."""
+
+import os
+import warnings
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own internals
+
+import make_models  # noqa: E402
+import make_safetensors  # noqa: E402
+import make_tokenizers  # noqa: E402
+
+make_safetensors.main()
+make_tokenizers.main()
+make_models.main()

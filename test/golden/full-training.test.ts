@@ -1,0 +1,26 @@
+// Training of all weights against PyTorch: log-probabilities, cross-entropy, and the norm of the whole gradient.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openFullTraining, type FullTrainingSession } from '#engine/onnx/learning/full-training';
+import { FAMILIES, openModelFixture, type ModelFixture } from './fixture.ts';
+import { goldenLoss } from './loss-programs.ts';
+import { LAYOUTS, trainingRow } from './training-rows.ts';
+
+const STILL = { learningRate: 0, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 0 };
+
+describe.each(FAMILIES)('%s', (family) => {
+  let fixture: ModelFixture;
+  let session: FullTrainingSession;
+  beforeAll(async () => {
+    fixture = await openModelFixture(family);
+    session = await openFullTraining({ directory: fixture.model, seed: 0, threads: 1, resume: true });
+  });
+  afterAll(() => session.close());
+
+  test.each(LAYOUTS)('with %s, loss and gradient norm of all weights are those of PyTorch', async (layout) => {
+    const { full, tolerance, clip } = fixture.expected;
+    const { loss } = await session.forwardBackward([trainingRow(fixture, layout)], goldenLoss('cross_entropy', clip));
+    const { gradNorm } = await session.optimStep(STILL);
+    expect(Math.abs(loss / full.loss - 1)).toBeLessThan(tolerance.loss);
+    expect(Math.abs(gradNorm / full.gradNorm - 1)).toBeLessThan(tolerance.gradNorm);
+  });
+});
