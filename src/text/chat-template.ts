@@ -1,0 +1,188 @@
+// Messages → the prompt text a model was trained on, by the Jinja template in its directory. Follows what Transformers'
+// apply_chat_template does, so that prompts equal those of the model's makers; see test/golden/fixtures/tokenizers.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import type { Clock } from '#base/clock';
+import { AppError } from '#domain/errors';
+import { mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
+import type { JinjaFunction } from './jinja-values.ts';
+import { strftime } from './strftime.ts';
+import { templateMessages, type TemplateMessage } from './template-messages.ts';
+import { readTemplateTraits, type TemplateTraits } from './template-traits.ts';
+import { isJson, type TokenizerFiles } from './tokenizer-files.ts';
+
+export interface RenderRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDefinition[] | null | undefined;
+  /** Ends with the beginning of an assistant turn. */
+  readonly addGenerationPrompt: boolean;
+  /** Ends inside the last message, right after its content: the model goes on with it. */
+  readonly continueFinalMessage?: boolean | undefined;
+  /** Further variables of the template, such as `enable_thinking`. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface ChatTemplate {
+  /** Throws `invalid_request` where the template refuses the conversation. */
+  render(request: RenderRequest): string;
+}
+
+/** chat_template.jinja wins over tokenizer_config.json, as in Transformers. Null: the model has none. */
+export async function findChatTemplate(
+  directory: string,
+  files: TokenizerFiles,
+  clock: Clock,
+): Promise<ChatTemplate | null> {
+  const path = join(directory, 'chat_template.jinja');
+  const source = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return null;
+    throw new AppError('bad_model_files', `Cannot read ${path}.`, { cause });
+  });
+  const sources = source === null ? namedSources(files.config.chat_template, directory) : { default: source };
+  return sources ? createChatTemplate(sources, files.namedTokens, clock) : null;
+}
+
+/** One template, or a list of named ones. */
+function namedSources(value: unknown, directory: string): Readonly<Record<string, string>> | null {
+  if (typeof value === 'string') return { default: value };
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const entries = (value as unknown[]).map((item) => {
+    if (isJson(item) && typeof item.name === 'string' && typeof item.template === 'string')
+      return [item.name, item.template] as const;
+    throw new AppError(
+      'bad_model_files',
+      `chat_template in ${directory}/tokenizer_config.json has an entry without name or template.`,
+    );
+  });
+  return Object.fromEntries(entries);
+}
+
+interface Compiled {
+  readonly program: JinjaNode;
+  readonly traits: TemplateTraits;
+}
+
+/** `sources`: name → Jinja text. With tools the one named `tool_use` is taken if there is one, else `default`. */
+export function createChatTemplate(
+  sources: Readonly<Record<string, string>>,
+  namedTokens: ReadonlyMap<string, string>,
+  clock: Clock,
+): ChatTemplate {
+  const compiled = new Map(Object.entries(sources).map(([name, source]) => [name, compile(name, source)]));
+  const plain = compiled.get('default') ?? (compiled.size === 1 ? [...compiled.values()][0] : undefined);
+  if (!plain) {
+    throw new AppError(
+      'bad_model_files',
+      `The chat templates are named ${[...compiled.keys()].join(', ')}; one must be named default.`,
+    );
+  }
+  const functions = templateFunctions(clock);
+  return {
+    render({ messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} }) {
+      const hasTools = tools !== null && tools !== undefined && tools.length > 0;
+      const template = (hasTools ? compiled.get('tool_use') : undefined) ?? plain;
+      if (addGenerationPrompt && continueFinalMessage) {
+        throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
+      }
+      const turns = templateMessages(messages, template.traits);
+      if (continueFinalMessage) markEnd(turns.at(-1));
+      const text = run(
+        template.program,
+        {
+          ...Object.fromEntries(namedTokens),
+          ...variables,
+          messages: turns,
+          tools: hasTools ? tools : null,
+          documents: variables.documents ?? null,
+          add_generation_prompt: addGenerationPrompt,
+        },
+        functions,
+      );
+      return continueFinalMessage ? cutAtMark(text) : text;
+    },
+  };
+}
+
+function compile(name: string, source: string): Compiled {
+  try {
+    const program = parseJinja(source);
+    const traits = readTemplateTraits(program);
+    return { program: mendJinja(program), traits };
+  } catch (cause) {
+    throw new AppError('bad_model_files', `The chat template "${name}" is not valid: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function run(
+  program: JinjaNode,
+  variables: Readonly<Record<string, unknown>>,
+  functions: Readonly<Record<string, JinjaFunction>>,
+): string {
+  try {
+    return runJinja(program, variables, functions);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError(
+      'invalid_request',
+      `The model's chat template cannot render this conversation: ${messageOf(cause)}`,
+      {
+        param: 'messages',
+        cause,
+      },
+    );
+  }
+}
+
+/** What Transformers gives to every template, beside Jinja's own. */
+function templateFunctions(clock: Clock): Record<string, JinjaFunction> {
+  return {
+    range: (args) => range(...(args.map((arg) => Number(arg.value)) as [number, number?, number?])),
+    raise_exception: ([message]) => {
+      const refusal = String(message?.value);
+      throw new AppError('invalid_request', `The model's chat template refuses this conversation: ${refusal}`, {
+        param: 'messages',
+      });
+    },
+    strftime_now: ([format]) => strftime(new Date(clock.now()), String(format?.value)),
+  };
+}
+
+const MAX_RANGE = 100_000; // as Jinja's sandbox: a template must not build a list that fills the memory
+
+function range(first: number, second?: number, step = 1): number[] {
+  const [start, stop] = second === undefined ? [0, first] : [first, second];
+  const length = Math.max(0, Math.ceil((stop - start) / step));
+  if (!Number.isFinite(length) || length > MAX_RANGE) throw new Error(`range of ${length} items; at most ${MAX_RANGE}`);
+  return Array.from({ length }, (_, i) => start + i * step);
+}
+
+/**
+ * Put after the last message's content, and cut away with all that follows: this finds the end also where the template
+ * has moved or changed the content before it. The space tells whether the template trims; Transformers' own trick.
+ */
+const END_MARK = 'WHETSTONE_END_OF_FINAL_MESSAGE ';
+
+function markEnd(message: TemplateMessage | undefined): void {
+  const content = message?.content;
+  if (message && typeof content === 'string') message.content = content + END_MARK;
+  else if (message && Array.isArray(content) && content.length > 0) {
+    const last = content.at(-1) as { text: string };
+    message.content = [...(content.slice(0, -1) as unknown[]), { ...last, text: last.text + END_MARK }];
+  } else
+    throw new AppError('invalid_request', 'There is no final message with text to continue.', {
+      param: 'continue_final_message',
+    });
+}
+
+function cutAtMark(text: string): string {
+  const at = text.lastIndexOf(END_MARK.trim());
+  if (at < 0) {
+    const message = 'The final message does not appear in the rendered prompt, so it cannot be continued.';
+    throw new AppError('invalid_request', message, { param: 'continue_final_message' });
+  }
+  const cut = text.slice(0, at);
+  return text.startsWith(END_MARK, at) ? cut : cut.trimEnd();
+}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -1,0 +1,90 @@
+// JSON as Python reads and writes it. Prompts were made in Python: `2.0` stays a float there, 1e-7 is written 1e-07, and
+// integers have no limit. A prompt that differs in such a detail has other tokens than the model was trained on.
+import { AppError } from '#domain/errors';
+
+/** A number that Python would hold as float, though it may have no fraction. */
+export class PythonFloat {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+/** Integers beyond 2^53 become bigint, numbers written with a point or an exponent PythonFloat. Throws SyntaxError. */
+export function parsePythonJson(text: string): unknown {
+  JSON.parse(text); // valid, so that the scan below can be simple
+  // Every string gets a tag in front and every number becomes a tagged string: nothing can be taken for something else.
+  const tagged = text.replace(/"((?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*/g, (literal: string, inner: string | undefined) =>
+    inner === undefined ? `"n${literal}"` : `"s${inner}"`,
+  );
+  return untag(JSON.parse(tagged));
+}
+
+function untag(value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith('s') ? value.slice(1) : parseNumber(value.slice(1));
+  if (Array.isArray(value)) return value.map(untag);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.slice(1), untag(item)]));
+}
+
+function parseNumber(literal: string): number | bigint | PythonFloat {
+  if (/[.eE]/.test(literal)) return new PythonFloat(Number(literal));
+  const integer = Number(literal) + 0; // Python's integers have no -0
+  return Number.isSafeInteger(integer) ? integer : BigInt(literal);
+}
+
+/** As Python's repr: the shortest digits that read back equal; an exponent from 1e16 on and below 1e-4. */
+export function pythonFloatText(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
+  const [mantissa, exponentText] = value.toExponential().split('e') as [string, string];
+  const exponent = Number(exponentText);
+  if (exponent < -4 || exponent >= 16) {
+    return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+  }
+  if (exponent >= 0) return Number.isInteger(value) ? `${value}.0` : String(value);
+  const sign = value < 0 ? '-' : '';
+  return `${sign}0.${'0'.repeat(-exponent - 1)}${mantissa.replace(/[-.]/g, '')}`;
+}
+
+export interface DumpOptions {
+  readonly indent: number | null;
+  /** Between items, between key and value. Null: Python's choice, which depends on `indent`. */
+  readonly separators: readonly [string, string] | null;
+  readonly sortKeys: boolean;
+  readonly ensureAscii: boolean;
+}
+
+/** `json.dumps`. Maps stand for dicts: their keys keep their order. */
+export function pythonJson(value: unknown, options: DumpOptions): string {
+  const { indent, separators, sortKeys, ensureAscii } = options;
+  const [betweenItems, afterKey] = separators ?? (indent === null ? [', ', ': '] : [',', ': ']);
+  const text = (string: string) => (ensureAscii ? escapeNonAscii(JSON.stringify(string)) : JSON.stringify(string));
+
+  function enclose(open: string, items: readonly string[], close: string, depth: number): string {
+    if (items.length === 0) return open + close;
+    if (indent === null) return open + items.join(betweenItems) + close;
+    const line = `\n${' '.repeat(indent * depth)}`;
+    const inner = line + ' '.repeat(indent);
+    return open + inner + items.join(betweenItems + inner) + line + close;
+  }
+  function write(item: unknown, depth: number): string {
+    if (item === null) return 'null';
+    if (typeof item === 'string') return text(item);
+    if (typeof item === 'boolean' || typeof item === 'bigint') return String(item);
+    if (typeof item === 'number') return Number.isInteger(item) ? String(item) : pythonFloatText(item);
+    if (item instanceof PythonFloat) return pythonFloatText(item.value);
+    if (Array.isArray(item)) return enclose('[', item.map((part) => write(part, depth + 1)), ']', depth); // prettier-ignore
+    if (item instanceof Map) {
+      const entries = [...(item as Map<string, unknown>)];
+      if (sortKeys) entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+      const members = entries.map(([key, part]) => text(key) + afterKey + write(part, depth + 1));
+      return enclose('{', members, '}', depth);
+    }
+    throw new AppError('invalid_request', `The chat template writes ${typeof item} as JSON, which has no such thing.`);
+  }
+  return write(value, 0);
+}
+
+const escapeNonAscii = (json: string): string =>
+  json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,0 +1,73 @@
+// Messages as clients send them → messages as chat templates expect them. Only text models are served: parts that are
+// not text are refused.
+import type { ChatMessage, ToolCall } from '#domain/chat';
+import { AppError } from '#domain/errors';
+import { parsePythonJson } from './python-json.ts';
+import { isJson } from './tokenizer-files.ts';
+import type { TemplateTraits } from './template-traits.ts';
+
+export type TemplateMessage = Record<string, unknown>;
+
+export function templateMessages(messages: readonly ChatMessage[], traits: TemplateTraits): TemplateMessage[] {
+  return messages.map((message, index) => templateMessage(message, index, traits));
+}
+
+function templateMessage(message: ChatMessage, index: number, traits: TemplateTraits): TemplateMessage {
+  const { role, content, tool_calls: toolCalls, ...rest } = message;
+  const result: TemplateMessage = {
+    role: role === 'developer' && !traits.knowsDeveloper ? 'system' : role,
+    content: templateContent(content, index, traits),
+  };
+  // A key with null would be "defined" to a template; to a client it means the same as no key.
+  for (const [key, value] of Object.entries(rest)) if (value !== undefined && value !== null) result[key] = value;
+  const reasoning = message.reasoning_content ?? message.reasoning;
+  if (reasoning !== undefined && reasoning !== null) Object.assign(result, { reasoning, reasoning_content: reasoning });
+  // Templates ask `if message.tool_calls is defined`: an empty list would take them off the plain path.
+  if (toolCalls && toolCalls.length > 0)
+    result.tool_calls = toolCalls.map((call, at) => templateToolCall(call, `messages[${index}].tool_calls[${at}]`));
+  return result;
+}
+
+function templateContent(content: ChatMessage['content'], index: number, traits: TemplateTraits): unknown {
+  const wantsParts = traits.content === 'parts';
+  if (content === null || content === undefined) return wantsParts ? [] : '';
+  if (typeof content === 'string') return wantsParts ? [{ type: 'text', text: content }] : content;
+  const texts = content.map((part: unknown, at) => textOfPart(part, `messages[${index}].content[${at}]`));
+  return traits.content === 'string' ? texts.join('\n') : texts.map((text) => ({ type: 'text', text }));
+}
+
+/** Part type → the field that holds its text. */
+const TEXT_FIELDS: Readonly<Record<string, string>> = {
+  text: 'text', input_text: 'text', output_text: 'text', refusal: 'refusal', thinking: 'thinking',
+}; // prettier-ignore
+
+function textOfPart(part: unknown, where: string): string {
+  if (typeof part === 'string') return part;
+  const type = isJson(part) ? part.type : undefined;
+  const field = typeof type === 'string' && Object.hasOwn(TEXT_FIELDS, type) ? TEXT_FIELDS[type]! : null;
+  const text = isJson(part) && field !== null ? part[field] : undefined;
+  if (typeof text === 'string') return text;
+  const found = field === null ? `type ${JSON.stringify(type)}` : `no ${field}`;
+  throw new AppError('invalid_request', `${where} has ${found}: this model reads text parts only.`, {
+    param: 'messages',
+  });
+}
+
+function templateToolCall(call: ToolCall, where: string): Record<string, unknown> {
+  return { ...call, function: { ...call.function, arguments: parseArguments(call.function.arguments, where) } };
+}
+
+function parseArguments(text: unknown, where: string): unknown {
+  if (text === undefined || text === null || text === '') return {};
+  if (typeof text !== 'string') return text;
+  try {
+    return parsePythonJson(text);
+  } catch (cause) {
+    throw new AppError('invalid_request', `${where}.function.arguments is not valid JSON: ${shortened(text)}`, {
+      param: 'messages',
+      cause,
+    });
+  }
+}
+
+const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

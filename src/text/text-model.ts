@@ -1,0 +1,84 @@
+// Everything about a model directory that concerns text, and the defaults its makers chose for sampling. Weights and
+// shapes are the engine's; it reads config.json for itself.
+import { join } from 'node:path';
+import { systemClock, type Clock } from '#base/clock';
+import { AppError } from '#domain/errors';
+import { findChatTemplate, type ChatTemplate } from './chat-template.ts';
+import { createTokenizer, type Tokenizer } from './tokenizer.ts';
+import { findJson, readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
+
+/** From generation_config.json; null where it says nothing. */
+export interface GenerationDefaults {
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly topK: number | null;
+  readonly minP: number | null;
+  readonly repetitionPenalty: number | null;
+  readonly maxNewTokens: number | null;
+  /** False: the makers meant greedy decoding, whatever the temperature. */
+  readonly doSample: boolean | null;
+}
+
+export interface TextModel {
+  readonly tokenizer: Tokenizer;
+  /** Null: a model without chat turns. */
+  readonly chatTemplate: ChatTemplate | null;
+  readonly generationDefaults: GenerationDefaults;
+  /** Any of these ends a generation; the primary one first. */
+  readonly eosTokenIds: readonly number[];
+  /** Most tokens of prompt and completion together. */
+  readonly contextLength: number;
+}
+
+/** `clock` is for templates that write today's date. Throws `bad_model_files`. */
+export async function openTextModel(directory: string, clock: Clock = systemClock): Promise<TextModel> {
+  const files = await readTokenizerFiles(directory);
+  const config = await findJson(join(directory, 'config.json'));
+  if (!config) throw new AppError('bad_model_files', `${directory} has no config.json.`);
+  const generation = (await findJson(join(directory, 'generation_config.json'))) ?? {};
+  const tokenizer = createTokenizer(files, directory);
+  return {
+    tokenizer,
+    chatTemplate: await findChatTemplate(directory, files, clock),
+    generationDefaults: generationDefaults(generation),
+    eosTokenIds: eosTokenIds(generation, config, files, tokenizer),
+    contextLength: contextLength(config, files.config, directory),
+  };
+}
+
+function generationDefaults(generation: Json): GenerationDefaults {
+  const number = (key: string) => (typeof generation[key] === 'number' ? generation[key] : null);
+  return {
+    temperature: number('temperature'),
+    topP: number('top_p'),
+    topK: number('top_k'),
+    minP: number('min_p'),
+    repetitionPenalty: number('repetition_penalty'),
+    maxNewTokens: number('max_new_tokens'),
+    doSample: typeof generation.do_sample === 'boolean' ? generation.do_sample : null,
+  };
+}
+
+/**
+ * The primary one is the tokenizer's eos_token, which ends a turn; the others come from generation_config.json or, in
+ * models without one, from config.json (Llama 3 names three there).
+ */
+function eosTokenIds(generation: Json, config: Json, files: TokenizerFiles, tokenizer: Tokenizer): number[] {
+  const eosToken = files.namedTokens.get('eos_token');
+  const primary = eosToken === undefined ? null : tokenizer.tokenId(eosToken);
+  const listed = tokenIds(generation.eos_token_id);
+  const others = listed.length > 0 ? listed : tokenIds(config.eos_token_id);
+  return [...new Set(primary === null ? others : [primary, ...others])];
+}
+
+const tokenIds = (value: unknown): number[] =>
+  (Array.isArray(value) ? (value as unknown[]) : [value]).filter((id): id is number => Number.isSafeInteger(id));
+
+/** Tokenizers without a limit of their own say 1e30. */
+function contextLength(config: Json, tokenizerConfig: Json, directory: string): number {
+  const limits = [config.max_position_embeddings, tokenizerConfig.model_max_length].filter(
+    (limit): limit is number => Number.isSafeInteger(limit) && (limit as number) > 0,
+  );
+  if (limits.length > 0) return Math.min(...limits);
+  throw new AppError('bad_model_files', `Neither max_position_embeddings nor model_max_length is set in ${directory}.`);
+}

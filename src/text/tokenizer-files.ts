@@ -1,0 +1,99 @@
+// The JSON files beside a model's weights that concern text. What a model directory says about its special tokens is
+// spread over three files and several formats; here it becomes one list, before anything is built from it.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '#domain/errors';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  /** Left out of decoded text unless asked for. */
+  readonly special: boolean;
+  readonly [flag: string]: unknown;
+}
+
+export interface TokenizerFiles {
+  /** tokenizer.json; its `added_tokens` replaced by `addedTokens`. */
+  readonly tokenizer: Json;
+  /** tokenizer_config.json, or {}. */
+  readonly config: Json;
+  readonly addedTokens: readonly AddedToken[];
+  /** `bos_token`, `eos_token`, … → their text, as chat templates see them. */
+  readonly namedTokens: ReadonlyMap<string, string>;
+}
+
+const TOKEN_NAMES = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
+
+export async function readTokenizerFiles(directory: string): Promise<TokenizerFiles> {
+  const tokenizer = await findJson(join(directory, 'tokenizer.json'));
+  if (!tokenizer)
+    throw new AppError(
+      'bad_model_files',
+      `${directory} has no tokenizer.json. Save the model with its fast tokenizer.`,
+    );
+  const config = (await findJson(join(directory, 'tokenizer_config.json'))) ?? {};
+  const specialTokensMap = (await findJson(join(directory, 'special_tokens_map.json'))) ?? {};
+  const namedTokens = new Map<string, string>();
+  for (const name of TOKEN_NAMES) {
+    const text = tokenText(config[name]) ?? tokenText(specialTokensMap[name]);
+    if (text !== null) namedTokens.set(name, text);
+  }
+  const named = [
+    ...namedTokens.values(),
+    ...listed(config.additional_special_tokens),
+    ...listed(specialTokensMap.additional_special_tokens),
+  ];
+  return { tokenizer, config, addedTokens: mergeAddedTokens(tokenizer, config, new Set(named)), namedTokens };
+}
+
+/** Null if there is no such file. */
+export async function findJson(path: string): Promise<Json | null> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return null;
+    throw new AppError('bad_model_files', `Cannot read ${path}.`, { cause });
+  });
+  if (text === null) return null;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('bad_model_files', `${path} is not valid JSON. Download or export it again.`, { cause });
+  }
+  if (!isJson(parsed)) throw new AppError('bad_model_files', `${path} is not a JSON object.`);
+  return parsed;
+}
+
+export const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** As Transformers does on loading: tokenizer_config.json adds tokens, and a token with a name (eos, …) is special. */
+function mergeAddedTokens(tokenizer: Json, config: Json, named: ReadonlySet<string>): AddedToken[] {
+  const merged = new Map<string, AddedToken>();
+  const add = (id: unknown, token: unknown) => {
+    if (!isJson(token) || typeof token.content !== 'string' || typeof id !== 'number' || !Number.isSafeInteger(id))
+      return;
+    const special = token.special === true || named.has(token.content) || merged.get(token.content)?.special === true;
+    merged.set(token.content, { ...token, id, content: token.content, special });
+  };
+  const listedTokens: unknown[] = Array.isArray(tokenizer.added_tokens) ? tokenizer.added_tokens : [];
+  for (const token of listedTokens) if (isJson(token)) add(token.id, token);
+  const decoder = isJson(config.added_tokens_decoder) ? config.added_tokens_decoder : {};
+  for (const [id, token] of Object.entries(decoder)) add(Number(id), token);
+  const vocab = isJson(tokenizer.model) && isJson(tokenizer.model.vocab) ? tokenizer.model.vocab : {};
+  for (const content of named) {
+    if (!merged.has(content) && Object.hasOwn(vocab, content))
+      add(vocab[content], { content, special: true, normalized: false });
+  }
+  return [...merged.values()].sort((a, b) => a.id - b.id);
+}
+
+/** Older files write a token as an object with its flags. */
+function tokenText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return isJson(value) && typeof value.content === 'string' ? value.content : null;
+}
+
+const listed = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(tokenText).filter((text) => text !== null) : [];
