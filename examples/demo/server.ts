@@ -26,7 +26,7 @@ export async function startServer(dataDirectory: string): Promise<RunningServer>
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   process.once('exit', () => child.kill('SIGKILL'));
 
-  const found: { url?: string; apiKey?: string } = {};
+  const found: { url?: string | undefined; apiKey?: string | undefined } = {};
   const ready = new Promise<{ url: string; apiKey: string }>((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new Error(`the server was not ready after ${START_DEADLINE_MS / 1000} s`)),
