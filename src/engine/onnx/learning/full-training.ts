@@ -5,15 +5,14 @@ import { join, resolve } from 'node:path';
 import { createRandom, type Random } from '#base/random';
 import type { LossProgram } from '../../loss-program.ts';
 import type { ForwardBackwardResult, OptimizerParams, TrainingRow } from '../../training-engine.ts';
-import { openSession, type Session } from '../graph/session.ts';
 import { readDecoderConfig, type DecoderConfig } from '../models/config.ts';
 import { decoderParameters, loadDecoderWeights, type DecoderWeights } from '../models/parameters.ts';
 import { openSafetensors, writeSafetensors, type StoredDtype } from '../weights/safetensors.ts';
 import { applyAdamw, clipCoefficient, createAdamwState, globalNorm } from './adamw.ts';
 import { allocateFusedWeights, fusedParameters, sizeOf } from './fused-weights.ts';
+import { createGraphCache } from './graph-cache.ts';
 import { createGradientSums } from './gradient-sums.ts';
 import { findOptimizerFile, writeOptimizerFile } from './optimizer-file.ts';
-import { buildTrainGraph } from './train-graph.ts';
 import { lossFeeds, rowFeeds, trainedCount, type Feeds } from './train-feeds.ts';
 
 export interface FullTrainingOptions {
@@ -71,27 +70,20 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
     specs.map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),
   );
 
-  const sessions = new Map<string, Promise<Session>>();
-  const sessionFor = (loss: LossProgram | null): Promise<Session> => {
-    const key = loss?.name ?? '';
-    const known =
-      sessions.get(key) ?? openSession(buildTrainGraph(config, null, loss), { threads, memoryPattern: true });
-    sessions.set(key, known);
-    return known;
-  };
+  const graphs = createGraphCache(config, { threads, memoryPattern: true });
 
   return {
     config,
     parameterCount: specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0),
 
     async forwardBackward(rows, loss) {
-      const session = await sessionFor(loss);
+      const session = await graphs.get(null, loss);
       return sums.add(await session.run({ ...rowFeeds(rows), ...lossFeeds(rows, loss), ...weightFeeds }), loss);
     },
 
     async logprobs(rows) {
       if (trainedCount(rows) === 0) return new Float32Array(0);
-      const session = await sessionFor(null);
+      const session = await graphs.get(null, null);
       return (await session.run({ ...rowFeeds(rows), ...weightFeeds }))['logprobs']!;
     },
 
@@ -118,10 +110,7 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
 
     saveOptimizer: (target) => writeOptimizerFile(target, optimizer, specs),
 
-    async close() {
-      for (const session of sessions.values()) await (await session).close();
-      sessions.clear();
-    },
+    close: () => graphs.close(),
   };
 }
 

@@ -65,4 +65,26 @@ export function allocateFusedWeights(config: DecoderConfig): FusedWeights {
   return { tensors, views };
 }
 
+/** From weights as they were loaded. Their map is emptied on the way: at no time does the model lie in memory twice. */
+export function takeFusedTensors(config: DecoderConfig, weights: Map<string, Float32Array>): Map<string, Float32Array> {
+  const tensors = new Map<string, Float32Array>();
+  for (const { name, shape, parts } of fusedParameters(config)) {
+    const sources = parts.map((part) => weights.get(part.name)!);
+    parts.forEach((part) => weights.delete(part.name));
+    tensors.set(name, sources.length === 1 ? sources[0]! : concatenate(sources, sizeOf(shape)));
+  }
+  return tensors;
+}
+
+function concatenate(parts: readonly Float32Array[], size: number): Float32Array {
+  const whole = new Float32Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  invariant(at === size, `parts of ${at} for ${size}`);
+  return whole;
+}
+
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);

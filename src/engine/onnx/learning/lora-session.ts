@@ -1,0 +1,92 @@
+// The four verbs over one adapter: log-probabilities, gradients, update, save. Holds the adapter, its optimizer and the
+// gradients not yet applied; base weights and compiled graphs belong to the engine and are borrowed.
+import { AppError } from '#domain/errors';
+import { invariant } from '#base/invariant';
+import type { TrainingRow, TrainingSession } from '../../training-engine.ts';
+import { applyAdamw, clipCoefficient, createAdamwState, globalNorm, type AdamwState } from './adamw.ts';
+import { checkRow, type RowLimits } from './check-row.ts';
+import type { GraphCache } from './graph-cache.ts';
+import { createGradientSums } from './gradient-sums.ts';
+import { loraParameters, type LinearLayer, type LoraAdapter } from './lora.ts';
+import { writeOptimizerFile } from './optimizer-file.ts';
+import { writePeftDirectory } from './peft-directory.ts';
+import { lossFeeds, rowFeeds, type Feeds } from './train-feeds.ts';
+
+/** What the engine lends. */
+export interface LoraSessionBase {
+  readonly layers: readonly LinearLayer[];
+  readonly limits: RowLimits;
+  readonly graphs: GraphCache;
+  /** Base weights by fused name. */
+  readonly weightFeeds: Feeds;
+  /** For adapter_config.json. */
+  readonly baseModelName: string;
+}
+
+export function createLoraSession(
+  base: LoraSessionBase,
+  adapter: LoraAdapter,
+  resumed: AdamwState | null,
+  onClose: () => void,
+): TrainingSession {
+  const { layers, limits, graphs } = base;
+  const parameters = loraParameters(layers, adapter);
+  const optimizer = resumed ?? createAdamwState(adapter.tensors);
+  const sums = createGradientSums(adapter.tensors);
+  const feeds: Feeds = {
+    ...base.weightFeeds,
+    ...Object.fromEntries(
+      parameters.map(({ name, shape }) => [name, { data: adapter.tensors.get(name)!, dims: shape }]),
+    ),
+  };
+  let open = true;
+  const checkOpen = () => invariant(open, 'this training session is closed');
+
+  return {
+    async logprobs(row: TrainingRow) {
+      checkOpen();
+      checkRow(row, limits);
+      if (row.targets.length === 0) return new Float32Array(0);
+      const graph = await graphs.get(adapter, null);
+      return (await graph.run({ ...rowFeeds([row]), ...feeds }))['logprobs']!;
+    },
+
+    async forwardBackward(row, loss) {
+      checkOpen();
+      checkRow(row, limits);
+      const ownFeeds = lossFeeds([row], loss);
+      if (row.targets.length === 0) {
+        return { loss: 0, metrics: Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0])) };
+      }
+      const graph = await graphs.get(adapter, loss);
+      return sums.add(await graph.run({ ...rowFeeds([row]), ...ownFeeds, ...feeds }), loss);
+    },
+
+    async optimStep(params) {
+      checkOpen();
+      const gradNorm = globalNorm(sums.gradients);
+      if (!Number.isFinite(gradNorm)) {
+        sums.clear();
+        throw new AppError(
+          'engine_failed',
+          `The gradient norm is ${gradNorm}: the update was not applied. Lower the learning rate, or look for log-probabilities or rewards that are not finite.`,
+        );
+      }
+      applyAdamw(adapter.tensors, sums.gradients, optimizer, params, clipCoefficient(gradNorm, params.maxGradNorm));
+      sums.clear();
+      return { gradNorm };
+    },
+
+    async save(directory, { resumable }) {
+      checkOpen();
+      if (resumable) await writeOptimizerFile(directory, optimizer, parameters);
+      await writePeftDirectory(directory, adapter, layers, base.baseModelName);
+    },
+
+    async close() {
+      if (!open) return;
+      open = false;
+      onClose();
+    },
+  };
+}
