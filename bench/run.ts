@@ -1,0 +1,130 @@
+// `npm run bench [-- --shape 135m --threads 2]`: prefill, decode at batch 1 / 8 / 32 and a LoRA step, with llama.cpp and
+// PyTorch + PEFT in the same run on the same shapes, alternating; medians and ratios, JSON in bench/results/.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { openLlamaCpp } from './llama-cpp.ts';
+import { makeModelDirectory } from './model-directory.ts';
+import { timePytorch } from './pytorch.ts';
+import type { Sampler } from './sampling.ts';
+import { SHAPES } from './shapes.ts';
+import { timeTraining, type TrainingTimes } from './training.ts';
+import { openWhetstone } from './whetstone-sampler.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    shape: { type: 'string', default: '135m' },
+    threads: { type: 'string', default: String(Math.min(8, availableParallelism())) },
+    rounds: { type: 'string', default: '3' },
+  },
+});
+const config = SHAPES[flags.shape];
+if (!config) throw new Error(`unknown --shape ${flags.shape}; known are ${Object.keys(SHAPES).join(', ')}`);
+const threads = Number(flags.threads);
+const rounds = Number(flags.rounds);
+
+const PREFILL_TOKENS = 512;
+const DECODE_PROMPT_TOKENS = 64;
+const DECODE_TOKENS = 64;
+const BATCHES = [1, 8, 32];
+const ROW_TOKENS = 512;
+
+interface Measurement {
+  readonly what: string;
+  readonly unit: string;
+  /** Median per contestant; larger is better. */
+  readonly tokensPerSecond: Record<string, number>;
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;
+const prompts = (count: number, length: number): number[][] =>
+  Array.from({ length: count }, (_, k) =>
+    Array.from({ length }, (_, i) => ((i * 7919 + k * 104_729) % (config.vocab - 1)) + 1),
+  );
+
+/** Contestants take turns, so that a machine that slows down slows all of them. */
+async function alternate(
+  contestants: readonly Sampler[],
+  measure: (s: Sampler) => Promise<number>,
+): Promise<Record<string, number>> {
+  const samples: Record<string, number[]> = Object.fromEntries(contestants.map((s) => [s.name, []]));
+  for (let round = 0; round < rounds + 1; round++) {
+    for (const sampler of contestants) {
+      const value = await measure(sampler);
+      if (round > 0) samples[sampler.name]!.push(value); // the first round warms up
+    }
+  }
+  return Object.fromEntries(Object.entries(samples).map(([name, xs]) => [name, median(xs)]));
+}
+
+async function benchSampling(modelDirectory: string): Promise<Measurement[]> {
+  const contestants = [
+    await openWhetstone(modelDirectory, threads),
+    await openLlamaCpp(config!, 'f32', threads),
+  ].filter((s) => s !== null);
+  if (contestants.length === 1) say('llama.cpp is not installed: npm ci --prefix bench/peers --ignore-scripts');
+  const measurements: Measurement[] = [];
+  measurements.push({
+    what: `prefill ${PREFILL_TOKENS}`,
+    unit: 'tokens/s',
+    tokensPerSecond: await alternate(contestants, async (s) => {
+      const { firstTokenMs } = await s.generate(prompts(1, PREFILL_TOKENS), 1);
+      return (PREFILL_TOKENS / firstTokenMs) * 1000;
+    }),
+  });
+  for (const batch of BATCHES) {
+    measurements.push({
+      what: `decode, batch ${batch}`,
+      unit: 'tokens/s',
+      tokensPerSecond: await alternate(contestants, async (s) => {
+        const { tokens, firstTokenMs, totalMs } = await s.generate(prompts(batch, DECODE_PROMPT_TOKENS), DECODE_TOKENS);
+        return ((tokens - batch) / (totalMs - firstTokenMs)) * 1000;
+      }),
+    });
+  }
+  for (const sampler of contestants) await sampler.close();
+  return measurements;
+}
+
+async function benchTraining(modelDirectory: string): Promise<Measurement> {
+  const steps = rounds + 2;
+  const peer = { tokens: ROW_TOKENS, steps, threads };
+  const times: (TrainingTimes | null)[] = [
+    await timeTraining(modelDirectory, config!, ROW_TOKENS, steps, threads),
+    await timePytorch(config!, { ...peer, dtype: 'float32' }),
+    await timePytorch(config!, { ...peer, dtype: 'bfloat16' }),
+  ];
+  if (times.includes(null))
+    say('PyTorch is left out: set WHETSTONE_PYTHON to an interpreter that has torch, transformers and peft.');
+  const results = times
+    .filter((t) => t !== null)
+    .map(({ name, stepMs }) => [name, (ROW_TOKENS / median(stepMs.slice(2))) * 1000]);
+  return {
+    what: `LoRA step, row of ${ROW_TOKENS}`,
+    unit: 'tokens/s',
+    tokensPerSecond: Object.fromEntries(results) as Record<string, number>,
+  };
+}
+
+function report({ what, unit, tokensPerSecond }: Measurement): void {
+  const [[, ours], ...peers] = Object.entries(tokensPerSecond) as [[string, number], ...[string, number][]];
+  const ratios = peers.map(([name, theirs]) => `${(ours / theirs).toFixed(2)}x ${name} (${theirs.toFixed(1)})`);
+  say(`${what.padEnd(22)} ${ours.toFixed(1).padStart(9)} ${unit}   ${ratios.join(', ')}`);
+}
+
+say(`shape ${flags.shape}, ${threads} threads, ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`);
+const modelDirectory = await makeModelDirectory(config);
+try {
+  const measurements = [...(await benchSampling(modelDirectory)), await benchTraining(modelDirectory)];
+  measurements.forEach(report);
+  await mkdir('bench/results', { recursive: true });
+  const path = `bench/results/${flags.shape}.json`;
+  await writeFile(
+    path,
+    `${JSON.stringify({ shape: flags.shape, threads, cpu: cpus()[0]?.model, node: process.version, measurements }, null, 2)}\n`,
+  );
+  say(`written to ${path}`);
+} finally {
+  await rm(modelDirectory, { recursive: true, force: true });
+}

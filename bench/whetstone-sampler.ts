@@ -1,0 +1,41 @@
+// Our sampler under test, in this process.
+import { silentLog } from '#base/log';
+import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
+import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
+import type { Sampler } from './sampling.ts';
+
+export async function openWhetstone(modelDirectory: string, threads: number): Promise<Sampler> {
+  const engine = await openOnnxInferenceEngine({
+    modelDirectory,
+    threads,
+    limits: DEFAULT_INFERENCE_LIMITS,
+    log: silentLog,
+  });
+  const sampling = { temperature: 0, topP: 1, topK: 0, seed: 1, stopTokenIds: [], topLogprobs: 0 };
+  return {
+    name: 'whetstone float32',
+    async generate(prompts, newTokens) {
+      const started = performance.now();
+      let firstTokenMs = 0;
+      let tokens = 0;
+      await Promise.all(
+        prompts.map(async (promptTokens, i) => {
+          const request = {
+            requestId: `bench-${i}`,
+            promptTokens,
+            adapter: null,
+            n: 1,
+            sampling: { ...sampling, maxTokens: newTokens },
+          };
+          let count = 0;
+          for await (const _ of engine.generate(request, new AbortController().signal)) {
+            if (count++ === 0) firstTokenMs = Math.max(firstTokenMs, performance.now() - started);
+            tokens++;
+          }
+        }),
+      );
+      return { tokens, firstTokenMs, totalMs: performance.now() - started };
+    },
+    close: () => engine.close(),
+  };
+}
