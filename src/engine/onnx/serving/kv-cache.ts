@@ -46,8 +46,6 @@ export interface NewKeysAndValues {
 }
 
 const SMALLEST_CAPACITY = 64;
-/** A lone decoding sequence may be read with its neighbour as padding (model-runner.ts). */
-const SLOTS_MIN = 2;
 
 /** 64, 128, 256, … and the context itself. */
 export function capacityClasses(contextLength: number): readonly number[] {
@@ -242,14 +240,13 @@ export class KVCache {
 
   /** Doubles if the budget allows, else takes empty slots from other classes, else grows by exactly what is needed. */
   #makeRoom(pool: Pool, slotsNeeded: number): void {
-    const needed = Math.max(SLOTS_MIN, slotsNeeded);
-    const wanted = Math.max(needed, pool.occupants.length * 2);
+    const wanted = Math.max(slotsNeeded, pool.occupants.length * 2);
     const others = [...this.#pools.values()].filter((other) => other !== pool);
     const allocatedElsewhere = () =>
       others.reduce((sum, { occupants, capacity }) => sum + occupants.length * capacity, 0);
     const affordable = () => Math.floor((this.#budgetTokens - allocatedElsewhere()) / pool.capacity);
-    if (affordable() < needed) for (const other of others) this.#resize(other, usedSlots(other));
-    this.#resize(pool, Math.max(needed, Math.min(wanted, affordable())));
+    if (affordable() < slotsNeeded) for (const other of others) this.#resize(other, usedSlots(other));
+    this.#resize(pool, Math.max(slotsNeeded, Math.min(wanted, affordable())));
   }
 
   #resize(pool: Pool, slots: number): void {
@@ -275,11 +272,8 @@ function createPool(capacity: number, layers: number): Pool {
   return { capacity, k: empty(), v: empty(), mask: new Float32Array(0), occupants: [], activeCount: 0 };
 }
 
-/** Slots up to the last one in use; none for an empty pool, else at least the padding pair. */
-function usedSlots(pool: Pool): number {
-  const last = pool.occupants.findLastIndex((slot) => slot !== null);
-  return last < 0 ? 0 : Math.max(SLOTS_MIN, last + 1);
-}
+/** Slots up to the last one in use. */
+const usedSlots = (pool: Pool): number => pool.occupants.findLastIndex((slot) => slot !== null) + 1;
 
 /** The public view is read-only; inside, it is the same object. */
 const owned = (slot: CacheSlot): Slot => slot;

@@ -164,7 +164,7 @@ export function enqueue<S extends Schedulable>(
   { maxWaiting }: StepLimits,
 ): void {
   const waiting = countWaiting(queues);
-  if (waiting > 0 && waiting + sequences.length > maxWaiting) {
+  if (waiting + sequences.length > maxWaiting) {
     throw new AppError(
       'too_many_requests',
       `The queue is full: ${waiting} of at most ${maxWaiting} choices wait. Try again later.`,

@@ -1,0 +1,143 @@
+// Which adapters are in memory: loads PEFT directories on demand, keeps a bounded number (least recently used ones go
+// first, those in use stay), and hands out the fused form for the adapters of a batch.
+import { AppError } from '#domain/errors';
+import { invariant } from '#base/invariant';
+import type { AdapterRef } from '../../inference-engine.ts';
+import { linearLayers, type LoraAdapter } from '../learning/lora.ts';
+import { readPeftDirectory } from '../learning/peft-directory.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { fuseAdapters, type FusedAdapters, type NamedAdapter } from './fused-adapters.ts';
+
+/** Fused sets that are kept: batches change their adapters rarely, and go back and forth when they do. */
+const FUSED_SETS_MAX = 4;
+/** A set with more adapters than a batch needs is used instead of a new one up to this many times the columns. */
+const WASTE_MAX = 2;
+
+interface Entry extends NamedAdapter {
+  /** Requests that use it. */
+  users: number;
+  unloadWhenUnused: boolean;
+}
+
+export class AdapterStore {
+  readonly #config: DecoderConfig;
+  readonly #maxAdapters: number;
+  /** Least recently used first. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #loading = new Map<string, Promise<Entry>>();
+  /** Least recently used first. */
+  readonly #fused: FusedAdapters[] = [];
+
+  constructor(config: DecoderConfig, maxAdapters: number) {
+    this.#config = config;
+    this.#maxAdapters = maxAdapters;
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  async load(ref: AdapterRef): Promise<void> {
+    await this.#find(ref, 0);
+  }
+
+  /** Keeps the adapter in memory until `release`. */
+  async acquire(ref: AdapterRef): Promise<void> {
+    await this.#find(ref, 1);
+  }
+
+  release(id: string): void {
+    const entry = this.#entries.get(id);
+    invariant(entry && entry.users > 0, `adapter ${id} is not in use`);
+    entry.users--;
+    if (entry.users === 0 && entry.unloadWhenUnused) this.#drop(id);
+  }
+
+  /** At once, or when the last request that uses it has ended. */
+  unload(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    if (entry.users === 0) this.#drop(id);
+    else entry.unloadWhenUnused = true;
+  }
+
+  /** The graph inputs for a batch; `ids` are in use. */
+  fused(ids: readonly (string | null)[]): FusedAdapters {
+    const needed = [...new Set(ids.filter((id) => id !== null))].sort();
+    const wasted = this.#fused
+      .filter((set) => needed.every((id) => set.ids.includes(id)))
+      .sort((a, b) => a.width - b.width)[0];
+    if (wasted && wasted.width <= WASTE_MAX * this.#widthOf(needed)) return this.#touch(wasted);
+    return this.#touch(
+      fuseAdapters(
+        this.#config,
+        needed.map((id) => this.#entries.get(id)!),
+      ),
+    );
+  }
+
+  #widthOf(ids: readonly string[]): number {
+    return Math.max(
+      1,
+      ids.reduce((sum, id) => sum + 3 * this.#entries.get(id)!.weights.rank, 0),
+    );
+  }
+
+  #touch(set: FusedAdapters): FusedAdapters {
+    const index = this.#fused.indexOf(set);
+    if (index >= 0) this.#fused.splice(index, 1);
+    this.#fused.push(set);
+    if (this.#fused.length > FUSED_SETS_MAX) this.#fused.shift();
+    return set;
+  }
+
+  async #find(ref: AdapterRef, newUsers: number): Promise<void> {
+    const entry = this.#entries.get(ref.id) ?? (await this.#loadOnce(ref));
+    this.#entries.delete(ref.id);
+    this.#entries.set(ref.id, entry); // now the most recently used, and back if it was dropped while we waited
+    entry.unloadWhenUnused = false;
+    entry.users += newUsers;
+  }
+
+  #loadOnce(ref: AdapterRef): Promise<Entry> {
+    let loading = this.#loading.get(ref.id);
+    if (!loading) {
+      loading = this.#read(ref).finally(() => this.#loading.delete(ref.id));
+      this.#loading.set(ref.id, loading);
+    }
+    return loading;
+  }
+
+  async #read({ id, directory }: AdapterRef): Promise<Entry> {
+    const weights = await readPeftDirectory(directory, linearLayers(this.#config));
+    checkFinite(weights, directory);
+    this.#makeRoom();
+    const entry: Entry = { id, weights, users: 0, unloadWhenUnused: false };
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #makeRoom(): void {
+    if (this.#entries.size < this.#maxAdapters) return;
+    const idle = [...this.#entries.values()].find(({ users }) => users === 0);
+    if (!idle) {
+      const message = `All ${this.#maxAdapters} places for adapters are in use. Try again when requests have finished.`;
+      throw new AppError('too_many_requests', message, { retryAfterSeconds: 5 });
+    }
+    this.#drop(idle.id);
+  }
+
+  #drop(id: string): void {
+    this.#entries.delete(id);
+    const kept = this.#fused.filter((set) => !set.ids.includes(id));
+    this.#fused.splice(0, this.#fused.length, ...kept);
+  }
+}
+
+/** One value that is not a number would reach every sequence in the batch: 0 · NaN is not 0. */
+function checkFinite({ tensors }: LoraAdapter, directory: string): void {
+  for (const [name, data] of tensors) {
+    if (data.every(Number.isFinite)) continue;
+    throw new AppError('bad_model_files', `${directory}: tensor ${name} holds values that are not finite numbers.`);
+  }
+}

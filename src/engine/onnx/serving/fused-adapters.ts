@@ -1,0 +1,150 @@
+// Several adapters as one set of graph inputs: their columns lie side by side (models/serving-graph.ts), and a mask leaves
+// each token only its own. Decides where columns lie; knows no requests and no files.
+//
+// An adapter's result must not depend on its neighbours, to the bit. Zeros elsewhere in a sum change nothing, but a sum
+// that is cut in another place does, so no adapter straddles a boundary at which the matmul kernels cut (ALIGNMENT for
+// unrolled loops, BLOCK for cache blocking).
+import type { Feed } from '../graph/session.ts';
+import { loraAName, loraBName, loraScale, type LoraAdapter } from '../learning/lora.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { FUSED_LINEARS, layerPrefix, projections } from '../models/parameters.ts';
+
+const ALIGNMENT = 8;
+const BLOCK = 128;
+/** How many projections a fused linear may have: qkv 3, gate_up 2, o and down 1. */
+const PROJECTION_COUNTS = [1, 2, 3] as const;
+type ProjectionCount = (typeof PROJECTION_COUNTS)[number];
+
+export interface NamedAdapter {
+  readonly id: string;
+  readonly weights: LoraAdapter;
+}
+
+interface ColumnLayout {
+  /** First column of each adapter, in the order given. */
+  readonly starts: readonly number[];
+  /** All columns, at least 1: a column of zeros stands for no adapter. */
+  readonly total: number;
+}
+
+export interface FusedAdapters {
+  readonly ids: readonly string[];
+  /** Total columns for three projections: what a batch pays. */
+  readonly width: number;
+  /** `lora.L.F.a` and `.b`. */
+  readonly weightFeeds: Readonly<Record<string, Feed>>;
+  /** `lora_mask.P` for tokens that use these adapters (null: none). */
+  maskFeeds(adapterIds: readonly (string | null)[]): Record<string, Feed>;
+}
+
+export function fuseAdapters(config: DecoderConfig, adapters: readonly NamedAdapter[]): FusedAdapters {
+  const layouts = {
+    1: layOut(adapters, 1),
+    2: layOut(adapters, 2),
+    3: layOut(adapters, 3),
+  } satisfies Record<ProjectionCount, ColumnLayout>;
+  const weightFeeds: Record<string, Feed> = {};
+  for (let layer = 0; layer < config.layers; layer++) {
+    for (const linear of FUSED_LINEARS) {
+      const parts = projections(config, linear);
+      const layout = layouts[parts.length as ProjectionCount];
+      const inFeatures = parts[0]!.inFeatures;
+      const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
+      const a = new Float32Array(inFeatures * layout.total); // [in, columns]
+      const b = new Float32Array(layout.total * outFeatures); // [columns, Σ out]
+      adapters.forEach(({ weights }, i) => {
+        let column = layout.starts[i]!;
+        let firstOut = 0;
+        for (const { module, outFeatures: ownOut } of parts) {
+          const path = `${layerPrefix(layer)}.${module}`;
+          placeA(a, layout.total, column, weights.tensors.get(loraAName(path)), weights.rank, inFeatures);
+          placeB(b, outFeatures, column, firstOut, weights.tensors.get(loraBName(path)), weights, ownOut);
+          column += weights.rank;
+          firstOut += ownOut;
+        }
+      });
+      weightFeeds[`lora.${layer}.${linear}.a`] = { data: a, dims: [1, 1, inFeatures, layout.total] };
+      weightFeeds[`lora.${layer}.${linear}.b`] = { data: b, dims: [1, 1, 1, layout.total, outFeatures] };
+    }
+  }
+  const ids = adapters.map(({ id }) => id);
+  const maskFeeds = (adapterIds: readonly (string | null)[]) =>
+    Object.fromEntries(
+      PROJECTION_COUNTS.map((count) => [
+        `lora_mask.${count}`,
+        createMask(
+          layouts[count],
+          ids,
+          adapters.map(({ weights }) => weights.rank * count),
+          adapterIds,
+        ),
+      ]),
+    );
+  return { ids, width: layouts[3].total, weightFeeds, maskFeeds };
+}
+
+function layOut(adapters: readonly NamedAdapter[], projectionCount: number): ColumnLayout {
+  const starts: number[] = [];
+  let end = 0;
+  for (const { weights } of adapters) {
+    const width = weights.rank * projectionCount;
+    let start = roundUp(end, ALIGNMENT);
+    if (roundUp(start + 1, BLOCK) < start + width) start = roundUp(start, BLOCK);
+    starts.push(start);
+    end = start + width;
+  }
+  return { starts, total: Math.max(1, roundUp(end, ALIGNMENT)) };
+}
+
+const roundUp = (x: number, multiple: number): number => Math.ceil(x / multiple) * multiple;
+
+/** loraA `[rank, in]` into columns of a `[in, columns]`. */
+function placeA(
+  a: Float32Array,
+  columns: number,
+  column: number,
+  loraA: Float32Array | undefined,
+  rank: number,
+  inFeatures: number,
+): void {
+  if (!loraA) return; // not a target of this adapter
+  for (let r = 0; r < rank; r++) {
+    for (let i = 0; i < inFeatures; i++) a[i * columns + column + r] = loraA[r * inFeatures + i]!;
+  }
+}
+
+/** loraB `[out, rank]`, scaled, into rows of b `[columns, Σ out]`. */
+function placeB(
+  b: Float32Array,
+  outFeatures: number,
+  column: number,
+  firstOut: number,
+  loraB: Float32Array | undefined,
+  adapter: LoraAdapter,
+  ownOut: number,
+): void {
+  if (!loraB) return;
+  const { rank } = adapter;
+  const scale = loraScale(adapter);
+  for (let r = 0; r < rank; r++) {
+    const row = (column + r) * outFeatures + firstOut;
+    for (let o = 0; o < ownOut; o++) b[row + o] = loraB[o * rank + r]! * scale;
+  }
+}
+
+/** `[tokens, 1, columns]`: 1 in the columns of the token's adapter. */
+function createMask(
+  layout: ColumnLayout,
+  ids: readonly string[],
+  widths: readonly number[],
+  adapterIds: readonly (string | null)[],
+): Feed {
+  const data = new Float32Array(adapterIds.length * layout.total);
+  adapterIds.forEach((id, token) => {
+    if (id === null) return;
+    const i = ids.indexOf(id);
+    const first = token * layout.total + layout.starts[i]!;
+    data.fill(1, first, first + widths[i]!);
+  });
+  return { data, dims: [adapterIds.length, 1, layout.total] };
+}

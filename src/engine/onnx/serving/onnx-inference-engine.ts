@@ -1,0 +1,328 @@
+// The embedded sampler in this process: a loop of EngineSteps over the four nouns Scheduler, KVCache, ModelRunner and
+// Sampler. Runs in a child process (process/), because a step blocks the thread; tests run it directly.
+import { randomInt } from 'node:crypto';
+import type { Log } from '#base/log';
+import { invariant } from '#base/invariant';
+import { AppError } from '#domain/errors';
+import type { FinishReason } from '#domain/sampling';
+import type {
+  AdapterRef,
+  GenerateRequest,
+  GenerationStream,
+  InferenceEngine,
+  TokenEvent,
+} from '../../inference-engine.ts';
+import { AdapterStore } from './adapter-store.ts';
+import { checkRequest } from './check-request.ts';
+import { createGenerationStream } from './generation-stream.ts';
+import { cacheBytesPerToken, capacityClasses, capacityFor, KVCache, type CacheSlot } from './kv-cache.ts';
+import type { InferenceLimits } from './inference-limits.ts';
+import { openModelRunner, type ModelRunner, type RunResult } from './model-runner.ts';
+import { sampleToken } from './sampler.ts';
+import * as scheduler from './scheduler.ts';
+import { createSequence, type LiveRequest, type Sequence } from './sequence.ts';
+
+export interface OnnxInferenceOptions {
+  readonly modelDirectory: string;
+  readonly threads: number;
+  readonly limits: InferenceLimits;
+  readonly log: Log;
+}
+
+export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Promise<InferenceEngine> {
+  return new OnnxInferenceEngine(await openModelRunner(options.modelDirectory, options.threads), options);
+}
+
+type Plan<Kind> = Extract<scheduler.StepPlan<Sequence>, { kind: Kind }>;
+
+/** Seeds that the engine draws itself; seed + choiceIndex stays an exact integer. */
+const DRAWN_SEED_MAX = 2 ** 47;
+
+class OnnxInferenceEngine implements InferenceEngine {
+  readonly contextLength: number;
+  readonly vocabSize: number;
+  readonly #runner: ModelRunner;
+  readonly #limits: InferenceLimits;
+  readonly #log: Log;
+  readonly #budget: scheduler.CacheBudget;
+  readonly #cache: KVCache;
+  readonly #adapters: AdapterStore;
+  readonly #queues = scheduler.createQueues<Sequence>();
+  /** Leave between steps: a step that runs reads their slots. */
+  readonly #leaving = new Set<Sequence>();
+  readonly #live = new Set<LiveRequest>();
+  readonly #loop: Promise<void>;
+  #requestCount = 0;
+  #wake: (() => void) | null = null;
+  #closed = false;
+
+  constructor(runner: ModelRunner, { limits, log }: OnnxInferenceOptions) {
+    const { config } = runner;
+    const tokens = Math.floor(limits.cacheBytes / cacheBytesPerToken(config));
+    if (tokens < 1)
+      throw new AppError('engine_failed', `A cache of ${limits.cacheBytes} bytes does not hold one token.`);
+    this.contextLength = Math.min(config.maxPositions, limits.contextLength, tokens);
+    this.vocabSize = config.vocab;
+    this.#runner = runner;
+    this.#limits = limits;
+    this.#log = log;
+    this.#budget = { classes: capacityClasses(this.contextLength), tokens };
+    this.#cache = new KVCache(config, this.#budget.classes, tokens);
+    this.#adapters = new AdapterStore(config, limits.maxAdapters);
+    this.#loop = this.#runSteps();
+  }
+
+  generate(request: GenerateRequest, signal: AbortSignal): GenerationStream {
+    const sequences: Sequence[] = [];
+    const output = createGenerationStream({
+      n: request.n,
+      signal,
+      onCancelChoice: (choiceIndex) => this.#cancel(sequences.slice(choiceIndex, choiceIndex + 1)),
+      onLeave: () => this.#cancel(sequences),
+    });
+    const live: LiveRequest = { number: this.#requestCount++, request, output, sequences, openSequences: 0 };
+    this.#admit(live).catch((error: unknown) => output.fail(error));
+    return output.stream;
+  }
+
+  async loadAdapter(adapter: AdapterRef): Promise<void> {
+    await this.#adapters.load(adapter);
+  }
+
+  async unloadAdapter(id: string): Promise<void> {
+    this.#adapters.unload(id);
+  }
+
+  status() {
+    return {
+      ready: !this.#closed,
+      running: this.#queues.running.length,
+      waiting: scheduler.countWaiting(this.#queues),
+      adapters: this.#adapters.ids,
+      restarts: 0,
+      lastFailure: null,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake?.();
+    await this.#loop;
+    await this.#runner.close();
+  }
+
+  async #admit(live: LiveRequest): Promise<void> {
+    const { request } = live;
+    checkRequest(request, this, this.#limits);
+    const seed = request.sampling.seed ?? randomInt(DRAWN_SEED_MAX);
+    for (let i = 0; i < request.n; i++) live.sequences.push(createSequence(live, i, seed));
+    if (request.adapter) await this.#adapters.acquire(request.adapter);
+    try {
+      if (this.#closed) throw new AppError('engine_unavailable', 'The engine is closing.');
+      const sequences = live.sequences.filter(({ cancelled }) => !cancelled);
+      if (sequences.length === 0) return;
+      scheduler.enqueue(this.#queues, live.number, sequences, this.#limits);
+      live.openSequences = sequences.length;
+      this.#live.add(live);
+    } finally {
+      if (!this.#live.has(live) && request.adapter) this.#adapters.release(request.adapter.id);
+    }
+    this.#wake?.();
+  }
+
+  async #runSteps(): Promise<void> {
+    while (!this.#closed) {
+      this.#removeLeaving();
+      const plan = scheduler.planStep(this.#queues, this.#budget, this.#limits);
+      try {
+        await this.#step(plan);
+      } catch (error) {
+        this.#failAll(error);
+      }
+    }
+    this.#failAll(new AppError('engine_unavailable', 'The engine was closed.'));
+  }
+
+  async #step(plan: scheduler.StepPlan<Sequence>): Promise<void> {
+    if (plan.kind === 'idle') return this.#sleep();
+    if (plan.kind === 'prefill') await this.#prefill(plan);
+    else await this.#decode(plan);
+    await turn();
+  }
+
+  async #prefill(plan: Plan<'prefill'>): Promise<void> {
+    const { group, start, end, capacity } = plan;
+    scheduler.beginPrefill(this.#queues, group);
+    group.slot = this.#fit(group.slot, capacity);
+    const { tokens, live } = group.sequences[0]!;
+    const adapterId = live.request.adapter?.id ?? null;
+    const past = start === 0 ? null : this.#cache.viewSlot(group.slot);
+    const input = { tokens: tokens.slice(start, end), start, past, adapterId };
+    const result = await this.#runner.prefill(input, this.#adapters.fused([adapterId]));
+    this.#cache.append(group.slot, result.computed, 0);
+    group.computedTokenCount = end;
+    this.#queues.prefillTokensSinceDecode += end - start;
+    if (end === group.sequences[0]!.promptTokenCount) this.#start(group, result);
+  }
+
+  /** The prompt is computed: its choices take their copies of the cache and their first tokens. */
+  #start(group: scheduler.PrefillGroup<Sequence>, result: RunResult): void {
+    const { slot } = group;
+    const count = scheduler.countStarts(this.#queues, group, this.#budget, this.#limits);
+    const started = scheduler.finishPrefill(this.#queues, group, count);
+    started.forEach((sequence, i) => {
+      sequence.slot = i === 0 ? slot : this.#cache.fork(slot!);
+      sequence.computedTokenCount = sequence.promptTokenCount;
+    });
+    for (const sequence of started) this.#cache.activate(sequence.slot!);
+    this.#emit(started, () => 0, result);
+  }
+
+  async #decode(plan: Plan<'decode'>): Promise<void> {
+    this.#preempt(plan);
+    this.#queues.prefillTokensSinceDecode = 0;
+    for (const sequence of plan.sequences) {
+      const capacity = capacityFor(this.#budget.classes, sequence.computedTokenCount + 1);
+      sequence.slot = this.#fit(sequence.slot, Math.max(capacity, sequence.slot!.capacity));
+    }
+    for (const capacity of this.#budget.classes) {
+      const batch = plan.sequences.filter(({ slot }) => slot?.capacity === capacity);
+      if (batch.length === 0) continue;
+      batch.sort((a, b) => a.slot!.index - b.slot!.index);
+      const adapterIds = batch.map(({ live }) => live.request.adapter?.id ?? null);
+      const input = {
+        tokens: batch.map((sequence) => sequence.tokens[sequence.computedTokenCount]!),
+        positions: batch.map((sequence) => sequence.computedTokenCount),
+        past: this.#cache.viewFirst(capacity, batch.length),
+        adapterIds,
+      };
+      const result = await this.#runner.decode(input, this.#adapters.fused(adapterIds));
+      batch.forEach((sequence, row) => {
+        this.#cache.append(sequence.slot!, result.computed, row);
+        sequence.computedTokenCount++;
+      });
+      this.#emit(batch, (i) => i, result);
+    }
+  }
+
+  #preempt({ preempted, preemptPrefill }: Plan<'decode'>): void {
+    const { prefilling } = this.#queues;
+    if (preemptPrefill && prefilling) {
+      this.#queues.prefilling = null;
+      this.#cache.release(prefilling.slot!);
+      scheduler.requeue(this.#queues, prefilling.request, prefilling.sequences);
+    }
+    for (const sequence of preempted.toReversed()) {
+      scheduler.remove(this.#queues, sequence);
+      this.#cache.release(sequence.slot!);
+      sequence.slot = null;
+      sequence.computedTokenCount = 0;
+      scheduler.requeue(this.#queues, sequence.live.number, [sequence]);
+      this.#log.debug('sequence.preempted', {
+        requestId: sequence.live.request.requestId,
+        tokens: sequence.tokenCount,
+      });
+    }
+  }
+
+  #fit(slot: CacheSlot | null, capacity: number): CacheSlot {
+    if (slot === null) return this.#cache.allocate(capacity);
+    return slot.capacity < capacity ? this.#cache.grow(slot, capacity) : slot;
+  }
+
+  /** Samples for the sequences whose tokens are all computed; the others repeat what they said before preemption. */
+  #emit(sequences: readonly Sequence[], rowOf: (index: number) => number, result: RunResult): void {
+    const failed: { sequence: Sequence; error: unknown }[] = [];
+    const ended: Sequence[] = [];
+    sequences.forEach((sequence, i) => {
+      if (sequence.computedTokenCount < sequence.tokenCount || sequence.cancelled) return;
+      try {
+        const event = this.#sample(sequence, result, rowOf(i));
+        sequence.tokens.push(event.tokenId);
+        if (event.finishReason !== null) ended.push(sequence);
+        sequence.live.output.push([event]);
+      } catch (error) {
+        failed.push({ sequence, error });
+      }
+    });
+    // First of all, before other slots move over theirs: their values must not reach anyone.
+    for (const { sequence, error } of failed) {
+      sequence.live.output.fail(error);
+      this.#end(sequence, { erase: true });
+      this.#cancel(sequence.live.sequences);
+    }
+    for (const sequence of ended) this.#end(sequence);
+  }
+
+  #sample(sequence: Sequence, { logits, logsumexp }: RunResult, row: number): TokenEvent {
+    const { sampling } = sequence.live.request;
+    const own = logits.subarray(row * this.vocabSize, (row + 1) * this.vocabSize);
+    const sampled = sampleToken(own, logsumexp[row]!, sampling, sequence.random, [], sequence);
+    return {
+      choiceIndex: sequence.choiceIndex,
+      ...sampled,
+      finishReason: this.#finishReason(sequence, sampled.tokenId),
+    };
+  }
+
+  #finishReason(sequence: Sequence, tokenId: number): FinishReason | null {
+    const { stopTokenIds, maxTokens } = sequence.live.request.sampling;
+    if (stopTokenIds.includes(tokenId)) return 'stop';
+    return sequence.tokenCount + 1 - sequence.promptTokenCount >= maxTokens ? 'length' : null;
+  }
+
+  #cancel(sequences: readonly Sequence[]): void {
+    for (const sequence of sequences) {
+      sequence.cancelled = true;
+      this.#leaving.add(sequence);
+    }
+    this.#wake?.();
+  }
+
+  #removeLeaving(): void {
+    for (const sequence of this.#leaving) this.#end(sequence);
+    this.#leaving.clear();
+  }
+
+  /** Gives back all that the sequence holds; nothing happens the second time. */
+  #end(sequence: Sequence, options?: { erase: boolean }): void {
+    const { prefilling } = this.#queues;
+    if (scheduler.remove(this.#queues, sequence) === 'gone') return;
+    if (prefilling && this.#queues.prefilling === null && prefilling.slot)
+      this.#cache.release(prefilling.slot, options);
+    if (sequence.slot) this.#cache.release(sequence.slot, options);
+    sequence.slot = null;
+    const { live } = sequence;
+    live.openSequences--;
+    if (live.openSequences > 0) return;
+    this.#live.delete(live);
+    if (live.request.adapter) this.#adapters.release(live.request.adapter.id);
+  }
+
+  /** A step failed, and with it the cache is in doubt: nobody goes on. */
+  #failAll(error: unknown): void {
+    const { waiting, prefilling, running } = this.#queues;
+    if (!this.#closed) this.#log.error('step.failed', { error: String(error), sequences: running.length });
+    const groups = prefilling ? [prefilling, ...waiting] : waiting;
+    for (const sequence of [...running, ...groups.flatMap(({ sequences }) => sequences)]) {
+      const failure =
+        error instanceof AppError ? error : new AppError('engine_failed', 'The engine failed.', { cause: error });
+      sequence.live.output.fail(failure);
+      this.#end(sequence, { erase: true });
+    }
+    invariant(this.#live.size === 0, 'a request outlived its sequences');
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = null;
+        resolve();
+      };
+      if (this.#closed || this.#leaving.size > 0) this.#wake();
+    });
+  }
+}
+
+/** Lets readers take their events, and messages arrive, before the next step blocks the thread. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,278 @@
+// What every InferenceEngine must do. Run by the embedded engine in this process and by the same engine behind a child
+// process, on a tiny random model. The reference is the plain forward pass that the golden logits check.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SamplingParams } from '#domain/sampling';
+import { createRandom } from '#base/random';
+import type { AdapterRef, GenerateRequest, InferenceEngine, TokenEvent } from '#engine/inference-engine';
+import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from '#engine/onnx/serving/inference-limits';
+import { linearLayers } from '#engine/onnx/learning/lora';
+import { readPeftDirectory } from '#engine/onnx/learning/peft-directory';
+import { openServingForward } from '../golden/serving-forward.ts';
+import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
+
+export type OpenInferenceEngine = (model: TinyModel, limits: InferenceLimits) => Promise<InferenceEngine>;
+
+export const TEST_LIMITS: InferenceLimits = { ...DEFAULT_INFERENCE_LIMITS, prefillChunk: 32, cacheBytes: 64 * 2 ** 20 };
+
+const signal = () => AbortSignal.timeout(30_000);
+
+export const randomPrompt = (length: number, seed: number, vocab = 260): number[] => {
+  const random = createRandom(seed);
+  return Array.from({ length }, () => random.integer(vocab));
+};
+
+export const sampling = (overrides: Partial<SamplingParams> = {}): SamplingParams => ({
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  seed: 1,
+  maxTokens: 8,
+  stopTokenIds: [],
+  topLogprobs: 0,
+  ...overrides,
+});
+
+export const request = (overrides: Partial<GenerateRequest> = {}): GenerateRequest => ({
+  requestId: 'test',
+  promptTokens: randomPrompt(12, 1),
+  adapter: null,
+  sampling: sampling(),
+  n: 1,
+  ...overrides,
+});
+
+/** Events by choice. */
+export async function collect(engine: InferenceEngine, asked: GenerateRequest): Promise<TokenEvent[][]> {
+  const choices: TokenEvent[][] = Array.from({ length: asked.n }, () => []);
+  for await (const event of engine.generate(asked, signal())) choices[event.choiceIndex]!.push(event);
+  return choices;
+}
+
+export const tokensOf = (events: readonly TokenEvent[]): number[] => events.map((event) => event.tokenId);
+export const bitsOf = (events: readonly TokenEvent[]) => events.map(({ tokenId, logprob }) => [tokenId, logprob]);
+
+export function inferenceEngineContract(name: string, open: OpenInferenceEngine): void {
+  describe(name, () => {
+    let model: TinyModel;
+    let engine: InferenceEngine;
+    let adapters: AdapterRef[];
+
+    beforeAll(async () => {
+      model = await writeTinyModel();
+      adapters = [
+        await model.writeAdapter('first', { seed: 1, rank: 8 }),
+        await model.writeAdapter('second', { seed: 2, rank: 3 }),
+        await model.writeAdapter('third', { seed: 3, rank: 16 }),
+      ];
+      engine = await open(model, TEST_LIMITS);
+    });
+    afterAll(async () => {
+      await engine.close();
+      await model.remove();
+    });
+
+    test('says how long its context is and how many tokens it knows', () => {
+      expect(engine.contextLength).toBe(512);
+      expect(engine.vocabSize).toBe(260);
+    });
+
+    test.each(['base', 'adapter'])('greedy tokens are those of the plain forward pass (%s)', async (which) => {
+      const adapter = which === 'adapter' ? adapters[0]! : null;
+      const weights = adapter && (await readPeftDirectory(adapter.directory, linearLayers(model.config)));
+      const reference = await openServingForward(model.config, model.directory);
+      const promptTokens = randomPrompt(70, 5);
+      const asked = request({
+        promptTokens,
+        adapter,
+        sampling: sampling({ temperature: 0, maxTokens: 20, topLogprobs: 3 }),
+      });
+      const [events] = await collect(engine, asked);
+      const all = [...promptTokens, ...tokensOf(events!)];
+      const [logits] = await reference.logits([all], weights);
+      await reference.close();
+      events!.forEach((event, i) => {
+        const row = logits!.subarray((promptTokens.length + i - 1) * 260, (promptTokens.length + i) * 260);
+        const sorted = Array.from(row.keys()).sort((a, b) => row[b]! - row[a]!);
+        expect(event.tokenId).toBe(sorted[0]);
+        const logSumExp = Math.log(row.reduce((sum, x) => sum + Math.exp(x), 0));
+        expect(event.logprob).toBeCloseTo(row[sorted[0]!]! - logSumExp, 4);
+        expect(event.topLogprobs.map((top) => top.tokenId)).toEqual(sorted.slice(0, 3));
+        expect(event.topLogprobs[0]!.logprob).toBe(event.logprob);
+      });
+      expect(events!.map((event) => event.finishReason)).toEqual([...new Array<null>(19).fill(null), 'length']);
+    });
+
+    test.each([1, 2, 3, 7, 32])('a batch of %i gives the very bits of one by one', async (count) => {
+      const asked = Array.from({ length: count }, (_, i) =>
+        request({
+          promptTokens: randomPrompt(3 + ((i * 37) % 130), i),
+          adapter: [null, ...adapters][i % 4]!,
+          sampling: sampling({ seed: i, maxTokens: 5 + ((i * 13) % 40), temperature: [0, 0.7, 1, 1.5][(i >> 2) % 4]! }),
+        }),
+      );
+      const together = await Promise.all(asked.map((one) => collect(engine, one)));
+      for (const [i, one] of asked.entries()) {
+        const [alone] = await collect(engine, one);
+        expect(bitsOf(together[i]![0]!), `request ${i}`).toEqual(bitsOf(alone!));
+      }
+    });
+
+    test('adapters change the answer, each in its own way', async () => {
+      const answers = await Promise.all(
+        [null, ...adapters].map((adapter) =>
+          collect(engine, request({ adapter, sampling: sampling({ temperature: 0 }) })),
+        ),
+      );
+      expect(new Set(answers.map(([events]) => events![0]!.logprob)).size).toBe(4);
+    });
+
+    test('n choices are n requests with the seeds seed + i', async () => {
+      const promptTokens = randomPrompt(40, 8);
+      const choices = await collect(
+        engine,
+        request({ promptTokens, n: 5, sampling: sampling({ seed: 100, maxTokens: 30 }) }),
+      );
+      for (const [i, events] of choices.entries()) {
+        const [single] = await collect(
+          engine,
+          request({ promptTokens, sampling: sampling({ seed: 100 + i, maxTokens: 30 }) }),
+        );
+        expect(bitsOf(events)).toEqual(bitsOf(single!));
+      }
+      expect(new Set(choices.map((events) => tokensOf(events).join())).size).toBe(5);
+    });
+
+    test('without a seed two requests differ', async () => {
+      const asked = request({ sampling: sampling({ seed: null, maxTokens: 30, temperature: 1.5 }) });
+      const [[first], [second]] = await Promise.all([collect(engine, asked), collect(engine, asked)]);
+      expect(tokensOf(first!)).not.toEqual(tokensOf(second!));
+    });
+
+    test('a stop token ends the choice and is its last token', async () => {
+      const greedy = sampling({ temperature: 0, maxTokens: 30 });
+      const [free] = await collect(engine, request({ sampling: greedy }));
+      const stopAt = tokensOf(free!)[5]!;
+      const [stopped] = await collect(engine, request({ sampling: { ...greedy, stopTokenIds: [stopAt] } }));
+      const end = tokensOf(free!).indexOf(stopAt);
+      expect(tokensOf(stopped!)).toEqual(tokensOf(free!).slice(0, end + 1));
+      expect(stopped!.at(-1)!.finishReason).toBe('stop');
+    });
+
+    test('a cancelled choice sends nothing more while the others go on', async () => {
+      const stream = engine.generate(request({ n: 3, sampling: sampling({ maxTokens: 60 }) }), signal());
+      const counts = [0, 0, 0];
+      for await (const { choiceIndex } of stream) {
+        counts[choiceIndex]!++;
+        if (choiceIndex === 1) stream.cancelChoice(1);
+      }
+      expect(counts).toEqual([60, 1, 60]);
+    });
+
+    test('leaving the loop, cancelling all and aborting free the sequences', async () => {
+      const long = request({ n: 2, sampling: sampling({ maxTokens: 480 }) });
+      for await (const _ of engine.generate(long, signal())) break;
+      const stream = engine.generate(long, signal());
+      for await (const _ of stream) {
+        stream.cancelChoice(0);
+        stream.cancelChoice(1);
+      }
+      const controller = new AbortController();
+      const aborted = async () => {
+        for await (const _ of engine.generate(long, controller.signal)) controller.abort();
+      };
+      await expect(aborted()).rejects.toMatchObject({ code: 'cancelled' });
+      await collect(engine, request()); // a later request runs after the cancels were seen
+      await expect.poll(() => engine.status()).toMatchObject({ running: 0, waiting: 0 });
+    });
+
+    test('a signal that was aborted before gives an error and no token', async () => {
+      const stream = engine.generate(request(), AbortSignal.abort());
+      await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'cancelled' });
+    });
+
+    test('adapters load once, are listed, and unload', async () => {
+      await Promise.all([engine.loadAdapter(adapters[1]!), engine.loadAdapter(adapters[1]!)]);
+      await expect.poll(() => engine.status().adapters).toContain('second');
+      await engine.unloadAdapter('second');
+      await engine.unloadAdapter('second');
+      await expect.poll(() => engine.status().adapters).not.toContain('second');
+    });
+
+    test('an adapter of another model is refused by the name and shapes of its tensor', async () => {
+      const other = await writeTinyModel('llama');
+      const misfit = await other.writeAdapter('misfit', { seed: 1 });
+      const wrong = expect.objectContaining({
+        code: 'bad_model_files',
+        message: expect.stringMatching(/q_proj.*\[.*\].*\[.*\]/) as string,
+      });
+      await expect(engine.loadAdapter(misfit)).rejects.toEqual(wrong);
+      await expect(collect(engine, request({ adapter: misfit }))).rejects.toEqual(wrong);
+      await other.remove();
+    });
+
+    test.each([
+      ['context_length_exceeded', request({ sampling: sampling({ maxTokens: 501 }) })],
+      ['invalid_request', request({ promptTokens: [] })],
+      ['invalid_request', request({ promptTokens: [260] })],
+    ] as const)('a request that cannot run fails with %s', async (code, asked) => {
+      await expect(collect(engine, asked)).rejects.toMatchObject({ code });
+    });
+
+    test('a prompt and completion may fill the context to the last token', async () => {
+      const [events] = await collect(
+        engine,
+        request({ promptTokens: randomPrompt(500, 3), sampling: sampling({ maxTokens: 12 }) }),
+      );
+      expect(events).toHaveLength(12);
+    });
+
+    test('chunked prefill gives what the whole prompt at once gives', async () => {
+      const whole = await open(model, { ...TEST_LIMITS, prefillChunk: 512 });
+      const asked = request({
+        promptTokens: randomPrompt(300, 4),
+        adapter: adapters[0]!,
+        sampling: sampling({ temperature: 0 }),
+      });
+      const [[chunked], [atOnce]] = await Promise.all([collect(engine, asked), collect(whole, asked)]);
+      await whole.close();
+      expect(tokensOf(chunked!)).toEqual(tokensOf(atOnce!));
+      chunked!.forEach((event, i) => expect(Math.abs(event.logprob - atOnce![i]!.logprob)).toBeLessThan(1e-5));
+    });
+
+    test('sequences that were preempted go on with the same bits', async () => {
+      // Room for about two sequences of 256 tokens: eight that grow to 200 have to take turns.
+      const bytesPerToken = 2 * 2 * 16 * 2 * 4;
+      const tight = await open(model, { ...TEST_LIMITS, cacheBytes: bytesPerToken * 512 });
+      const asked = Array.from({ length: 8 }, (_, i) =>
+        request({ promptTokens: randomPrompt(50, i), n: 1 + (i % 3), sampling: sampling({ seed: i, maxTokens: 150 }) }),
+      );
+      const crowded = await Promise.all(asked.map((one) => collect(tight, one)));
+      const calm = await Promise.all(asked.map((one) => collect(engine, one)));
+      await tight.close();
+      crowded.forEach((choices, i) => expect(choices.map(bitsOf)).toEqual(calm[i]!.map(bitsOf)));
+    });
+
+    test('a full queue refuses, and says so', async () => {
+      const small = await open(model, { ...TEST_LIMITS, maxWaiting: 4, maxRunning: 1 });
+      const asked = request({ n: 2, sampling: sampling({ maxTokens: 300 }) });
+      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => collect(small, asked)));
+      await small.close();
+      const refused = outcomes
+        .filter((outcome) => outcome.status === 'rejected')
+        .map((outcome) => outcome.reason as unknown);
+      expect(refused.length).toBeGreaterThan(0);
+      expect(refused.length).toBeLessThan(12);
+      for (const reason of refused)
+        expect(reason).toMatchObject({ code: 'too_many_requests', retryAfterSeconds: expect.any(Number) as number });
+    });
+
+    test('after close a request fails instead of hanging', async () => {
+      const closing = await open(model, TEST_LIMITS);
+      const running = collect(closing, request({ sampling: sampling({ maxTokens: 480 }) }));
+      running.catch(() => {}); // looked at below
+      await closing.close();
+      await expect(running).rejects.toMatchObject({ code: 'engine_unavailable' });
+      await expect(collect(closing, request())).rejects.toMatchObject({ code: 'engine_unavailable' });
+    });
+  });
+}
