@@ -1,0 +1,83 @@
+// An adapter that our engine trained and saved loads in PEFT and gives the logits that we compute with it. The Python
+// side needs an interpreter with python/golden/requirements.txt, named by WHETSTONE_PYTHON (scripts/python-env.sh).
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLog } from '#base/log';
+import { linearLayers } from '#engine/onnx/learning/lora';
+import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { readPeftDirectory } from '#engine/onnx/learning/peft-directory';
+import { readDecoderConfig } from '#engine/onnx/models/config';
+import { FAMILIES, openModelFixture, SEQUENCES, type ModelFixture } from './fixture.ts';
+import { goldenLoss } from './loss-programs.ts';
+import { openServingForward } from './serving-forward.ts';
+import { trainingRow } from './training-rows.ts';
+
+const python = process.env['WHETSTONE_PYTHON'];
+if (!python)
+  console.log('PEFT round trip skipped: WHETSTONE_PYTHON names no interpreter. Try $(scripts/python-env.sh).');
+
+const CHECK_TIMEOUT_MS = 120_000; // importing torch and PEFT from a cold disk takes most of it
+
+describe.skipIf(!python)('PEFT', () => {
+  let scratch: string;
+  beforeAll(async () => {
+    scratch = await mkdtemp(join(tmpdir(), 'whetstone-peft-'));
+  });
+  afterAll(() => rm(scratch, { recursive: true }));
+
+  test.each(FAMILIES)(
+    'loads an adapter trained here on %s and gives the same logits',
+    async (family) => {
+      const fixture = await openModelFixture(family);
+      const adapter = join(scratch, family);
+      await mkdir(adapter);
+      await trainAdapter(fixture, adapter);
+      const logits = join(scratch, `${family}.json`);
+      await writeFile(logits, JSON.stringify({ sequences: await computeLogits(fixture, adapter) }));
+
+      const script = fileURLToPath(new URL('../../python/golden/check_peft.py', import.meta.url));
+      const tolerance = String(fixture.expected.tolerance.logits);
+      const options = ['--base', fixture.model, '--adapter', adapter, '--logits', logits, '--tolerance', tolerance];
+      // A refusal rejects, with what the script wrote to stderr in its message; so does an adapter without effect.
+      const { stdout } = await promisify(execFile)(python!, [script, ...options], { timeout: CHECK_TIMEOUT_MS });
+      const { logitsDistance } = JSON.parse(stdout) as { logitsDistance: number };
+      expect(logitsDistance).toBeLessThan(fixture.expected.tolerance.logits);
+    },
+    CHECK_TIMEOUT_MS,
+  );
+});
+
+/** A fresh adapter, moved far enough from its zero start to change every logit. */
+async function trainAdapter(fixture: ModelFixture, directory: string): Promise<void> {
+  const engine = await createOnnxTrainingEngine({ modelDirectory: fixture.model, threads: 1, log: silentLog });
+  const lora = { rank: 8, alpha: 16, seed: 1 };
+  const session = await engine.open({ from: null, lora }, AbortSignal.timeout(30_000));
+  const row = trainingRow(fixture, 'one shared prompt');
+  for (let step = 0; step < 5; step++) {
+    await session.forwardBackward(row, goldenLoss('cross_entropy', fixture.expected.clip));
+    await session.optimStep({ ...fixture.expected.adamw, learningRate: 0.01 });
+  }
+  await session.save(directory, { resumable: true });
+  await session.close();
+  await engine.close();
+}
+
+async function computeLogits(fixture: ModelFixture, directory: string) {
+  const config = await readDecoderConfig(fixture.model);
+  const adapter = await readPeftDirectory(directory, linearLayers(config));
+  const forward = await openServingForward(config, fixture.model);
+  const sequences = [];
+  for (const name of SEQUENCES) {
+    const tokens = fixture.expected.sequences[name];
+    const [flat] = await forward.logits([tokens], adapter);
+    const logits = tokens.map((_, i) => [...flat!.subarray(i * config.vocab, (i + 1) * config.vocab)]);
+    sequences.push({ tokens, logits });
+  }
+  await forward.close();
+  return sequences;
+}
