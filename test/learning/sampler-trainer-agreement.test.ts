@@ -1,0 +1,71 @@
+// Invariant 5 of the architecture: what the sampler said a token's log-probability was, the trainer computes again.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { silentLog } from '#base/log';
+import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
+import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
+import type { AdapterRef, InferenceEngine, TokenEvent } from '#engine/inference-engine';
+import { FAMILIES, openModelFixture } from '../golden/fixture.ts';
+import { sharedPromptRow } from './packed-row.ts';
+
+const CHOICES = 4;
+const LIMITS = { ...DEFAULT_INFERENCE_LIMITS, prefillChunk: 16, cacheBytes: 32 * 2 ** 20 };
+const ADAMW = { learningRate: 0.02, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+const signal = () => AbortSignal.timeout(30_000);
+
+test.each(FAMILIES)(
+  '%s: sampled log-probabilities are those of the trainer, through three checkpoints',
+  async (family) => {
+    const { model: modelDirectory, expected } = await openModelFixture(family);
+    const prompt = expected.sequences.forty;
+    const scratch = await mkdtemp(join(tmpdir(), 'agreement-'));
+    const trainer = await createOnnxTrainingEngine({ modelDirectory, threads: 1, log: silentLog });
+    const sampler = await openOnnxInferenceEngine({ modelDirectory, threads: 1, limits: LIMITS, log: silentLog });
+    const session = await trainer.open({ from: null, lora: { rank: 4, alpha: 16, seed: 5 } }, signal());
+    let first: number[] | null = null;
+    for (let step = 0; step < 3; step++) {
+      const adapter = { id: `step${step}`, directory: await mkdtemp(join(scratch, 'step-')) };
+      await session.save(adapter.directory, { resumable: false });
+      const choices = await sample(sampler, adapter, prompt);
+      const row = sharedPromptRow(
+        prompt,
+        choices.map((events) => events.map(({ tokenId }) => tokenId)),
+      );
+      const sampled = choices.flat().map(({ logprob }) => logprob);
+      const trained = await session.logprobs(row);
+      expect(trained.length).toBe(sampled.length);
+      sampled.forEach((logprob, i) => expect(Math.abs(logprob - trained[i]!)).toBeLessThan(1e-4));
+
+      if (step === 0) first = sampled;
+      else expect(sampled).not.toEqual(first); // the adapter did change what is sampled
+      await session.forwardBackward(row, { name: 'nll', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} });
+      await session.optimStep(ADAMW);
+    }
+    await session.close();
+    await Promise.all([trainer.close(), sampler.close()]);
+    await rm(scratch, { recursive: true });
+  },
+);
+
+async function sample(
+  engine: InferenceEngine,
+  adapter: AdapterRef,
+  prompt: readonly number[],
+): Promise<TokenEvent[][]> {
+  const choices: TokenEvent[][] = Array.from({ length: CHOICES }, () => []);
+  const stream = engine.generate(
+    {
+      requestId: adapter.id,
+      promptTokens: prompt,
+      adapter,
+      sampling: { temperature: 1, topP: 1, topK: 0, seed: 1, maxTokens: 12, stopTokenIds: [], topLogprobs: 0 },
+      n: CHOICES,
+    },
+    signal(),
+  );
+  for await (const event of stream) choices[event.choiceIndex]!.push(event);
+  return choices;
+}
