@@ -7,7 +7,6 @@ import { copyFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 
 import { dirname, join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { downloadFile, HubApiError, listFiles, modelInfo, type ListFileEntry } from '@huggingface/hub';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';

@@ -1,0 +1,211 @@
+// Behaviour that the golden conversations (test/golden) do not show: what clients may send, and what templates may be.
+import { describe, expect, test } from 'vitest';
+import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import { createChatTemplate, type RenderRequest } from './chat-template.ts';
+
+const clock = { now: () => new Date(2026, 2, 5, 14, 7).getTime() };
+const tokens = new Map([['bos_token', '<s>'], ['eos_token', '</s>']]); // prettier-ignore
+
+/** In the manner of ChatML; content is a string. */
+const CHATML = `{% for message in messages %}<|{{ message.role }}|>{{ message.content }}{% if message.tool_calls is defined %}{% for call in message.tool_calls %}<call>{{ call.function.name }}:{{ call.function.arguments | tojson }}</call>{% endfor %}{% endif %}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}`;
+
+function render(
+  source: string | Record<string, string>,
+  messages: ChatMessage[],
+  rest: Partial<RenderRequest> = {},
+): string {
+  const sources = typeof source === 'string' ? { default: source } : source;
+  return createChatTemplate(sources, tokens, clock).render({ messages, addGenerationPrompt: false, ...rest });
+}
+
+const user = (content: ChatMessage['content']): ChatMessage => ({ role: 'user', content });
+const call = (text: string): ChatMessage => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: text } }],
+});
+
+describe('content', () => {
+  const parts = [{ type: 'text', text: 'one' }, { type: 'input_text', text: 'two' }, { type: 'refusal', refusal: 'three' }]; // prettier-ignore
+
+  test('parts are joined by line ends for a template that wants strings', () => {
+    expect(render(CHATML, [user(parts)])).toBe('<|user|>one\ntwo\nthree<|end|>');
+  });
+
+  const LOOPS = `{% for m in messages %}{% for part in m['content'] %}[{{ part.text }}]{% endfor %}{% endfor %}`;
+  test('a template that loops over parts gets parts, from strings as well', () => {
+    expect(render(LOOPS, [user(parts), user('four')])).toBe('[one][two][three][four]');
+  });
+
+  const ASKS = `{% macro show(content) %}{% if content is string %}{{ content }}{% else %}{% for part in content %}[{{ part.text }}]{% endfor %}{% endif %}{% endmacro %}{% for m in messages %}{{ show(m.content) }}{% endfor %}`;
+  test('a template that knows both gets what was sent', () => {
+    expect(render(ASKS, [user(parts), user('four')])).toBe('[one][two][three]four');
+  });
+
+  test('a string and one part with the same text render alike, in any role', () => {
+    for (const source of [CHATML, LOOPS]) {
+      const [string, part] = ['hi', [{ type: 'text', text: 'hi' }]].map((content) =>
+        render(source, [{ role: 'critic', content }]),
+      );
+      expect(part).toBe(string);
+    }
+  });
+
+  test('no content is empty content', () => {
+    expect(render(CHATML, [{ role: 'assistant', content: null }, { role: 'assistant' }])).toBe(
+      '<|assistant|><|end|><|assistant|><|end|>',
+    );
+  });
+
+  test('a part that is not text is refused and named', () => {
+    const image = [{ type: 'text', text: 'x' }, { type: 'image_url', image_url: { url: 'data:' } }]; // prettier-ignore
+    expect(() => render(CHATML, [user(image)])).toThrow(/messages\[0\]\.content\[1\] has type "image_url"/);
+    expect(() => render(CHATML, [user([{ type: 'text' }])])).toThrow(/messages\[0\]\.content\[0\] has no text/);
+  });
+});
+
+describe('roles', () => {
+  test('developer is system where the template has no word for it', () => {
+    expect(render(CHATML, [{ role: 'developer', content: 'x' }])).toBe('<|system|>x<|end|>');
+  });
+
+  test('developer stays where the template knows it', () => {
+    const knows = `{% for m in messages %}{% if m.role == 'developer' %}DEV{% endif %}{{ m.role }}{% endfor %}`;
+    expect(render(knows, [{ role: 'developer', content: 'x' }])).toBe('DEVdeveloper');
+  });
+
+  test('the name of a speaker and the call of a result travel along', () => {
+    const names = `{% for m in messages %}{{ m.name }}{{ m.tool_call_id }}{{ 'null' if 'extra' in m }}{% endfor %}`;
+    expect(render(names, [{ ...user('x'), name: 'Ada', extra: null }, { role: 'tool', content: '3', tool_call_id: 'c1' }])).toBe('Adac1'); // prettier-ignore
+  });
+
+  test('reasoning is there under both of its names, whichever was sent', () => {
+    const both = `{% for m in messages %}{{ m.reasoning }}/{{ m.reasoning_content }}{% endfor %}`;
+    expect(
+      render(both, [
+        { role: 'assistant', reasoning: 'a' },
+        { role: 'assistant', reasoning_content: 'b' },
+      ]),
+    ).toBe('a/ab/b');
+  });
+});
+
+describe('tool calls', () => {
+  test('arguments reach the template as an object', () => {
+    expect(render(CHATML, [call('{"a":1,"b":[2.0]}')])).toBe(
+      '<|assistant|><call>add:{"a": 1, "b": [2.0]}</call><|end|>',
+    );
+  });
+
+  test('no arguments are an empty object', () => {
+    expect(render(CHATML, [call('')])).toBe('<|assistant|><call>add:{}</call><|end|>');
+  });
+
+  test('an empty list of calls is no call', () => {
+    expect(
+      render(`{{ messages[0].tool_calls is defined }}`, [{ role: 'assistant', content: 'x', tool_calls: [] }]),
+    ).toBe('false');
+  });
+
+  test('broken arguments are the client’s fault, and named', () => {
+    const fault = {
+      code: 'invalid_request',
+      param: 'messages',
+      message: expect.stringMatching(/messages\[1\]\.tool_calls\[0\]\.function\.arguments is not valid JSON/) as string,
+    };
+    expect(() => render(CHATML, [user('x'), call('{"a":')])).toThrow(expect.objectContaining(fault) as Error);
+  });
+
+  const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'add' } }];
+  test('the template named tool_use is for requests with tools', () => {
+    const sources = { default: 'plain', tool_use: '{{ tools | length }} tools' };
+    expect(render(sources, [user('x')], { tools })).toBe('1 tools');
+    expect(render(sources, [user('x')])).toBe('plain');
+    expect(render(sources, [user('x')], { tools: [] })).toBe('plain');
+  });
+
+  test('without tools, tools is none', () => {
+    expect(render(`{{ tools is none }}`, [user('x')], { tools: [] })).toBe('true');
+  });
+});
+
+describe('where the prompt ends', () => {
+  const turns = [user('2 + 2?'), { role: 'assistant', content: 'It is ' }];
+
+  test('in a new turn', () => {
+    expect(render(CHATML, [user('x')], { addGenerationPrompt: true })).toBe('<|user|>x<|end|><|assistant|>');
+  });
+
+  test('inside the last message, right after its content', () => {
+    expect(render(CHATML, turns, { continueFinalMessage: true })).toBe('<|user|>2 + 2?<|end|><|assistant|>It is ');
+  });
+
+  test('without the spaces that the template trims', () => {
+    const trims = CHATML.replace('{{ message.content }}', '{{ message.content | trim }}');
+    expect(render(trims, turns, { continueFinalMessage: true })).toBe('<|user|>2 + 2?<|end|><|assistant|>It is');
+  });
+
+  test('inside an empty last message', () => {
+    expect(render(CHATML, [{ role: 'assistant', content: '' }], { continueFinalMessage: true })).toBe('<|assistant|>');
+  });
+
+  test('not in two places at once, and not in a message that is not rendered', () => {
+    expect(() => render(CHATML, turns, { continueFinalMessage: true, addGenerationPrompt: true })).toThrow(/both/);
+    expect(() => render(`{{ messages[0].content }}`, turns, { continueFinalMessage: true })).toThrow(/does not appear/);
+    expect(() => render(CHATML, [], { continueFinalMessage: true })).toThrow(/no final message/);
+  });
+});
+
+describe('what a template can use', () => {
+  test.each([
+    ['named tokens', '{{ bos_token }}x{{ eos_token }}', '<s>x</s>'],
+    ['variables of the request', '{{ mood if mood is defined }}', 'calm'],
+    ['today', `{{ strftime_now('%d %b %Y, %A, %H:%M') }}`, '05 Mar 2026, Thursday, 14:07'],
+    ['ranges', '{% for i in range(3) %}{{ i }}{% endfor %}{% for i in range(5, 0, -2) %}{{ i }}{% endfor %}', '012531'],
+    ['loop controls', '{% for i in range(9) %}{% if i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}', '012'],
+    [
+      'strip with characters',
+      `[{{ '\\n a \\n'.strip('\\n') }}][{{ 'xxay'.lstrip('x') }}][{{ 'ayy'.rstrip('y') }}][{{ ' a '.strip() }}]`,
+      '[ a ][ay][a][a]',
+    ],
+    [
+      'JSON as Python writes it',
+      `{{ {'b': 1.5, 'a': ['é', none, true]} | tojson }}`,
+      '{"b": 1.5, "a": ["é", null, true]}',
+    ],
+    [
+      'JSON with options',
+      `{{ {'b': 1, 'a': 'é'} | tojson(indent=2, sort_keys=true, ensure_ascii=true) }}`,
+      '{\n  "a": "\\u00e9",\n  "b": 1\n}',
+    ],
+    ['JSON with separators', `{{ [1, {'a': 2}] | tojson(separators=(',', ':')) }}`, '[1,{"a":2}]'],
+    ['its own source, trimmed around blocks', '\n  {% if true %}\n  yes\n  {% endif %}\nend\n', '\n  yes\nend'],
+  ])('%s', (_, source, expected) => {
+    expect(render(source, [user('x')], { variables: { mood: 'calm' } })).toBe(expected);
+  });
+
+  test('the words with which it refuses reach the client', () => {
+    const refuses = `{{ raise_exception('Roles must alternate.') }}`;
+    expect(() => render(refuses, [user('x')])).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: expect.stringContaining('Roles must alternate.') as string,
+      }) as Error,
+    );
+  });
+
+  test('what it cannot compute is an error of the request, not of the server', () => {
+    expect(() => render(`{{ messages[0].content + none }}`, [user('x')])).toThrow(
+      expect.objectContaining({ code: 'invalid_request' }) as Error,
+    );
+    expect(() => render(`{% for i in range(1000000000) %}{% endfor %}`, [user('x')])).toThrow(
+      /range of 1000000000 items/,
+    );
+  });
+});
+
+test('a template that is not Jinja, or a list without default, is found when the model is opened', () => {
+  const open = (sources: Record<string, string>) => () => createChatTemplate(sources, tokens, clock);
+  expect(open({ default: '{% if %}' })).toThrow(expect.objectContaining({ code: 'bad_model_files' }) as Error);
+  expect(open({ rag: 'x', tool_use: 'y' })).toThrow(/named rag, tool_use; one must be named default/);
+});

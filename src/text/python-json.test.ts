@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parsePythonJson, PythonFloat, pythonFloatText, pythonJson } from './python-json.ts';
+
+const PLAIN = { indent: null, separators: null, sortKeys: false, ensureAscii: false };
+
+/** Dicts are Maps where they are written. */
+const dict = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(dict)
+  : typeof value === 'object' && value !== null && !(value instanceof PythonFloat) ? new Map(Object.entries(value).map(([key, item]) => [key, dict(item)]))
+  : value; // prettier-ignore
+
+test.each([
+  [2, '2.0'], [-0, '-0.0'], [0, '0.0'], [0.1, '0.1'], [1e-4, '0.0001'], [1e-5, '1e-05'], [1.5e-7, '1.5e-07'], [-2.5e-10, '-2.5e-10'],
+  [1e15, '1000000000000000.0'], [1e16, '1e+16'], [1.25e22, '1.25e+22'], [1e-300, '1e-300'], [123456.789, '123456.789'], [-0.00123, '-0.00123'],
+  [1 / 3, '0.3333333333333333'], [1e21, '1e+21'], [NaN, 'NaN'], [-Infinity, '-Infinity'],
+])('the float %d is written %s', (value, text) => {
+  expect(pythonFloatText(value)).toBe(text);
+}); // prettier-ignore
+
+test('every float reads back equal', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+      expect(Object.is(Number(pythonFloatText(value)), value)).toBe(true);
+      expect(pythonFloatText(value)).toMatch(/[.e]/);
+    }),
+  );
+});
+
+describe('reading', () => {
+  test('keeps what JavaScript would lose', () => {
+    expect(parsePythonJson('{"a": 2.0, "b": 12345678901234567890, "c": -3, "d": 1e2, "e": -0}')).toEqual({
+      a: new PythonFloat(2), b: 12345678901234567890n, c: -3, d: new PythonFloat(100), e: 0,
+    }); // prettier-ignore
+  });
+
+  test('takes no string for a number, whatever it says', () => {
+    const value = { n1: 'n1.0', s: 's', '"': '\\"1.0', list: ['1.0', true, null, '{"x": 2.0}'] };
+    expect(parsePythonJson(JSON.stringify(value))).toEqual(value);
+  });
+
+  test('any JSON without fractions is read as JSON.parse reads it', () => {
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ maxDepth: 3 }, fc.string({ unit: 'binary' }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null), fc.array(tie('any')), tie('object')),
+      object: fc.dictionary(fc.string({ unit: 'binary' }), tie('any')),
+    })).any; // prettier-ignore
+    fc.assert(
+      fc.property(value, (original) => {
+        const json = JSON.stringify(original);
+        expect(parsePythonJson(json)).toEqual(JSON.parse(json));
+      }),
+    );
+  });
+
+  test('what is not JSON is refused', () => {
+    for (const text of ['{"a": }', '', '{a: 1}', '01', '1 2', '"a'])
+      expect(() => parsePythonJson(text)).toThrow(SyntaxError);
+  });
+});
+
+describe('writing', () => {
+  const value = dict({ b: [1, 2.5, new PythonFloat(3)], a: { é: '"\n\u007f' }, none: null, empty: [{}, []] });
+
+  test('is json.dumps', () => {
+    expect(pythonJson(value, PLAIN)).toBe(
+      '{"b": [1, 2.5, 3.0], "a": {"é": "\\"\\n\u007f"}, "none": null, "empty": [{}, []]}',
+    );
+  });
+
+  test('with indent, sorted keys and ASCII', () => {
+    expect(pythonJson(value, { ...PLAIN, indent: 2, sortKeys: true, ensureAscii: true })).toBe(
+      '{\n  "a": {\n    "\\u00e9": "\\"\\n\\u007f"\n  },\n  "b": [\n    1,\n    2.5,\n    3.0\n  ],\n  "empty": [\n    {},\n    []\n  ],\n  "none": null\n}',
+    );
+  });
+
+  test('with separators', () => {
+    expect(pythonJson(dict([1, { a: true }]), { ...PLAIN, separators: [',', ':'] })).toBe('[1,{"a":true}]');
+  });
+});
