@@ -5,8 +5,8 @@ import { openSession, type Session } from '../graph/session.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import { buildTrainGraph, type TrainedPart } from './train-graph.ts';
 
-/** Two losses and their logprobs, for two adapter shapes. Each keeps the buffers of its longest row. */
-const GRAPHS_MAX = 6;
+/** RL's loss, SFT's, and log-probabilities. Each graph keeps the buffers of its longest row: gigabytes for large models. */
+const GRAPHS_MAX = 3;
 
 export interface GraphCache {
   /** `loss` null: log-probabilities only. */
