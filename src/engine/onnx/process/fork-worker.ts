@@ -1,0 +1,12 @@
+// Starts the child process of an engine. Works from the sources (the loader flags of this process are inherited) and from
+// the build. stdout belongs to the command line's own output, so whatever a child prints goes to stderr.
+import { fork, type ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { WorkerRole } from '../worker.ts';
+
+const WORKER = new URL(`../worker${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
+
+/** Typed arrays cross the channel as they are: structured clone instead of JSON. */
+export const forkWorker = (role: WorkerRole): ChildProcess =>
+  fork(WORKER, [role], { serialization: 'advanced', stdio: ['ignore', 2, 2, 'ipc'] });

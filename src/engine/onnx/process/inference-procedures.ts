@@ -1,0 +1,25 @@
+// What the server process can ask of the inference child.
+import type { AdapterRef, GenerateRequest, InferenceEngineStatus, TokenEvent } from '../../inference-engine.ts';
+import type { InferenceLimits } from '../serving/inference-limits.ts';
+
+export interface InferenceStart {
+  readonly modelDirectory: string;
+  readonly threads: number;
+  readonly limits: InferenceLimits;
+}
+
+export interface InferenceReady {
+  readonly contextLength: number;
+  readonly vocabSize: number;
+}
+
+export interface InferenceProcedures {
+  /** Told: the index of a choice to cancel. */
+  generate: { params: GenerateRequest; result: null; event: TokenEvent; told: number };
+  loadAdapter: { params: AdapterRef; result: null };
+  unloadAdapter: { params: string; result: null };
+}
+
+/** Sent whenever it has changed. */
+export const STATUS_NOTICE = 'status';
+export type InferenceChildStatus = Pick<InferenceEngineStatus, 'running' | 'waiting' | 'adapters'>;

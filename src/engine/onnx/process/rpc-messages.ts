@@ -1,0 +1,68 @@
+// What travels between a server process and its engine children: calls with streams of events, as plain data that
+// structured clone can carry. Types only, and the two directions of errors.
+import { AppError, type ErrorCode } from '#domain/errors';
+
+/** `event` streams from the callee while the call runs, `told` from the caller. */
+export interface Procedure {
+  params: unknown;
+  result: unknown;
+  event?: unknown;
+  told?: unknown;
+}
+
+/** What can be called, by name: `P extends Procedures<P>`. */
+export type Procedures<P> = { [M in keyof P]: Procedure };
+
+export type ToServer =
+  | { kind: 'call'; id: number; method: string; params: unknown }
+  /** To a call that runs. */
+  | { kind: 'tell'; id: number; payload: unknown }
+  /** The caller does not want the result any more. */
+  | { kind: 'abort'; id: number };
+
+export type ToClient =
+  /** Of any number of calls, in order: one message per engine step. */
+  | { kind: 'events'; events: readonly { id: number; payload: unknown }[] }
+  | { kind: 'return'; id: number; value: unknown }
+  | { kind: 'throw'; id: number; error: WireError }
+  /** Not part of any call: log lines, status, last words. */
+  | { kind: 'notice'; name: string; payload: unknown };
+
+/** Two ends of a channel that keeps order and drops nothing while it is open. */
+export interface Port<Outgoing, Incoming> {
+  readonly send: (message: Outgoing) => void;
+  readonly receive: (handler: (message: Incoming) => void) => void;
+}
+
+export interface WireError {
+  /** Null: not an AppError but a bug. */
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly param: string | null;
+  readonly retryAfterSeconds: number | null;
+  /** For the log. */
+  readonly detail: string | null;
+}
+
+export function toWireError(error: unknown): WireError {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof AppError)) {
+    const detail = error instanceof Error ? (error.stack ?? null) : null;
+    return { code: null, message, param: null, retryAfterSeconds: null, detail };
+  }
+  const { code, param, retryAfterSeconds, cause } = error;
+  const detail =
+    cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? null : JSON.stringify(cause);
+  return { code, message, param, retryAfterSeconds, detail };
+}
+
+export function fromWireError({ code, message, param, retryAfterSeconds, detail }: WireError): Error {
+  const cause = detail === null ? {} : { cause: new Error(detail) };
+  if (code === null)
+    return new AppError('engine_failed', 'The engine failed.', { cause: new Error(detail ?? message) });
+  return new AppError(code, message, {
+    ...cause,
+    ...(param === null ? {} : { param }),
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  });
+}

@@ -1,0 +1,242 @@
+// One engine process, kept alive: started, watched by a heartbeat, replaced when it dies or hangs, stopped with us. What
+// it lost is told to whoever waited for it, with the reason; whether to ask again is their decision.
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '#domain/errors';
+import type { Log, LogLevel } from '#base/log';
+import { createRpcClient, type RpcClient } from './rpc-client.ts';
+import type { Procedures, ToClient } from './rpc-messages.ts';
+
+/** What every child can do besides its engine. `start` opens the engine, `stop` closes it. */
+export interface LifecycleProcedures<Options, Ready> {
+  start: { params: Options; result: Ready };
+  ping: { params: null; result: null };
+  stop: { params: null; result: null };
+}
+
+export interface ChildTimings {
+  /** Reading weights and compiling the graph of a large model. */
+  readonly startMs: number;
+  /** Between pings. */
+  readonly heartbeatMs: number;
+  /** A ping is answered between two engine steps; a child that is silent for longer than any step takes hangs. */
+  readonly hangMs: number;
+  /** From asking a child to stop until it is killed. */
+  readonly stopMs: number;
+  /** How long a request waits for a child that is being replaced. */
+  readonly readyMs: number;
+  /** Before each restart in a row; the last one repeats. */
+  readonly restartDelaysMs: readonly number[];
+  /** A child that lived this long starts the row anew. */
+  readonly healthyMs: number;
+}
+
+export interface SupervisedChildOptions<Options> {
+  /** In log lines and messages. */
+  readonly name: string;
+  readonly fork: () => ChildProcess;
+  readonly start: Options;
+  readonly timings: ChildTimings;
+  readonly log: Log;
+  readonly onNotice?: (name: string, payload: unknown) => void;
+}
+
+export interface LiveChild<P extends Procedures<P>, Ready> {
+  readonly rpc: RpcClient<P>;
+  readonly ready: Ready;
+}
+
+export interface SupervisedChild<P extends Procedures<P>, Ready> {
+  /** Waits for a replacement that is under way. Code: `engine_unavailable`. */
+  whenReady(signal?: AbortSignal): Promise<LiveChild<P, Ready>>;
+  status(): { ready: boolean; restarts: number; lastFailure: string | null; pid: number | null };
+  close(): Promise<void>;
+}
+
+/** Resolves when the first process is ready; rejects, and leaves no process behind, when it cannot start. */
+export async function openSupervisedChild<P extends Procedures<P>, Options, Ready>(
+  options: SupervisedChildOptions<Options>,
+): Promise<SupervisedChild<P, Ready>> {
+  type Lifecycle = RpcClient<LifecycleProcedures<Options, Ready>>;
+  interface StartedChild {
+    readonly child: ChildProcess;
+    readonly lifecycle: Lifecycle;
+    /** Why the process is gone. */
+    readonly exited: Promise<string>;
+    readonly readyAtMs: number;
+  }
+  const { name, timings, log } = options;
+  let live: (LiveChild<P, Ready> & { readonly lifecycle: Lifecycle }) | null = null;
+  let process: ChildProcess | null = null;
+  let restarts = 0;
+  let lastFailure: string | null = null;
+  const closing = new AbortController();
+  const waiters = new Set<() => void>();
+
+  const first = await startChild();
+  const supervision = superviseFrom(first);
+
+  /** Forks, and waits until the engine is open. */
+  async function startChild(): Promise<StartedChild> {
+    const startedAtMs = performance.now();
+    const child = options.fork();
+    process = child;
+    const rpc = createRpcClient<P>({
+      send: (message) => {
+        if (child.connected) child.send(message);
+      },
+      receive: (handler) => child.on('message', (message) => handler(message as ToClient)),
+    });
+    const lifecycle = rpc as unknown as Lifecycle; // every child has these procedures beside its own
+    let lastWords: string | null = null;
+    rpc.onNotice((notice, payload) => {
+      if (notice === 'log') writeLog(log, payload as LogLine);
+      else if (notice === 'fatal') lastWords = payload as string;
+      else options.onNotice?.(notice, payload);
+    });
+    const exited = whenExited(child).then((how) => {
+      const reason = lastWords === null ? how : `${how}: ${lastWords}`;
+      process = null;
+      if (live?.rpc === rpc) live = null; // first, so that who asks again waits for the next process
+      rpc.fail(unavailable(`The ${name} engine's process ${reason}.`));
+      return reason;
+    });
+    try {
+      const { result } = lifecycle.call('start', options.start, { timeoutMs: timings.startMs });
+      const ready = await result;
+      live = { rpc, lifecycle, ready };
+      for (const wake of waiters) wake();
+      const event = restarts === 0 ? 'engine.started' : 'engine.restarted';
+      log.info(event, { engine: name, pid: child.pid, restarts, startMs: Math.round(performance.now() - startedAtMs) });
+      return { child, lifecycle, exited, readyAtMs: performance.now() };
+    } catch (error) {
+      child.kill('SIGKILL');
+      await exited;
+      throw error;
+    }
+  }
+
+  async function superviseFrom(first: StartedChild): Promise<void> {
+    let current: StartedChild | null = first;
+    let failuresInARow = 0;
+    while (current) {
+      const reason = await whenLost(current);
+      if (closing.signal.aborted) return;
+      failuresInARow = performance.now() - current.readyAtMs > timings.healthyMs ? 1 : failuresInARow + 1;
+      recordFailure(reason);
+      current = await replace();
+    }
+
+    async function replace(): Promise<StartedChild | null> {
+      while (!closing.signal.aborted) {
+        const delayMs = timings.restartDelaysMs[Math.min(failuresInARow, timings.restartDelaysMs.length) - 1] ?? 0;
+        try {
+          await delay(delayMs, undefined, { signal: closing.signal });
+          restarts++;
+          return await startChild();
+        } catch (error) {
+          if (closing.signal.aborted) return null;
+          failuresInARow++;
+          recordFailure(`could not be restarted: ${error instanceof Error ? error.message : String(error)}`);
+        }
+      }
+      return null;
+    }
+  }
+
+  async function whenLost({ child, lifecycle, exited }: StartedChild): Promise<string> {
+    const heartbeat = new AbortController();
+    const hang = watch(lifecycle, heartbeat.signal).then((silence) => {
+      if (silence !== null) child.kill('SIGKILL');
+      return silence;
+    });
+    const reason = await exited;
+    heartbeat.abort();
+    const silence = await hang;
+    return silence === null ? reason : `${silence} and ${reason}`;
+  }
+
+  function recordFailure(reason: string): void {
+    lastFailure = reason;
+    log.error('engine.exited', { engine: name, reason, restarts });
+  }
+
+  /** Null when stopped; otherwise why the child must be replaced. Two silences in a row, as ours may be a sleeping laptop's. */
+  async function watch(lifecycle: Lifecycle, signal: AbortSignal): Promise<string | null> {
+    let silences = 0;
+    while (silences < 2) {
+      try {
+        await delay(timings.heartbeatMs, undefined, { signal, ref: false });
+        await lifecycle.call('ping', null, { timeoutMs: timings.hangMs / 2 }).result;
+        silences = 0;
+      } catch {
+        if (signal.aborted) return null;
+        silences++;
+      }
+    }
+    return `did not answer for ${timings.hangMs} ms`;
+  }
+
+  function unavailable(message: string): AppError {
+    return new AppError('engine_unavailable', `${message} Try again.`, { retryAfterSeconds: 1 });
+  }
+
+  return {
+    async whenReady(signal) {
+      if (live !== null) return live;
+      const deadline = AbortSignal.timeout(timings.readyMs);
+      const stop = AbortSignal.any([deadline, closing.signal, ...(signal ? [signal] : [])]);
+      while (live === null && !stop.aborted) await nextReady(stop);
+      if (signal?.aborted) throw new AppError('cancelled', 'The request was cancelled.', { cause: signal.reason });
+      if (closing.signal.aborted) throw unavailable(`The ${name} engine is closed.`);
+      if (live === null) throw unavailable(`The ${name} engine is restarting: its process ${lastFailure}.`);
+      return live;
+    },
+    status: () => ({ ready: live !== null, restarts, lastFailure, pid: process?.pid ?? null }),
+    async close() {
+      if (closing.signal.aborted) return supervision;
+      closing.abort();
+      const child = process;
+      const killer = setTimeout(() => child?.kill('SIGKILL'), timings.stopMs);
+      live?.lifecycle.call('stop', null, { timeoutMs: timings.stopMs }).result.then(
+        () => child?.disconnect(),
+        () => child?.kill('SIGKILL'),
+      );
+      if (live === null) child?.kill('SIGKILL');
+      await supervision;
+      clearTimeout(killer);
+    },
+  };
+
+  function nextReady(stop: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        waiters.delete(wake);
+        stop.removeEventListener('abort', wake);
+        resolve();
+      };
+      waiters.add(wake);
+      stop.addEventListener('abort', wake, { once: true });
+    });
+  }
+}
+
+/** Resolves when the process is gone and all that it sent has been read. */
+function whenExited(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be started (${error.message})`));
+    child.once('exit', (code, signal) => {
+      const how = signal ? `was killed by ${signal}` : `exited with code ${code}`;
+      if (!child.connected) return resolve(how);
+      child.once('disconnect', () => resolve(how));
+    });
+  });
+}
+
+export interface LogLine {
+  readonly level: Exclude<LogLevel, 'silent'>;
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const writeLog = (log: Log, { level, event, fields }: LogLine): void => log[level](event, fields);
