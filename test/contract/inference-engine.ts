@@ -204,7 +204,7 @@ export function inferenceEngineContract(name: string, open: OpenInferenceEngine)
       const wrong = expect.objectContaining({
         code: 'bad_model_files',
         message: expect.stringMatching(/q_proj.*\[.*\].*\[.*\]/) as string,
-      });
+      }) as Error;
       await expect(engine.loadAdapter(misfit)).rejects.toEqual(wrong);
       await expect(collect(engine, request({ adapter: misfit }))).rejects.toEqual(wrong);
       await other.remove();
