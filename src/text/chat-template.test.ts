@@ -42,6 +42,11 @@ describe('content', () => {
     expect(render(ASKS, [user(parts), user('four')])).toBe('[one][two][three]four');
   });
 
+  test('a loop over something else that is kept in the content does not make a template want parts', () => {
+    const calls = `{% set calls = messages[0].content %}{% for call in calls %}{{ call.function }}{% endfor %}{{ messages[0].content + '!' }}`;
+    expect(render(calls, [user('x')])).toBe('x!');
+  });
+
   test('a string and one part with the same text render alike, in any role', () => {
     for (const source of [CHATML, LOOPS]) {
       const [string, part] = ['hi', [{ type: 'text', text: 'hi' }]].map((content) =>
@@ -101,10 +106,17 @@ describe('tool calls', () => {
     expect(render(CHATML, [call('')])).toBe('<|assistant|><call>add:{}</call><|end|>');
   });
 
+  test('arguments are text for a template that puts them between strings', () => {
+    const adds = `{{ '<' + messages[0].tool_calls[0].function.arguments + '>' }}`;
+    expect(render(adds, [call('{"a":1}')])).toBe('<{"a":1}>');
+    expect(render(adds, [call('')])).toBe('<{}>');
+    expect(() => render(adds, [call('{"a":')])).toThrow(/not valid JSON/);
+  });
+
   test('an empty list of calls is no call', () => {
     expect(
       render(`{{ messages[0].tool_calls is defined }}`, [{ role: 'assistant', content: 'x', tool_calls: [] }]),
-    ).toBe('false');
+    ).toBe('False');
   });
 
   test('broken arguments are the client’s fault, and named', () => {
@@ -125,7 +137,7 @@ describe('tool calls', () => {
   });
 
   test('without tools, tools is none', () => {
-    expect(render(`{{ tools is none }}`, [user('x')], { tools: [] })).toBe('true');
+    expect(render(`{{ tools is none }}`, [user('x')], { tools: [] })).toBe('True');
   });
 });
 
@@ -179,6 +191,18 @@ describe('what a template can use', () => {
       '{\n  "a": "\\u00e9",\n  "b": 1\n}',
     ],
     ['JSON with separators', `{{ [1, {'a': 2}] | tojson(separators=(',', ':')) }}`, '[1,{"a":2}]'],
+    [
+      'values as Python writes them',
+      `{{ none }} {{ true }} {{ 1.0 }} {{ [1, 'a', "it's", none, 0.00000025] }} {{ {'k': (false | string)} }} {{ nothing }}`,
+      `None True 1.0 [1, 'a', "it's", None, 2.5e-07] {'k': 'False'} `,
+    ],
+    ['values joined by ~', `{{ 'a' ~ 1 ~ 2.0 ~ none ~ true ~ [1] }}`, 'a12.0NoneTrue[1]'],
+    [
+      'letters of strings, and no items of what is undefined',
+      `{% for c in 'né' %}{{ c }}-{% endfor %}{% for c in nothing %}x{% else %}none{% endfor %}`,
+      'n-é-none',
+    ],
+    ['dict()', `{{ dict(a=1, b='x') | tojson }}`, '{"a": 1, "b": "x"}'],
     ['its own source, trimmed around blocks', '\n  {% if true %}\n  yes\n  {% endif %}\nend\n', '\n  yes\nend'],
   ])('%s', (_, source, expected) => {
     expect(render(source, [user('x')], { variables: { mood: 'calm' } })).toBe(expected);

@@ -8,6 +8,7 @@ export interface JinjaValue {
   readonly value: unknown;
 }
 
+/** Values of the interpreter are passed through as they are; other results are converted. */
 export type JinjaFunction = (positional: readonly JinjaValue[], keywords: ReadonlyMap<string, JinjaValue>) => unknown;
 
 /** The part of the library's environment that we use; its own declarations do not resolve under Node's module rules. */
@@ -31,8 +32,10 @@ const UndefinedValue = classOf(undefined);
 const ArrayValue = classOf([]);
 const ObjectValue = classOf({});
 const FunctionValue = classOf(() => null);
+const AnyValue = Object.getPrototypeOf(StringValue) as ValueClass;
 
 export function toJinja(value: unknown): JinjaValue {
+  if (value instanceof AnyValue) return value;
   if (value === null) return new NullValue(null);
   if (value === undefined) return new UndefinedValue(undefined);
   if (typeof value === 'string') return new StringValue(value);
@@ -58,10 +61,12 @@ export function jinjaFunction(call: JinjaFunction): JinjaValue {
   });
 }
 
-/** For writing as JSON: objects become Maps, floats PythonFloat. */
+/** A dict whose items are values already. */
+export const jinjaDict = (items: ReadonlyMap<string, JinjaValue>): JinjaValue => new ObjectValue(new Map(items));
+
+/** For writing: dicts become Maps, floats PythonFloat, undefined stays undefined. */
 export function fromJinja({ type, value }: JinjaValue): unknown {
   if (type === 'FloatValue') return new PythonFloat(value as number);
-  if (type === 'UndefinedValue') return null;
   if (Array.isArray(value)) return (value as JinjaValue[]).map(fromJinja);
   if (value instanceof Map)
     return new Map([...(value as Map<string, JinjaValue>)].map(([key, item]) => [key, fromJinja(item)]));

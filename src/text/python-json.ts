@@ -69,7 +69,7 @@ export function pythonJson(value: unknown, options: DumpOptions): string {
     return open + inner + items.join(betweenItems + inner) + line + close;
   }
   function write(item: unknown, depth: number): string {
-    if (item === null) return 'null';
+    if (item === null || item === undefined) return 'null';
     if (typeof item === 'string') return text(item);
     if (typeof item === 'boolean' || typeof item === 'bigint') return String(item);
     if (typeof item === 'number') return Number.isInteger(item) ? String(item) : pythonFloatText(item);

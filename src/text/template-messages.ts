@@ -24,7 +24,9 @@ function templateMessage(message: ChatMessage, index: number, traits: TemplateTr
   if (reasoning !== undefined && reasoning !== null) Object.assign(result, { reasoning, reasoning_content: reasoning });
   // Templates ask `if message.tool_calls is defined`: an empty list would take them off the plain path.
   if (toolCalls && toolCalls.length > 0)
-    result.tool_calls = toolCalls.map((call, at) => templateToolCall(call, `messages[${index}].tool_calls[${at}]`));
+    result.tool_calls = toolCalls.map((call, at) =>
+      templateToolCall(call, `messages[${index}].tool_calls[${at}]`, traits),
+    );
   return result;
 }
 
@@ -53,8 +55,10 @@ function textOfPart(part: unknown, where: string): string {
   });
 }
 
-function templateToolCall(call: ToolCall, where: string): Record<string, unknown> {
-  return { ...call, function: { ...call.function, arguments: parseArguments(call.function.arguments, where) } };
+function templateToolCall(call: ToolCall, where: string, { toolArguments }: TemplateTraits): Record<string, unknown> {
+  const { arguments: text } = call.function;
+  const parsed = parseArguments(text, where); // checked also where the text itself is wanted
+  return { ...call, function: { ...call.function, arguments: toolArguments === 'text' ? text || '{}' : parsed } };
 }
 
 function parseArguments(text: unknown, where: string): unknown {

@@ -5,6 +5,8 @@ import { isJinjaNode, jinjaNodes, type JinjaNode } from './jinja.ts';
 export interface TemplateTraits {
   /** `parts`: it loops over the content and would fail on a string. `either`: it loops, and asks first. */
   readonly content: 'string' | 'parts' | 'either';
+  /** `text`: it puts the arguments of tool calls between strings, so they must be JSON already. */
+  readonly toolArguments: 'object' | 'text';
   /** It has words for developer messages of its own. */
   readonly knowsDeveloper: boolean;
 }
@@ -14,12 +16,15 @@ export function readTemplateTraits(program: JinjaNode): TemplateTraits {
   const contentNames = new Set(['content', ...nodes.flatMap(nameSetFromContent)]);
   const isContent = (node: JinjaNode) =>
     isContentMember(node) || (node.type === 'Identifier' && contentNames.has(String(node.value)));
-  const loops = nodes.some((node) => node.type === 'For' && isContent(base(node.iterable as JinjaNode)));
+  const loops = nodes.some(
+    (node) => node.type === 'For' && isContent(base(node.iterable as JinjaNode)) && readsParts(node),
+  );
   const asks = nodes.some(
     (node) => node.type === 'TestExpression' && isContent(base(node.operand as JinjaNode)) && asksForString(node),
   );
   return {
     content: loops ? (asks ? 'either' : 'parts') : 'string',
+    toolArguments: nodes.some(addsArguments) ? 'text' : 'object',
     knowsDeveloper: nodes.some((node) => node.type === 'StringLiteral' && node.value === 'developer'),
   };
 }
@@ -33,15 +38,28 @@ function base(node: JinjaNode): JinjaNode {
   return node;
 }
 
-/** `message.content` and `message['content']`. */
-function isContentMember(node: JinjaNode): boolean {
-  const property = node.type === 'MemberExpression' && isJinjaNode(node.property) ? node.property : null;
-  return (
-    property !== null &&
-    (property.type === 'Identifier' || property.type === 'StringLiteral') &&
-    property.value === 'content'
+/** `object.name` and `object['name']`. */
+function isMember(node: unknown, ...names: readonly string[]): node is JinjaNode {
+  if (!isJinjaNode(node) || node.type !== 'MemberExpression' || !isJinjaNode(node.property)) return false;
+  const { type, value } = node.property;
+  return (type === 'Identifier' || type === 'StringLiteral') && names.includes(String(value));
+}
+
+const isContentMember = (node: JinjaNode): boolean => isMember(node, 'content');
+
+/** What a loop goes through are parts if it asks them for type or text; some templates keep tool calls in the content. */
+function readsParts({ loopvar, body }: JinjaNode): boolean {
+  const name = isJinjaNode(loopvar) ? loopvar.value : null;
+  return jinjaNodes(body).some(
+    (node) => isMember(node, 'type', 'text') && isJinjaNode(node.object) && node.object.value === name,
   );
 }
+
+/** `'…' + call.function.arguments` */
+const addsArguments = (node: JinjaNode): boolean =>
+  node.type === 'BinaryExpression' &&
+  (node.operator as { value: string }).value === '+' &&
+  (isMember(node.left, 'arguments') || isMember(node.right, 'arguments'));
 
 /** `{% set words = message.content %}` → `words`. */
 function nameSetFromContent(node: JinjaNode): string[] {
