@@ -1,0 +1,17 @@
+// Names that are safe as paths: no traversal, no hidden files, nothing that a file system reads in its own way.
+import { AppError } from '#domain/errors';
+
+const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+const LENGTH_MAX = 512;
+
+/** The segments of a valid name. Throws `invalid_request`. */
+export function parseBlobName(name: string): string[] {
+  const segments = name.split('/');
+  if (name.length > LENGTH_MAX || !segments.every((segment) => SEGMENT.test(segment))) {
+    throw new AppError(
+      'invalid_request',
+      `${JSON.stringify(name.slice(0, LENGTH_MAX))} is not a blob name: segments of letters, digits, dots, underscores and dashes, separated by slashes, none starting with a dot.`,
+    );
+  }
+  return segments;
+}

@@ -1,0 +1,321 @@
+// The slow, obvious twin of sql/ and blobs/filesystem.ts: arrays and maps, nothing survives. It defines what the contract
+// suites mean, and gives tests a storage without a disk.
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { invariant } from '#base/invariant';
+import type { ApiKey } from '#domain/api-key';
+import type { Checkpoint } from '#domain/checkpoint';
+import type { Model } from '#domain/model';
+import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import { parseBlobName } from './blob-name.ts';
+import type { BlobStore } from './blobs.ts';
+import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
+import type { Listing, NewEvent, Page, Storage } from './storage.ts';
+
+interface Claimable extends TrainingJob {
+  worker: string | null;
+  leaseUntilMs: number;
+  claimedAtMs: number;
+}
+
+export function createMemoryStorage(): Storage {
+  let apiKeys: ApiKey[] = [];
+  let models: Model[] = [];
+  let checkpoints: Checkpoint[] = [];
+  let jobs: Claimable[] = [];
+  let events: TrainingEvent[] = [];
+  const answers = new Map<string, { bodyHash: string; response: string | null; createdAtMs: number }>();
+
+  const eventsOf = (jobId: string) => events.filter((event) => event.jobId === jobId);
+  const runningAttempt = (id: string, attempt: number) =>
+    jobs.find((job) => job.id === id && job.attempt === attempt && job.status === 'running');
+  const updateJob = (id: string, change: Partial<Claimable>) => {
+    jobs = jobs.map((job) => (job.id === id ? { ...job, ...change } : job));
+  };
+  const publicJob = ({ worker: _w, leaseUntilMs: _l, claimedAtMs: _c, ...job }: Claimable): TrainingJob => job;
+
+  function append(event: NewEvent): boolean {
+    const count = eventsOf(event.jobId).length;
+    if (event.ordinal < count) return false;
+    invariant(
+      event.ordinal === count,
+      `event ${event.ordinal} of job ${event.jobId} would leave a gap after ${count} events`,
+    );
+    events.push(structuredClone(event));
+    return true;
+  }
+
+  return {
+    apiKeys: {
+      async create(key) {
+        apiKeys.push(key);
+      },
+      async findByHash(secretHash) {
+        return apiKeys.find((key) => key.secretHash === secretHash) ?? null;
+      },
+      async list() {
+        return [...apiKeys];
+      },
+      async revoke(id, nowMs) {
+        const key = apiKeys.find((k) => k.id === id);
+        if (!key) return 'not_found';
+        if (key.revokedAtMs !== null) return 'already_revoked';
+        apiKeys = apiKeys.map((k) => (k.id === id ? { ...k, revokedAtMs: nowMs } : k));
+        return 'revoked';
+      },
+    },
+
+    models: {
+      async create(model, stepZero) {
+        const existing = models.find(
+          (m) => m.entity === model.entity && m.project === model.project && m.name === model.name,
+        );
+        if (existing) return { outcome: 'exists', model: existing };
+        models.push(model);
+        checkpoints.push(stepZero);
+        return { outcome: 'created', model };
+      },
+      async find(id) {
+        return models.find((m) => m.id === id) ?? null;
+      },
+      async findByName(entity, project, name) {
+        return models.find((m) => m.entity === entity && m.project === project && m.name === name) ?? null;
+      },
+      async list(filter, page) {
+        const wanted = models.filter(
+          (m) =>
+            m.entity === filter.entity &&
+            m.project === (filter.project ?? m.project) &&
+            m.name === (filter.name ?? m.name) &&
+            m.baseModel === (filter.baseModel ?? m.baseModel),
+        );
+        return paginate(models, wanted, page);
+      },
+      async delete(id) {
+        if (!models.some((m) => m.id === id)) return null;
+        const gone = checkpoints.filter((c) => c.modelId === id).sort((a, b) => a.step - b.step);
+        const goneJobs = jobs.filter((job) => job.modelId === id);
+        models = models.filter((m) => m.id !== id);
+        checkpoints = checkpoints.filter((c) => c.modelId !== id);
+        jobs = jobs.filter((job) => job.modelId !== id);
+        events = events.filter((event) => !goneJobs.some((job) => job.id === event.jobId));
+        return { checkpoints: gone, bodyBlobs: goneJobs.map((job) => job.bodyBlob) };
+      },
+    },
+
+    checkpoints: {
+      async find(modelId, step) {
+        return checkpoints.find((c) => c.modelId === modelId && c.step === step) ?? null;
+      },
+      async findLatest(modelId) {
+        return bySteps(checkpoints, modelId).at(-1) ?? null;
+      },
+      async list(modelId, page, order) {
+        const ascending = bySteps(checkpoints, modelId);
+        const rows = order === 'asc' ? ascending : ascending.reverse();
+        return paginate(rows, rows, page);
+      },
+      async mergeMetrics(id, metrics) {
+        checkpoints = checkpoints.map((c) => (c.id === id ? { ...c, metrics: { ...c.metrics, ...metrics } } : c));
+      },
+      async delete(modelId, steps) {
+        const wanted = [...new Set(steps)];
+        const deleted = bySteps(checkpoints, modelId).filter((c) => wanted.includes(c.step));
+        checkpoints = checkpoints.filter((c) => !deleted.includes(c));
+        return { deleted, notFoundSteps: wanted.filter((step) => !deleted.some((c) => c.step === step)) };
+      },
+    },
+
+    jobs: {
+      async create(job) {
+        const made: Claimable = {
+          ...job,
+          status: 'queued',
+          attempt: 0,
+          cancelRequested: false,
+          step: null,
+          progress: 0,
+          skipped: {},
+          errorMessage: null,
+          startedAtMs: null,
+          endedAtMs: null,
+          worker: null,
+          leaseUntilMs: 0,
+          claimedAtMs: 0,
+        };
+        jobs.push(made);
+        return publicJob(made);
+      },
+      async find(id) {
+        const job = jobs.find((j) => j.id === id);
+        return job ? publicJob(job) : null;
+      },
+      async list(filter, page) {
+        const all = jobs.map(publicJob);
+        const wanted = all.filter(
+          (job) =>
+            job.entity === filter.entity &&
+            job.modelId === (filter.modelId ?? job.modelId) &&
+            job.status === (filter.status ?? job.status),
+        );
+        return paginate(all, wanted, page);
+      },
+      async countQueued() {
+        return jobs.filter((job) => job.status === 'queued').length;
+      },
+      async claim(worker, nowMs, leaseMs) {
+        const lastClaim = (entity: string) =>
+          Math.max(0, ...jobs.filter((job) => job.entity === entity).map((job) => job.claimedAtMs));
+        const next = jobs
+          .filter((job) => job.status === 'queued' || (job.status === 'running' && job.leaseUntilMs <= nowMs))
+          .filter((job) => jobs.find((j) => j.modelId === job.modelId && !isFinished(j.status)) === job)
+          .sort((a, b) => lastClaim(a.entity) - lastClaim(b.entity) || jobs.indexOf(a) - jobs.indexOf(b))[0];
+        if (!next) return null;
+        updateJob(next.id, {
+          status: 'running',
+          worker,
+          claimedAtMs: nowMs,
+          leaseUntilMs: nowMs + leaseMs,
+          attempt: next.attempt + 1,
+        });
+        return publicJob(jobs.find((job) => job.id === next.id)!);
+      },
+      async renewLease(id, attempt, leaseUntilMs) {
+        if (!runningAttempt(id, attempt)) return false;
+        updateJob(id, { leaseUntilMs });
+        return true;
+      },
+      async releaseLeases(worker) {
+        for (const job of jobs) {
+          if (job.status === 'running' && (worker === null || job.worker === worker))
+            updateJob(job.id, { leaseUntilMs: 0 });
+        }
+      },
+      async updateProgress(id, attempt, update) {
+        if (!runningAttempt(id, attempt)) return false;
+        updateJob(id, update);
+        return true;
+      },
+      async finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint }) {
+        if (!runningAttempt(id, attempt)) return false;
+        if (checkpoint) {
+          const taken = checkpoints.some((c) => c.modelId === checkpoint.modelId && c.step === checkpoint.step);
+          if (taken) throw new Error(`model ${checkpoint.modelId} has a step ${checkpoint.step} already`);
+        }
+        append(event);
+        if (checkpoint) checkpoints.push(checkpoint);
+        updateJob(id, { status, errorMessage, endedAtMs, ...(status === 'succeeded' ? { progress: 1 } : {}) });
+        return true;
+      },
+      async requestCancel(id, nowMs, event) {
+        const job = jobs.find((j) => j.id === id);
+        if (!job) return 'not_found';
+        if (isFinished(job.status)) return 'already_finished';
+        updateJob(id, { cancelRequested: true });
+        if (job.status === 'running') return 'cancelling';
+        updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
+        append(event);
+        return 'cancelled';
+      },
+    },
+
+    events: {
+      append: async (event) => append(event),
+      list: async (jobId, page) => paginate(eventsOf(jobId), eventsOf(jobId), page),
+      count: async (jobId) => eventsOf(jobId).length,
+    },
+
+    idempotency: {
+      async begin(key, bodyHash, nowMs) {
+        for (const [k, { response, createdAtMs }] of answers) {
+          if (nowMs - createdAtMs >= (response === null ? IN_PROGRESS_MS_MAX : REMEMBERED_MS)) answers.delete(k);
+        }
+        const known = answers.get(key);
+        if (!known) {
+          answers.set(key, { bodyHash, response: null, createdAtMs: nowMs });
+          return { outcome: 'new' };
+        }
+        if (known.bodyHash !== bodyHash) return { outcome: 'mismatch' };
+        return known.response === null ? { outcome: 'in_progress' } : { outcome: 'done', response: known.response };
+      },
+      async complete(key, response) {
+        const known = answers.get(key);
+        if (known) known.response = response;
+      },
+      async release(key) {
+        if (answers.get(key)?.response === null) answers.delete(key);
+      },
+    },
+
+    async ping() {},
+    async close() {},
+  };
+}
+
+const bySteps = (checkpoints: readonly Checkpoint[], modelId: string): Checkpoint[] =>
+  checkpoints.filter((c) => c.modelId === modelId).sort((a, b) => a.step - b.step);
+
+/** `wanted` is a subset of `all`, in the same order; the cursor may name a row that the filter leaves out. */
+function paginate<T extends { id: string }>(
+  all: readonly T[],
+  wanted: readonly T[],
+  { after, limit }: Page,
+): Listing<T> {
+  const seen = after === null ? -1 : all.findIndex((row) => row.id === after);
+  if (after !== null && seen < 0) return { rows: [], hasMore: false };
+  const rest = all.slice(seen + 1).filter((row) => wanted.includes(row));
+  return { rows: rest.slice(0, limit), hasMore: rest.length > limit };
+}
+
+export function createMemoryBlobs(): BlobStore {
+  const blobs = new Map<string, Uint8Array>();
+  const checked = (name: string): string => parseBlobName(name).join('/');
+
+  async function put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>) {
+    const parts: Uint8Array[] = [];
+    if (content instanceof Uint8Array) parts.push(content);
+    else for await (const part of content) parts.push(part);
+    const whole = Buffer.concat(parts);
+    blobs.set(checked(name), whole);
+    return { sizeBytes: whole.length };
+  }
+
+  const under = (prefix: string) => [...blobs.keys()].filter((name) => name.startsWith(`${checked(prefix)}/`)).sort();
+
+  return {
+    put,
+    async find(name) {
+      return blobs.get(checked(name)) ?? null;
+    },
+    async stream(name) {
+      const blob = blobs.get(checked(name));
+      return blob ? streamOf(blob) : null;
+    },
+    async list(prefix) {
+      return under(prefix).map((name) => ({ name, sizeBytes: blobs.get(name)!.length }));
+    },
+    async delete(name) {
+      for (const gone of [checked(name), ...under(name)]) blobs.delete(gone);
+    },
+    async putDirectory(prefix, directory) {
+      for (const file of (await readdir(directory)).sort())
+        await put(`${prefix}/${file}`, await readFile(join(directory, file)));
+    },
+    async openDirectory(prefix) {
+      const names = under(prefix);
+      if (names.length === 0) return null;
+      const directory = await mkdtemp(join(tmpdir(), 'whetstone-blobs-'));
+      for (const name of names) {
+        const path = join(directory, name.slice(prefix.length + 1));
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(path, blobs.get(name)!);
+      }
+      return directory;
+    },
+  };
+}
+
+async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

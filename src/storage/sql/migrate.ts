@@ -1,0 +1,35 @@
+// Brings a database to the schema of this version: every migration once, in order, in one transaction. A schema from a
+// newer version is refused, never touched.
+import { sql, type Kysely } from 'kysely';
+import { AppError } from '#domain/errors';
+import { firstLight } from './migrations/0001-first-light.ts';
+import type { Tables } from './rows.ts';
+
+const MIGRATIONS: readonly (readonly string[])[] = [firstLight];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+export interface MigrationResult {
+  readonly from: number;
+  readonly to: number;
+}
+
+export async function migrate(db: Kysely<Tables>): Promise<MigrationResult> {
+  return db.transaction().execute(async (tx) => {
+    await sql`create table if not exists schema_version (version integer not null)`.execute(tx);
+    const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(tx);
+    const from = rows[0]?.version ?? 0;
+    if (from > SCHEMA_VERSION) {
+      throw new AppError(
+        'bad_model_files',
+        `The database has schema version ${from}, this whetstone knows versions up to ${SCHEMA_VERSION}. Use the newer whetstone that wrote it.`,
+      );
+    }
+    for (const migration of MIGRATIONS.slice(from)) {
+      for (const statement of migration) await sql.raw(statement).execute(tx);
+    }
+    if (rows.length === 0) await sql`insert into schema_version (version) values (${SCHEMA_VERSION})`.execute(tx);
+    else await sql`update schema_version set version = ${SCHEMA_VERSION}`.execute(tx);
+    return { from, to: SCHEMA_VERSION };
+  });
+}

@@ -1,0 +1,159 @@
+// The tables as TypeScript, and the one place where rows (snake_case, JSON as text) become domain objects and back.
+import type { Selectable } from 'kysely';
+import type { ApiKey } from '#domain/api-key';
+import type { Checkpoint } from '#domain/checkpoint';
+import type { Model } from '#domain/model';
+import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
+import type { NewEvent } from '../storage.ts';
+
+export interface Tables {
+  api_keys: ApiKeyTable;
+  models: ModelTable;
+  checkpoints: CheckpointTable;
+  training_jobs: TrainingJobTable;
+  training_events: TrainingEventTable;
+  idempotency_keys: IdempotencyKeyTable;
+}
+
+export interface ApiKeyTable {
+  id: string;
+  entity: string;
+  name: string;
+  secret_hash: string;
+  created_at_ms: number;
+  revoked_at_ms: number | null;
+}
+
+export interface ModelTable {
+  id: string;
+  /** Order of creation. */
+  ordinal: number;
+  entity: string;
+  project: string;
+  name: string;
+  base_model: string;
+  run_id: string | null;
+  created_at_ms: number;
+}
+
+export interface CheckpointTable {
+  id: string;
+  model_id: string;
+  step: number;
+  metrics: string;
+  blob_prefix: string;
+  created_at_ms: number;
+}
+
+export interface TrainingJobTable {
+  id: string;
+  /** Order of submission. */
+  ordinal: number;
+  type: JobType;
+  model_id: string;
+  entity: string;
+  status: JobStatus;
+  body_blob: string;
+  attempt: number;
+  worker: string | null;
+  lease_until_ms: number | null;
+  claimed_at_ms: number | null;
+  cancel_requested: number;
+  step: number | null;
+  progress: number;
+  skipped: string;
+  error_message: string | null;
+  created_at_ms: number;
+  started_at_ms: number | null;
+  ended_at_ms: number | null;
+}
+
+export interface TrainingEventTable {
+  id: string;
+  job_id: string;
+  ordinal: number;
+  type: EventType;
+  data: string;
+  created_at_ms: number;
+}
+
+export interface IdempotencyKeyTable {
+  key: string;
+  body_hash: string;
+  /** Null while the first request is still running. */
+  response: string | null;
+  created_at_ms: number;
+}
+
+export const toApiKey = (row: Selectable<ApiKeyTable>): ApiKey => ({
+  id: row.id,
+  entity: row.entity,
+  name: row.name,
+  secretHash: row.secret_hash,
+  createdAtMs: row.created_at_ms,
+  revokedAtMs: row.revoked_at_ms,
+});
+
+export const toModel = (row: Selectable<ModelTable>): Model => ({
+  id: row.id,
+  entity: row.entity,
+  project: row.project,
+  name: row.name,
+  baseModel: row.base_model,
+  runId: row.run_id,
+  createdAtMs: row.created_at_ms,
+});
+
+export const toCheckpoint = (row: Selectable<CheckpointTable>): Checkpoint => ({
+  id: row.id,
+  modelId: row.model_id,
+  step: row.step,
+  metrics: JSON.parse(row.metrics) as Record<string, number>,
+  blobPrefix: row.blob_prefix,
+  createdAtMs: row.created_at_ms,
+});
+
+export const fromCheckpoint = (checkpoint: Checkpoint): CheckpointTable => ({
+  id: checkpoint.id,
+  model_id: checkpoint.modelId,
+  step: checkpoint.step,
+  metrics: JSON.stringify(checkpoint.metrics),
+  blob_prefix: checkpoint.blobPrefix,
+  created_at_ms: checkpoint.createdAtMs,
+});
+
+export const toTrainingJob = (row: Selectable<TrainingJobTable>): TrainingJob => ({
+  id: row.id,
+  type: row.type,
+  modelId: row.model_id,
+  entity: row.entity,
+  status: row.status,
+  bodyBlob: row.body_blob,
+  attempt: row.attempt,
+  cancelRequested: row.cancel_requested !== 0,
+  step: row.step,
+  progress: row.progress,
+  skipped: JSON.parse(row.skipped) as Skipped,
+  errorMessage: row.error_message,
+  createdAtMs: row.created_at_ms,
+  startedAtMs: row.started_at_ms,
+  endedAtMs: row.ended_at_ms,
+});
+
+export const toTrainingEvent = (row: Selectable<TrainingEventTable>): TrainingEvent => ({
+  id: row.id,
+  jobId: row.job_id,
+  ordinal: row.ordinal,
+  type: row.type,
+  data: JSON.parse(row.data) as Record<string, unknown>,
+  createdAtMs: row.created_at_ms,
+});
+
+export const fromEvent = (event: NewEvent): TrainingEventTable => ({
+  id: event.id,
+  job_id: event.jobId,
+  ordinal: event.ordinal,
+  type: event.type,
+  data: JSON.stringify(event.data),
+  created_at_ms: event.createdAtMs,
+});
