@@ -76,31 +76,34 @@ export function inferenceEngineContract(name: string, open: OpenInferenceEngine)
       expect(engine.vocabSize).toBe(260);
     });
 
-    test.each(['base', 'adapter'])('greedy tokens are those of the plain forward pass (%s)', async (which) => {
-      const adapter = which === 'adapter' ? adapters[0]! : null;
-      const weights = adapter && (await readPeftDirectory(adapter.directory, linearLayers(model.config)));
-      const reference = await openServingForward(model.config, model.directory);
-      const promptTokens = randomPrompt(70, 5);
-      const asked = request({
-        promptTokens,
-        adapter,
-        sampling: sampling({ temperature: 0, maxTokens: 20, topLogprobs: 3 }),
-      });
-      const [events] = await collect(engine, asked);
-      const all = [...promptTokens, ...tokensOf(events!)];
-      const [logits] = await reference.logits([all], weights);
-      await reference.close();
-      events!.forEach((event, i) => {
-        const row = logits!.subarray((promptTokens.length + i - 1) * 260, (promptTokens.length + i) * 260);
-        const sorted = Array.from(row.keys()).sort((a, b) => row[b]! - row[a]!);
-        expect(event.tokenId).toBe(sorted[0]);
-        const logSumExp = Math.log(row.reduce((sum, x) => sum + Math.exp(x), 0));
-        expect(event.logprob).toBeCloseTo(row[sorted[0]!]! - logSumExp, 4);
-        expect(event.topLogprobs.map((top) => top.tokenId)).toEqual(sorted.slice(0, 3));
-        expect(event.topLogprobs[0]!.logprob).toBe(event.logprob);
-      });
-      expect(events!.map((event) => event.finishReason)).toEqual([...new Array<null>(19).fill(null), 'length']);
-    });
+    test.each(['base', 'first', 'second', 'third'])(
+      'greedy tokens are those of the plain forward pass (%s)',
+      async (which) => {
+        const adapter = adapters.find(({ id }) => id === which) ?? null;
+        const weights = adapter && (await readPeftDirectory(adapter.directory, linearLayers(model.config)));
+        const reference = await openServingForward(model.config, model.directory);
+        const promptTokens = randomPrompt(70, 5);
+        const asked = request({
+          promptTokens,
+          adapter,
+          sampling: sampling({ temperature: 0, maxTokens: 20, topLogprobs: 3 }),
+        });
+        const [events] = await collect(engine, asked);
+        const all = [...promptTokens, ...tokensOf(events!)];
+        const [logits] = await reference.logits([all], weights);
+        await reference.close();
+        events!.forEach((event, i) => {
+          const row = logits!.subarray((promptTokens.length + i - 1) * 260, (promptTokens.length + i) * 260);
+          const sorted = Array.from(row.keys()).sort((a, b) => row[b]! - row[a]!);
+          expect(event.tokenId).toBe(sorted[0]);
+          const logSumExp = Math.log(row.reduce((sum, x) => sum + Math.exp(x), 0));
+          expect(event.logprob).toBeCloseTo(row[sorted[0]!]! - logSumExp, 4);
+          expect(event.topLogprobs.map((top) => top.tokenId)).toEqual(sorted.slice(0, 3));
+          expect(event.topLogprobs[0]!.logprob).toBe(event.logprob);
+        });
+        expect(events!.map((event) => event.finishReason)).toEqual([...new Array<null>(19).fill(null), 'length']);
+      },
+    );
 
     test.each([1, 2, 3, 7, 32])('a batch of %i gives the very bits of one by one', async (count) => {
       const asked = Array.from({ length: count }, (_, i) =>

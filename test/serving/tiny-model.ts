@@ -19,8 +19,8 @@ const CONFIGS = {
 export interface TinyModel {
   readonly directory: string;
   readonly config: DecoderConfig;
-  /** A random adapter that changes the output: B is not zero. */
-  writeAdapter(name: string, options: { seed: number; rank?: number }): Promise<AdapterRef>;
+  /** A random adapter that changes the output: B is not zero, but random times `scale`. */
+  writeAdapter(name: string, options: { seed: number; rank?: number; scale?: number }): Promise<AdapterRef>;
   remove(): Promise<void>;
 }
 
@@ -52,12 +52,12 @@ export async function writeTinyModel(family: keyof typeof CONFIGS = 'qwen3', see
   return {
     directory,
     config,
-    async writeAdapter(name, { seed: adapterSeed, rank = 4 }) {
+    async writeAdapter(name, { seed: adapterSeed, rank = 4, scale = 0.5 }) {
       const layers = linearLayers(config);
       const adapter = createLoraAdapter(layers, { rank, alpha: rank * 2, seed: adapterSeed });
       const adapterRandom = createRandom(adapterSeed + 1_000);
       for (const [tensor, data] of adapter.tensors) {
-        if (tensor.includes('lora_B')) data.forEach((_, i) => (data[i] = (adapterRandom.next() - 0.5) * 0.5));
+        if (tensor.includes('lora_B')) data.forEach((_, i) => (data[i] = (adapterRandom.next() - 0.5) * scale));
       }
       const adapterDirectory = join(directory, name);
       await mkdir(adapterDirectory);

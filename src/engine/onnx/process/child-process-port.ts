@@ -12,7 +12,7 @@ export function openParentPort(): Port<ToClient, ToServer> {
   process.on('SIGTERM', () => {});
   process.on('disconnect', () => process.exit(0));
   const send = (message: ToClient): void => {
-    if (process.connected) process.send!(message);
+    if (process.connected) process.send!(message, () => {}); // a parent that is gone ends us: 'disconnect'
   };
   const die = (error: unknown): void => {
     const payload = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -83,7 +83,7 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
     process = child;
     const rpc = createRpcClient<P>({
       send: (message) => {
-        if (child.connected) child.send(message);
+        if (child.connected) child.send(message, () => {}); // whether it arrived shows in the answer
       },
       receive: (handler) => child.on('message', (message) => handler(message as ToClient)),
     });
@@ -221,14 +221,18 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
   }
 }
 
+/** For a channel that stays open after its process: another process must have inherited it. */
+const DRAIN_MS = 1_000;
+
 /** Resolves when the process is gone and all that it sent has been read. */
 function whenExited(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`could not be started (${error.message})`));
+    child.on('error', (error) => resolve(`could not be started (${error.message})`));
     child.once('exit', (code, signal) => {
       const how = signal ? `was killed by ${signal}` : `exited with code ${code}`;
       if (!child.connected) return resolve(how);
       child.once('disconnect', () => resolve(how));
+      setTimeout(() => resolve(how), DRAIN_MS).unref();
     });
   });
 }

@@ -34,7 +34,7 @@ export interface FusedAdapters {
   /** `lora.L.F.a` and `.b`. */
   readonly weightFeeds: Readonly<Record<string, Feed>>;
   /** `lora_mask.P` for tokens that use these adapters (null: none). */
-  maskFeeds(adapterIds: readonly (string | null)[]): Record<string, Feed>;
+  readonly maskFeeds: (adapterIds: readonly (string | null)[]) => Record<string, Feed>;
 }
 
 export function fuseAdapters(config: DecoderConfig, adapters: readonly NamedAdapter[]): FusedAdapters {

@@ -44,8 +44,20 @@ export interface ModelRunner {
   close(): Promise<void>;
 }
 
-export async function openModelRunner(modelDirectory: string, threads: number): Promise<ModelRunner> {
-  const config = await readDecoderConfig(modelDirectory);
+export interface ModelRunnerOptions {
+  readonly modelDirectory: string;
+  readonly threads: number;
+  /** Tables for more positions than are served would only cost memory. */
+  readonly contextLength: number;
+}
+
+export async function openModelRunner({
+  modelDirectory,
+  threads,
+  contextLength,
+}: ModelRunnerOptions): Promise<ModelRunner> {
+  const found = await readDecoderConfig(modelDirectory);
+  const config = { ...found, maxPositions: Math.min(found.maxPositions, contextLength) };
   const source = await openSafetensors(modelDirectory);
   let session: Session;
   try {

@@ -30,7 +30,9 @@ export interface OnnxInferenceOptions {
 }
 
 export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Promise<InferenceEngine> {
-  return new OnnxInferenceEngine(await openModelRunner(options.modelDirectory, options.threads), options);
+  const { modelDirectory, threads, limits } = options;
+  const { contextLength } = limits;
+  return new OnnxInferenceEngine(await openModelRunner({ modelDirectory, threads, contextLength }), options);
 }
 
 type Plan<Kind> = Extract<scheduler.StepPlan<Sequence>, { kind: Kind }>;
@@ -61,7 +63,7 @@ class OnnxInferenceEngine implements InferenceEngine {
     const tokens = Math.floor(limits.cacheBytes / cacheBytesPerToken(config));
     if (tokens < 1)
       throw new AppError('engine_failed', `A cache of ${limits.cacheBytes} bytes does not hold one token.`);
-    this.contextLength = Math.min(config.maxPositions, limits.contextLength, tokens);
+    this.contextLength = Math.min(config.maxPositions, tokens);
     this.vocabSize = config.vocab;
     this.#runner = runner;
     this.#limits = limits;

@@ -5,7 +5,6 @@ import { sampleToken, type SamplerParams } from './sampler.ts';
 
 /** The obvious way: sort everything, cut, draw. */
 function slowSample(logits: Float32Array, { temperature, topK, topP }: SamplerParams, seed: number): number {
-  const filtered = (topK > 0 && topK < logits.length) || topP < 1;
   const byLogit = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]! || a - b);
   if (temperature < 1e-5) return byLogit[0]!;
   const best = logits[byLogit[0]!]!;
@@ -20,7 +19,7 @@ function slowSample(logits: Float32Array, { temperature, topK, topP }: SamplerPa
     kept.push(id);
     before += weightOf(id);
   }
-  if (!filtered) kept.sort((a, b) => a - b);
+  kept.sort((a, b) => a - b);
   let target = createRandom(seed).next() * kept.reduce((sum, id) => sum + weightOf(id), 0);
   for (const id of kept) {
     target -= weightOf(id);

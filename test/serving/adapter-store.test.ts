@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AdapterRef } from '#engine/inference-engine';
+import { AdapterStore } from '#engine/onnx/serving/adapter-store';
+import { writeTinyModel, type TinyModel } from './tiny-model.ts';
+
+let model: TinyModel;
+let a: AdapterRef, b: AdapterRef, c: AdapterRef;
+beforeAll(async () => {
+  model = await writeTinyModel();
+  a = await model.writeAdapter('a', { seed: 1, rank: 8 });
+  b = await model.writeAdapter('b', { seed: 2, rank: 8 });
+  c = await model.writeAdapter('c', { seed: 3, rank: 64 });
+});
+afterAll(() => model.remove());
+
+test('the least recently used adapter makes room, but never one in use', async () => {
+  const store = new AdapterStore(model.config, 2);
+  await store.acquire(a);
+  await store.load(b);
+  await store.load(c);
+  expect(store.ids).toEqual(['a', 'c']);
+  store.release('a');
+  await store.load(b);
+  expect(store.ids).toEqual(['c', 'b']);
+});
+
+test('when all places are in use the caller is told to come back', async () => {
+  const store = new AdapterStore(model.config, 1);
+  await store.acquire(a);
+  await expect(store.acquire(b)).rejects.toMatchObject({ code: 'too_many_requests' });
+  store.release('a');
+  await store.acquire(b);
+  expect(store.ids).toEqual(['b']);
+});
+
+test('an adapter that is unloaded while in use goes when its last user does', async () => {
+  const store = new AdapterStore(model.config, 2);
+  await Promise.all([store.acquire(a), store.acquire(a)]);
+  store.unload('a');
+  store.release('a');
+  expect(store.ids).toEqual(['a']);
+  store.release('a');
+  expect(store.ids).toEqual([]);
+});
+
+test('a batch with fewer adapters keeps the set of the last one, unless most of it would be wasted', async () => {
+  const store = new AdapterStore(model.config, 4);
+  for (const ref of [a, b, c]) await store.acquire(ref);
+  const pair = store.fused(['a', null, 'b', 'a']);
+  expect(pair.ids).toEqual(['a', 'b']);
+  expect(store.fused(['b'])).toBe(pair);
+  const all = store.fused(['a', 'b', 'c']);
+  expect(store.fused(['c', 'a'])).toBe(all);
+  expect(store.fused(['a', 'b'])).toBe(pair);
+  expect(store.fused([null]).ids).toEqual([]);
+});
+
+test('no adapter straddles a place where the kernels cut their sums', async () => {
+  const many = await Promise.all(
+    [8, 3, 64, 16, 5, 40].map((rank, i) => model.writeAdapter(`rank-${rank}`, { seed: i, rank })),
+  );
+  const store = new AdapterStore(model.config, many.length);
+  for (const ref of many) await store.acquire(ref);
+  const { maskFeeds } = store.fused(many.map(({ id }) => id));
+  for (const { id } of many) {
+    for (const [name, { data, dims }] of Object.entries(maskFeeds([id]))) {
+      const own = Array.from(data as Float32Array).flatMap((x, column) => (x === 1 ? [column] : []));
+      const [first, last] = [own[0]!, own.at(-1)!];
+      expect(own, `${id} ${name}`).toHaveLength(Number(id.split('-')[1]) * Number(name.split('.')[1]));
+      expect(first % 8).toBe(0);
+      expect(dims[2]! % 8).toBe(0);
+      if (first % 128 !== 0) expect(Math.floor(first / 128)).toBe(Math.floor(last / 128));
+    }
+  }
+});
+
+test('a value that is not a number is refused, as it would reach the whole batch', async () => {
+  const broken = await model.writeAdapter('broken', { seed: 1, scale: NaN });
+  const store = new AdapterStore(model.config, 2);
+  await expect(store.load(broken)).rejects.toMatchObject({
+    code: 'bad_model_files',
+    message: expect.stringContaining('lora_B') as string,
+  });
+});
+
+test('a directory that is no adapter, or a kind that is not supported, is refused', async () => {
+  const store = new AdapterStore(model.config, 2);
+  await expect(store.load({ id: 'none', directory: '/nonexistent' })).rejects.toMatchObject({
+    code: 'bad_model_files',
+  });
+  const pattern = await model.writeAdapter('pattern', { seed: 1 });
+  const config = { peft_type: 'LORA', r: 4, lora_alpha: 8, target_modules: ['q_proj'], rank_pattern: { q_proj: 8 } };
+  await writeFile(join(pattern.directory, 'adapter_config.json'), JSON.stringify(config));
+  await expect(store.load(pattern)).rejects.toThrow(/rank_pattern/);
+});
