@@ -1,0 +1,36 @@
+// Tells followers in this process that a job has something new to read. Only a hint: whoever waits also polls, because the
+// writer may be another process.
+
+export interface JobEvents {
+  /** Something of this job changed; null: a job was submitted. */
+  notify(jobId: string | null): void;
+  /** Resolves at the next notification for this job (null: of a submission), after `timeoutMs`, or when aborted. */
+  wait(jobId: string | null, timeoutMs: number, signal: AbortSignal): Promise<void>;
+}
+
+export function createJobEvents(): JobEvents {
+  const waiting = new Map<string | null, Set<() => void>>();
+  return {
+    notify(jobId) {
+      const wakes = waiting.get(jobId);
+      waiting.delete(jobId);
+      wakes?.forEach((wake) => wake());
+    },
+    wait(jobId, timeoutMs, signal) {
+      if (signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const wakes = waiting.get(jobId) ?? new Set();
+        waiting.set(jobId, wakes);
+        const wake = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', wake);
+          wakes.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, timeoutMs);
+        signal.addEventListener('abort', wake, { once: true });
+        wakes.add(wake);
+      });
+    },
+  };
+}

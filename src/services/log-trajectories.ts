@@ -1,0 +1,43 @@
+// Logged trajectories: their averages become metrics of the model's latest checkpoint (`split/reward`, …), so that a later
+// clean-up can tell which checkpoint was best.
+import { createId } from '#base/ids';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { TrajectoryGroup } from '#domain/trajectory';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { groupMetrics } from '#training/rl-metrics';
+
+export interface LoggedTrajectories {
+  readonly split: string;
+  readonly groups: readonly TrajectoryGroup[];
+}
+
+export type LogTrajectories = (
+  caller: Caller,
+  modelId: string,
+  logged: LoggedTrajectories,
+) => Promise<{ step: number; metrics: Record<string, number> }>;
+
+export function createLogTrajectories({ storage, blobs }: { storage: Storage; blobs: BlobStore }): LogTrajectories {
+  return async (caller, modelId, { split, groups }) => {
+    const model = await storage.models.find(modelId);
+    if (!model || model.entity !== caller.entity) {
+      throw new AppError('model_not_found', `No model ${modelId}. List yours with GET /v1/preview/models.`, {
+        param: 'model_id',
+      });
+    }
+    const checkpoint = await storage.checkpoints.findLatest(modelId);
+    if (!checkpoint)
+      throw new AppError('checkpoint_not_found', `Model ${modelId} has no checkpoint to attach metrics to.`);
+    const metrics = Object.fromEntries(
+      Object.entries(groupMetrics(groups)).map(([name, value]) => [`${split}/${name}`, value]),
+    );
+    await blobs.put(
+      `logs/${modelId}/${createId()}.json`,
+      Buffer.from(JSON.stringify({ step: checkpoint.step, split, groups })),
+    );
+    await storage.checkpoints.mergeMetrics(checkpoint.id, metrics);
+    return { step: checkpoint.step, metrics };
+  };
+}

@@ -1,0 +1,135 @@
+// Training jobs as their owners see them: submit, read, list, cancel, follow. Running them is job-runner.ts.
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { isFinished, type JobStatus, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import type { RlJobBody } from '#domain/trajectory';
+import type { BlobStore } from '#storage/blobs';
+import type { Listing, Page, Storage } from '#storage/storage';
+import type { JobEvents } from './job-events.ts';
+
+export interface TrainingJobs {
+  /** The job is durable when this resolves. Throws `model_not_found`, `too_many_requests`. */
+  submitRl(caller: Caller, body: RlJobBody, modelId: string): Promise<TrainingJob>;
+  /** Throws `job_not_found`, also for another entity's. */
+  get(caller: Caller, id: string): Promise<TrainingJob>;
+  list(caller: Caller, filter: { modelId?: string; status?: JobStatus }, page: Page): Promise<Listing<TrainingJob>>;
+  /** Throws `job_not_found`, `job_finished`. */
+  cancel(caller: Caller, id: string): Promise<void>;
+  listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>>;
+  /** Those after the cursor, then new ones as they come; ends after the closing event. */
+  followEvents(caller: Caller, id: string, after: string | null, signal: AbortSignal): AsyncIterable<TrainingEvent>;
+}
+
+export interface TrainingJobsDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly jobEvents: JobEvents;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Each holds its body on disk; beyond this, clients should wait. */
+  readonly queuedJobsMax: number;
+}
+
+const PAGE = 100;
+/** How long a follower trusts notifications before it looks for itself. */
+const POLL_MS = 1_000;
+const RETRY_AFTER_SECONDS = 10;
+
+export const bodyBlobOf = (jobId: string): string => `jobs/${jobId}/body.json`;
+
+export function createTrainingJobs({
+  storage,
+  blobs,
+  jobEvents,
+  clock,
+  log,
+  queuedJobsMax,
+}: TrainingJobsDeps): TrainingJobs {
+  async function get(caller: Caller, id: string): Promise<TrainingJob> {
+    const job = await storage.jobs.find(id);
+    if (job && job.entity === caller.entity) return job;
+    throw new AppError('job_not_found', `No training job ${id}. List yours with GET /v1/preview/training-jobs.`);
+  }
+
+  async function listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>> {
+    await get(caller, id);
+    return storage.events.list(id, page);
+  }
+
+  return {
+    async submitRl(caller, body, modelId) {
+      const model = await storage.models.find(modelId);
+      if (!model || model.entity !== caller.entity) {
+        throw new AppError('model_not_found', `No model ${modelId}. Register it with POST /v1/preview/models.`, {
+          param: 'model_id',
+        });
+      }
+      if ((await storage.jobs.countQueued()) >= queuedJobsMax) {
+        throw new AppError(
+          'too_many_requests',
+          `${queuedJobsMax} training jobs are queued already. Try again when some have finished.`,
+          {
+            retryAfterSeconds: RETRY_AFTER_SECONDS,
+          },
+        );
+      }
+      const id = createId();
+      const bodyBlob = bodyBlobOf(id);
+      // The blob first: a row always finds its body.
+      const { sizeBytes } = await blobs.put(bodyBlob, Buffer.from(JSON.stringify(body)));
+      const job = await storage.jobs.create({
+        id,
+        type: 'rl',
+        modelId,
+        entity: caller.entity,
+        bodyBlob,
+        createdAtMs: clock.now(),
+      });
+      log.info('job.submitted', { jobId: id, modelId, groups: body.groups.length, bodyBytes: sizeBytes });
+      jobEvents.notify(null);
+      return job;
+    },
+
+    get,
+
+    list: (caller, filter, page) => storage.jobs.list({ ...filter, entity: caller.entity }, page),
+
+    async cancel(caller, id) {
+      await get(caller, id);
+      const nowMs = clock.now();
+      const closing = {
+        id: createId(),
+        jobId: id,
+        ordinal: await storage.events.count(id),
+        type: 'training_failed' as const,
+        data: { error_message: 'cancelled' },
+        createdAtMs: nowMs,
+      };
+      const outcome = await storage.jobs.requestCancel(id, nowMs, closing);
+      log.info('job.cancel_requested', { jobId: id, outcome });
+      jobEvents.notify(id);
+      if (outcome === 'already_finished')
+        throw new AppError('job_finished', `Training job ${id} has finished already.`);
+    },
+
+    listEvents,
+
+    async *followEvents(caller, id, after, signal) {
+      let cursor = after;
+      while (!signal.aborted) {
+        const finished = isFinished((await get(caller, id)).status); // before the page: nothing follows a finished job's page
+        const { rows, hasMore } = await listEvents(caller, id, { after: cursor, limit: PAGE });
+        for (const event of rows) {
+          cursor = event.id;
+          yield event;
+        }
+        if (hasMore) continue;
+        if (finished) return;
+        if (rows.length === 0) await jobEvents.wait(id, POLL_MS, signal);
+      }
+    },
+  };
+}

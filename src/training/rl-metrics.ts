@@ -1,0 +1,39 @@
+// Numbers about rewards: of a job's groups, and of logged ones. Names are those that clients know.
+import type { TrajectoryGroup } from '#domain/trajectory';
+import { average, populationDeviation } from './advantage.ts';
+
+/** `reward`, `reward_std_dev`, `exception_rate`, each trajectory metric by its name, each group metric as `group_metric_NAME`. */
+export type RewardMetrics = Readonly<Record<string, number>>;
+
+/**
+ * Means over trajectories (booleans as 0 and 1; over those that have the metric). reward_std_dev is the mean over groups of
+ * two or more of the population standard deviation. Empty where there is nothing to average.
+ */
+export function groupMetrics(groups: readonly TrajectoryGroup[]): RewardMetrics {
+  const trajectories = groups.flatMap((group) => group.trajectories);
+  const exceptions = groups.reduce((sum, { exceptionCount }) => sum + exceptionCount, 0);
+  const spreads = groups
+    .filter((group) => group.trajectories.length > 1)
+    .map((group) => populationDeviation(group.trajectories.map(({ reward }) => reward)));
+  const attempts = trajectories.length + exceptions;
+  return {
+    ...meansByName(trajectories.map(({ metrics }) => metrics)),
+    ...prefixed('group_metric_', meansByName(groups.map(({ metrics }) => metrics))),
+    ...(trajectories.length > 0 ? { reward: average(trajectories.map(({ reward }) => reward)) } : {}),
+    ...(spreads.length > 0 ? { reward_std_dev: average(spreads) } : {}),
+    ...(attempts > 0 ? { exception_rate: exceptions / attempts } : {}),
+  };
+}
+
+function meansByName(records: readonly Readonly<Record<string, number | boolean>>[]): Record<string, number> {
+  const values = new Map<string, number[]>();
+  for (const record of records) {
+    for (const [name, value] of Object.entries(record)) {
+      if (Number.isFinite(Number(value))) values.set(name, [...(values.get(name) ?? []), Number(value)]);
+    }
+  }
+  return Object.fromEntries([...values].map(([name, xs]) => [name, average(xs)]));
+}
+
+const prefixed = (prefix: string, record: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [`${prefix}${name}`, value]));
