@@ -1,0 +1,60 @@
+// How far a running job has come, durably: the trainer's whole state after some gradient step, so that a new attempt goes on
+// from there and ends with the same bytes. Events are appended before the state they belong to is saved: a replay then finds
+// them there (each ordinal is stored once), and there is never a gap.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TrainingSession } from '#engine/training-engine';
+import type { BlobStore } from '#storage/blobs';
+
+export interface SavedProgress {
+  /** Gradient steps that the state includes. */
+  readonly stepsDone: number;
+  /** PEFT directory with optimizer state. */
+  readonly directory: string;
+}
+
+const stateOf = (jobId: string, stepsDone: number): string => `jobs/${jobId}/resume/state-${stepsDone}`;
+const pointerOf = (jobId: string): string => `jobs/${jobId}/resume/current.json`;
+
+export async function findProgress(blobs: BlobStore, jobId: string): Promise<SavedProgress | null> {
+  const pointer = await blobs.find(pointerOf(jobId));
+  if (!pointer) return null;
+  const { stepsDone } = JSON.parse(Buffer.from(pointer).toString()) as { stepsDone: number };
+  const directory = await blobs.openDirectory(stateOf(jobId, stepsDone));
+  return directory === null ? null : { stepsDone, directory };
+}
+
+/** The state first, then the pointer to it, then the old state goes. */
+export async function saveProgress(
+  blobs: BlobStore,
+  jobId: string,
+  session: TrainingSession,
+  stepsDone: number,
+  workDirectory: string,
+): Promise<void> {
+  await saveSession(blobs, stateOf(jobId, stepsDone), session, workDirectory);
+  await blobs.put(pointerOf(jobId), Buffer.from(JSON.stringify({ stepsDone })));
+  for (const { name } of await blobs.list(`jobs/${jobId}/resume`)) {
+    if (name !== pointerOf(jobId) && !name.startsWith(`${stateOf(jobId, stepsDone)}/`)) await blobs.delete(name);
+  }
+}
+
+/** Also makes checkpoints: they can be resumed by the next job. */
+export async function saveSession(
+  blobs: BlobStore,
+  prefix: string,
+  session: TrainingSession,
+  workDirectory: string,
+): Promise<void> {
+  const directory = await mkdtemp(join(workDirectory, 'save-'));
+  try {
+    await session.save(directory, { resumable: true });
+    await blobs.putDirectory(prefix, directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+export async function forgetProgress(blobs: BlobStore, jobId: string): Promise<void> {
+  await blobs.delete(`jobs/${jobId}/resume`);
+}

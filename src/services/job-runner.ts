@@ -1,0 +1,137 @@
+// Claims jobs and sees each to its end: a checkpoint, or `training_failed` with a cause. Survives the death of the training
+// process (another attempt from the saved progress) and of its own (leases; progress is in the blob store).
+import { mkdir, rm } from 'node:fs/promises';
+import { createId } from '#base/ids';
+import { AppError } from '#domain/errors';
+import type { TrainingJob } from '#domain/training-job';
+import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './job-attempt.ts';
+import { forgetProgress } from './job-progress.ts';
+
+export interface JobRunner {
+  start(): Promise<void>;
+  /** Lets the running gradient step end, saves it, gives the job back. */
+  stop(): Promise<void>;
+  status(): { running: string | null; lastFailure: string | null };
+}
+
+export interface JobRunnerDeps extends AttemptDeps {
+  /** Null: this server does not host the base model (any more). */
+  trainerOf(baseModel: string): Trainer | null;
+}
+
+/** A dead server's jobs are free after this; a live one renews three times as often. */
+const LEASE_MS = 30_000;
+/** How long a job submitted through another process may wait for us to notice. */
+const POLL_MS = 1_000;
+/** Times that one attempt opens a new session after the training process died. It restarts with growing delays itself. */
+const ENGINE_FAILURES_MAX = 8;
+/** Attempts that ended with the whole server. One that takes the server down each time must not do so for ever. */
+const ATTEMPTS_MAX = 12;
+
+export function createJobRunner(deps: JobRunnerDeps): JobRunner {
+  const { storage, blobs, jobEvents, clock } = deps;
+  const worker = createId();
+  const stopping = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+  let running: string | null = null;
+  let lastFailure: string | null = null;
+
+  async function runJobs(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const job = await storage.jobs.claim(worker, clock.now(), LEASE_MS);
+        if (job) await runJob(job);
+        else await jobEvents.wait(null, POLL_MS, stopping.signal);
+      } catch (error) {
+        deps.log.error('job_runner.failed', { err: error });
+        lastFailure = messageOf(error);
+        await jobEvents.wait(null, POLL_MS, stopping.signal);
+      }
+    }
+  }
+
+  async function runJob(job: TrainingJob): Promise<void> {
+    const log = deps.log.child({ jobId: job.id, attempt: job.attempt });
+    log.info('job.claimed', { modelId: job.modelId });
+    running = job.id;
+    const heartbeat = setInterval(() => {
+      storage.jobs
+        .renewLease(job.id, job.attempt, clock.now() + LEASE_MS)
+        .catch((error: unknown) => log.warn('job.lease_not_renewed', { err: error }));
+    }, LEASE_MS / 3);
+    try {
+      const outcome = await tryUntilDecided(job, { ...deps, log });
+      if (outcome === 'cancelled') await close(job, 'cancelled', 'cancelled');
+      if (outcome === 'stopped') await storage.jobs.releaseLeases(worker);
+      log.info(`job.${outcome}`);
+    } catch (error) {
+      lastFailure = messageOf(error);
+      log.error('job.failed', { err: error });
+      await close(job, 'failed', lastFailure);
+    } finally {
+      clearInterval(heartbeat);
+      running = null;
+    }
+  }
+
+  async function tryUntilDecided(job: TrainingJob, attempt: AttemptDeps): Promise<AttemptOutcome> {
+    const model = await storage.models.find(job.modelId);
+    if (!model) return 'lost';
+    const trainer = deps.trainerOf(model.baseModel);
+    if (!trainer) {
+      throw new AppError(
+        'base_model_not_found',
+        `This server does not host the base model ${model.baseModel}. Start it with --model ${model.baseModel}.`,
+      );
+    }
+    if (job.attempt > ATTEMPTS_MAX) {
+      throw new AppError('engine_failed', `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job.`);
+    }
+    for (let failures = 0; ; failures++) {
+      try {
+        return await attemptJob(job, model, trainer, attempt, stopping.signal);
+      } catch (error) {
+        if (stopping.signal.aborted) return 'stopped';
+        if (!(error instanceof AppError) || error.code !== 'engine_unavailable' || failures + 1 >= ENGINE_FAILURES_MAX)
+          throw error;
+        attempt.log.warn('job.engine_lost', { failures: failures + 1, err: error });
+        if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
+      }
+    }
+  }
+
+  async function close(job: TrainingJob, status: 'failed' | 'cancelled', message: string): Promise<void> {
+    const ordinal = await storage.events.count(job.id);
+    await storage.jobs.finish(job.id, job.attempt, {
+      status,
+      errorMessage: message,
+      endedAtMs: clock.now(),
+      event: newEvent(deps, job, ordinal, 'training_failed', { error_message: message }),
+      checkpoint: null,
+    });
+    jobEvents.notify(job.id);
+    await forgetProgress(blobs, job.id);
+    await blobs.delete(`checkpoints/${job.modelId}/${job.id}`);
+  }
+
+  return {
+    async start() {
+      await rm(deps.workDirectory, { recursive: true, force: true }); // what a crash left behind
+      await mkdir(deps.workDirectory, { recursive: true });
+      await storage.jobs.releaseLeases(null); // one server, one runner: whoever held them is gone
+      loop = runJobs();
+    },
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+    status: () => ({ running, lastFailure }),
+  };
+}
+
+/** For the job's owner: our own words, nothing of the machine. */
+function messageOf(error: unknown): string {
+  return error instanceof AppError
+    ? error.message
+    : 'The job failed because of an internal error. The server log has the details.';
+}
