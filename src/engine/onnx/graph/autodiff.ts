@@ -154,7 +154,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   Split: (g, { outputs, attributes, inputs }, grads) => {
     const axis = attributes['axis'] as number;
     const parts = outputs.map((y, i) => grads[i] ?? ops.zerosLike(g, y));
-    return [ops.concat(g, parts, axis, inputs[0]!.shape[axis]!), null];
+    return [ops.concat(g, parts, axis, inputs[0]!.shape[axis]), null];
   },
 
   Gather: (g, { inputs }, [grad]) => {
