@@ -1,0 +1,243 @@
+// The HTTP server: endpoints on Fastify, with what they all share: request ids, keys checked before a body is read,
+// lenient JSON, errors in both shapes, metrics and one log line per request. It decides nothing about what is answered.
+import { createHash } from 'node:crypto';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { createRequestId } from '#base/ids';
+import { invariant } from '#base/invariant';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { ApiLimits, ApiServices } from './api-services.ts';
+import { authenticate } from './auth.ts';
+import type { Endpoint } from './endpoint.ts';
+import { sendError, STATUS } from './error-response.ts';
+import { parseJson } from './json-body.ts';
+import { describeApi } from './openapi.ts';
+import { chatRoutes } from './routes/chat.ts';
+import { checkpointRoutes } from './routes/checkpoints.ts';
+import { modelRoutes } from './routes/models.ts';
+import { openAIModelRoutes } from './routes/openai-models.ts';
+import { serverRoutes } from './routes/server.ts';
+import { trainingJobRoutes } from './routes/training-jobs.ts';
+import { parse, ValidationError } from './schema/validation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    /** SHA-256 of the body's bytes; only where an Idempotency-Key came with it. */
+    bodyHash: string | null;
+  }
+}
+
+export interface AppDeps {
+  readonly services: ApiServices;
+  readonly limits: ApiLimits;
+  readonly version: string;
+}
+
+export function createApp({ services, limits, version }: AppDeps): FastifyInstance {
+  const { basePath } = limits;
+  const app = Fastify({
+    logger: false,
+    bodyLimit: limits.bodyBytesMax,
+    keepAliveTimeout: limits.keepAliveMs,
+    requestTimeout: 0, // a large body over a slow line may take its time; its size is bounded
+    requestIdHeader: false,
+    genReqId: (raw) => requestId(raw.headers['x-request-id']),
+    exposeHeadRoutes: true,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    rewriteUrl: (raw) => withoutBasePath(raw.url ?? '/', basePath),
+    frameworkErrors: (error, request, reply) => {
+      void reply.header('x-request-id', request.id);
+      void sendError(reply, error);
+    },
+  });
+  app.decorateRequest('caller', null);
+  app.decorateRequest('bodyHash', null);
+  const closing = new AbortController();
+  app.addHook('preClose', async () => closing.abort());
+
+  readBodies(app);
+  shareHeaders(app);
+  record(app, services);
+
+  const endpoints: Endpoint[] = [
+    ...chatRoutes(services, limits),
+    ...openAIModelRoutes(services),
+    ...modelRoutes(services),
+    ...checkpointRoutes(services),
+    ...trainingJobRoutes(services, limits, closing.signal),
+    ...serverRoutes(services, version, () => description),
+  ];
+  const description = describeApi(endpoints, version, basePath);
+  for (const endpoint of endpoints) serve(app, endpoint, services, limits);
+  app.setErrorHandler((error, request, reply) => fail(services, error, request, reply));
+  app.setNotFoundHandler((request, reply) => notFound(endpoints, request, reply));
+  return app;
+}
+
+function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, limits: ApiLimits): void {
+  const { method, path, access, bodySize, readBody, querySchema, creates } = endpoint;
+  app.route({
+    method,
+    url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: bodySize === 'large' ? limits.trainingBodyBytesMax : limits.bodyBytesMax,
+    // Before the body is read: strangers cannot make us take half a gigabyte.
+    onRequest: async (request) => {
+      if (access === 'key') request.caller = await authenticate(services.apiKeys, request);
+    },
+    handler: async (request, reply) => {
+      const { caller } = request;
+      const respond = () =>
+        endpoint.handle({
+          caller: caller ?? NOBODY,
+          params: pathParameters(path, request),
+          query: querySchema ? parse(querySchema, request.query, 'query') : undefined,
+          body: readBody ? readBody(jsonBody(request.body)) : undefined,
+          request,
+          reply,
+        });
+      if (!creates) return respond();
+      invariant(caller, `${path} creates and must ask for a key`);
+      const header = request.headers['idempotency-key'];
+      const key = typeof header === 'string' ? header : null;
+      return services.idempotent(
+        { caller, route: `${method} ${request.url}`, key, bodyHash: request.bodyHash ?? '' },
+        respond,
+      );
+    },
+  });
+}
+
+/** For public endpoints, which ignore it: owns nothing. */
+const NOBODY: Caller = { entity: '', keyId: '' };
+
+function pathParameters(path: string, request: FastifyRequest): Record<string, string> {
+  const { '*': rest, ...named } = request.params as Record<string, string>;
+  const wildcard = /\{(\w+)\*\}/.exec(path)?.[1];
+  return wildcard === undefined || rest === undefined ? named : { ...named, [wildcard]: rest };
+}
+
+/** Errors of the parser are thrown here, where the request has its caller and hooks. */
+type ReadBody = { readonly json: unknown } | { readonly error: unknown };
+
+function jsonBody(body: unknown): unknown {
+  if (body === undefined || body === null) return undefined;
+  const read = body as ReadBody;
+  if ('error' in read) throw read.error;
+  return read.json;
+}
+
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, content, done) => {
+    const bytes = content as Buffer;
+    if (request.headers['idempotency-key'] !== undefined)
+      request.bodyHash = createHash('sha256').update(bytes).digest('hex');
+    done(null, readBody(request.headers['content-type'], bytes));
+  });
+}
+
+function readBody(contentType: string | undefined, bytes: Buffer): ReadBody {
+  const mediaType = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase();
+  const text = bytes.toString('utf8');
+  if (mediaType !== 'application/json' && !mediaType.endsWith('+json')) {
+    // As FastAPI: the body is a string, not an object.
+    const msg = `Input should be a valid dictionary or object to extract fields from. Send Content-Type: application/json, not ${mediaType.slice(0, 100)}`;
+    return {
+      error: new ValidationError([{ type: 'model_attributes_type', loc: ['body'], msg, input: text.slice(0, 200) }]),
+    };
+  }
+  try {
+    return { json: parseJson(text) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function shareHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    // Browsers may call from any page: nothing here is granted by cookies.
+    reply.headers({
+      'x-request-id': request.id,
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'x-request-id, retry-after',
+    });
+  });
+}
+
+function preflight(reply: FastifyReply): FastifyReply {
+  const headers = {
+    'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+    'access-control-allow-headers': '*, authorization',
+    'access-control-max-age': '86400',
+  };
+  return reply.code(204).headers(headers).send();
+}
+
+function record(app: FastifyInstance, { metrics, log }: ApiServices): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, id, caller } = request;
+    const route = request.routeOptions.url ?? 'none';
+    const { statusCode: status, elapsedTime: durationMs } = reply;
+    metrics.requestFinished({ method, route, status, seconds: durationMs / 1000 });
+    const fields = {
+      requestId: id,
+      method,
+      route,
+      status,
+      durationMs: Math.round(durationMs * 10) / 10,
+      keyId: caller?.keyId ?? null,
+    };
+    if (route.startsWith('/v1/preview') || method !== 'GET') log.info('request.finished', fields);
+    else log.debug('request.finished', fields);
+  });
+}
+
+function fail({ log }: ApiServices, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const status = error instanceof AppError ? STATUS[error.code] : 500;
+  const answered = sendError(reply, error);
+  if (reply.statusCode >= 500 || (error instanceof AppError && error.cause !== undefined && status >= 400)) {
+    log.error('request.failed', {
+      requestId: request.id,
+      status: reply.statusCode,
+      error,
+      cause: error instanceof Error ? error.cause : undefined,
+    });
+  }
+  return answered;
+}
+
+function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.url.split('?')[0]!.replace(/(?<=.)\/$/, '');
+  const allowed = endpoints.filter((endpoint) => pathPattern(endpoint.path).test(path)).map(({ method }) => method);
+  if (allowed.length === 0) {
+    return sendError(
+      reply,
+      new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. GET /docs lists what there is.`),
+    );
+  }
+  if (request.method === 'OPTIONS') return preflight(reply);
+  const message = `Method Not Allowed: ${request.method}. ${path.slice(0, 200)} takes ${allowed.join(', ')}.`;
+  return reply
+    .code(405)
+    .header('allow', allowed.join(', '))
+    .send({
+      detail: message,
+      error: { message, type: 'invalid_request_error', param: null, code: 'method_not_allowed' },
+    });
+}
+
+const pathPattern = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/\{\w+\*\}/, '.+').replace(/\{\w+\}/g, '[^/]+')}$`);
+
+/** The client's own id if it is harmless, else 32 hex characters. */
+function requestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[\x21-\x7e]{1,128}$/.test(header) ? header : createRequestId();
+}
+
+export function withoutBasePath(url: string, basePath: string): string {
+  if (basePath === '' || !url.startsWith(basePath)) return url;
+  const rest = url.slice(basePath.length);
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+  return rest.startsWith('/') ? rest : url;
+}

@@ -1,0 +1,78 @@
+// Two plain pages, without scripts or anything from elsewhere: where to begin, and the API for people.
+import type { OpenApiDocument, Operation } from './openapi.ts';
+
+const STYLE = `
+  :root { color-scheme: light dark; }
+  body { font: 16px/1.55 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
+  code, pre { font: 14px/1.45 ui-monospace, monospace; }
+  pre { padding: .8rem 1rem; overflow-x: auto; background: color-mix(in srgb, currentColor 8%, transparent); border-radius: .4rem; }
+  details { border-top: 1px solid color-mix(in srgb, currentColor 20%, transparent); padding: .5rem 0; }
+  summary { cursor: pointer; }
+  .method { display: inline-block; width: 4.5rem; font-weight: 600; }
+  .muted { opacity: .7; }
+`;
+
+export function landingPage(version: string, baseModels: readonly string[]): string {
+  const models = baseModels.map((id) => `<li><code>${escape(id)}</code></li>`).join('');
+  return html(
+    'Whetstone',
+    `<h1>Whetstone</h1>
+<p>Chat with a model, train it by reinforcement learning, chat with what came out. Version ${escape(version)}.</p>
+<p>Base models here:</p><ul>${models}</ul>
+<pre>curl $URL/v1/chat/completions -H "Authorization: Bearer $WHETSTONE_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"messages":[{"role":"user","content":"Hello"}]}'</pre>
+<p><a href="docs">API</a> · <a href="openapi.json">OpenAPI</a> · <a href="v1/health">health</a> · <a href="v1/system-check">system check</a> · <a href="metrics">metrics</a></p>`,
+  );
+}
+
+export function docsPage({ info, paths }: OpenApiDocument): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const tags = [...new Set(operations.flatMap(({ operation }) => operation.tags))];
+  const sections = tags.map((tag) => {
+    const rows = operations
+      .filter(({ operation }) => operation.tags.includes(tag))
+      .map(({ path, method, operation }) => describe(path, method, operation));
+    return `<h2>${escape(tag)}</h2>${rows.join('')}`;
+  });
+  return html(
+    'Whetstone API',
+    `<h1>${escape(info.title)} API</h1><p>${escape(info.description)}</p>
+<p class="muted">Version ${escape(info.version)}. Send <code>Authorization: Bearer …</code> where no “public” is written. <a href="openapi.json">openapi.json</a></p>
+${sections.join('')}`,
+  );
+}
+
+function describe(path: string, method: string, operation: Operation): string {
+  const parameters = operation.parameters.map(
+    ({ name, in: place, required, description }) =>
+      `<li><code>${escape(name)}</code> <span class="muted">${place}${required ? ', required' : ''}</span> ${escape(description ?? '')}</li>`,
+  );
+  const body = operation.requestBody as { content?: { 'application/json'?: { schema?: unknown } } } | undefined;
+  const answer = operation.responses['200'] as { content?: Record<string, { schema?: unknown }> } | undefined;
+  const answers = Object.entries(answer?.content ?? {}).map(
+    ([type, { schema }]) => `<p>200 <code>${escape(type)}</code></p>${schema ? json(schema) : ''}`,
+  );
+  const failures = Object.keys(operation.responses).filter((status) => status !== '200');
+  return `<details><summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code>${operation.security.length === 0 ? ' <span class="muted">public</span>' : ''}<br>${escape(operation.summary)}</summary>
+${parameters.length > 0 ? `<ul>${parameters.join('')}</ul>` : ''}
+${body ? `<p>Body</p>${json(body.content?.['application/json']?.schema)}` : ''}
+${answers.join('')}<p class="muted">Failures: ${failures.join(', ')}</p></details>`;
+}
+
+const json = (value: unknown): string => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
+
+const html = (title: string, body: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)}</title><style>${STYLE}</style></head><body>${body}</body></html>`;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);

@@ -1,0 +1,61 @@
+// One HTTP operation: what it takes, what it gives, and the function between. app.ts serves endpoints, openapi.ts
+// describes them, so that neither can forget one.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Caller } from '#domain/caller';
+
+export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Server';
+
+export interface Call<B, Q> {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+interface Common {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With `{name}` for parameters; `{name*}` takes slashes too. */
+  readonly path: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  /** Public: answers without a key. */
+  readonly access: 'key' | 'public';
+  /** Failures beside 401, 422 and 500. */
+  readonly errors?: readonly number[];
+  /** Bodies with training data may be large. */
+  readonly bodySize?: 'small' | 'large';
+  /** A creating POST: repeats with the same Idempotency-Key give the same answer. */
+  readonly creates?: boolean;
+  /** JSON answers: their schema. Others: their content types. */
+  readonly answer: z.ZodType | readonly string[];
+  /** For OpenAPI only: answers to `stream: true` and the like. */
+  readonly alsoStreams?: boolean;
+}
+
+export interface Endpoint extends Common {
+  readonly bodySchema: z.ZodType | null;
+  readonly querySchema: z.ZodType | null;
+  readonly readBody: ((raw: unknown) => unknown) | null;
+  readonly handle: (call: Call<unknown, unknown>) => Promise<unknown>;
+}
+
+interface Definition<B, Q extends z.ZodType> extends Common {
+  readonly query?: Q;
+  readonly body?: { readonly schema: z.ZodType; readonly read: (raw: unknown) => B };
+  readonly handle: (call: Call<B, z.output<Q>>) => Promise<unknown>;
+}
+
+export function endpoint<B = undefined, Q extends z.ZodType = z.ZodUndefined>(definition: Definition<B, Q>): Endpoint {
+  const { body, query, handle, ...common } = definition;
+  return {
+    ...common,
+    bodySchema: body?.schema ?? null,
+    querySchema: query ?? null,
+    readBody: body?.read ?? null,
+    // Types are checked at `definition`; app.ts calls with what readBody and querySchema gave.
+    handle: handle as Endpoint['handle'],
+  };
+}

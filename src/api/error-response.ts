@@ -1,0 +1,113 @@
+// Errors as clients read them, in both shapes at once: `detail` (FastAPI services) and `error` (OpenAI's). The status of
+// every ErrorCode is the table below; a new code does not compile until it has one. Internals stay in the log.
+import type { FastifyReply } from 'fastify';
+import { AppError, type ErrorCode } from '#domain/errors';
+import { ValidationError, type ValidationItem } from './schema/validation.ts';
+
+export const STATUS = {
+  invalid_request: 400,
+  invalid_api_key: 401,
+  missing_scope: 403,
+  model_not_found: 404,
+  base_model_not_found: 404,
+  job_not_found: 404,
+  checkpoint_not_found: 404,
+  artifact_not_found: 404,
+  not_found: 404,
+  model_conflict: 409,
+  job_finished: 409,
+  idempotency_mismatch: 422,
+  idempotency_in_progress: 409,
+  body_too_large: 413,
+  context_length_exceeded: 400,
+  too_many_requests: 429,
+  engine_unavailable: 503,
+  engine_failed: 500,
+  bad_model_files: 500,
+  cancelled: 499, // the client left: nobody reads this, but the log does
+  internal: 500,
+} satisfies Record<ErrorCode, number>;
+
+const DEFAULT_RETRY_AFTER_SECONDS = 1;
+
+export interface ErrorBody {
+  readonly detail: string | readonly ValidationItem[];
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
+}
+
+export interface ErrorResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorBody;
+}
+
+export function errorResponse(error: unknown): ErrorResponse {
+  if (error instanceof ValidationError) return { status: 422, headers: {}, body: validationBody(error.items) };
+  const known = error instanceof AppError ? error : fromFastify(error);
+  const status = STATUS[known.code];
+  const code = known.code === 'too_many_requests' ? 'rate_limit_exceeded' : known.code;
+  return {
+    status,
+    headers: headersOf(known, status),
+    body: { detail: known.message, error: { message: known.message, type: typeOf(status), param: known.param, code } },
+  };
+}
+
+export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+  const { status, headers, body } = errorResponse(error);
+  return reply.code(status).headers(headers).send(body);
+}
+
+function headersOf(error: AppError, status: number): Record<string, string> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' };
+  const retryAfter = error.retryAfterSeconds ?? (status === 429 || status === 503 ? DEFAULT_RETRY_AFTER_SECONDS : null);
+  return retryAfter === null ? {} : { 'retry-after': String(retryAfter) };
+}
+
+/** OpenAI's names. */
+function typeOf(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  if (status === 404) return 'not_found_error';
+  if (status === 429) return 'rate_limit_error';
+  if (status === 503) return 'service_unavailable_error';
+  return status >= 500 && status !== 501 ? 'server_error' : 'invalid_request_error';
+}
+
+const SHOWN_ITEMS = 5;
+
+/** JavaScript clients show `error.message` only, so it says what `detail` says, in one line. */
+export function validationBody(items: readonly ValidationItem[]): ErrorBody {
+  const shown = items.slice(0, SHOWN_ITEMS).map(({ loc, msg, type }) => `${loc.join('.')}: ${msg} (${type})`);
+  const more = items.length > SHOWN_ITEMS ? `; and ${items.length - SHOWN_ITEMS} more` : '';
+  const param = items[0]?.loc.at(-1);
+  return {
+    detail: items,
+    error: {
+      message: shown.join('; ') + more,
+      type: 'invalid_request_error',
+      param: param === undefined ? null : String(param),
+      code: null,
+    },
+  };
+}
+
+function fromFastify(error: unknown): AppError {
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new AppError('body_too_large', 'The request body is over the limit of this endpoint. Send less at once.', {
+      cause: error,
+    });
+  }
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 && error instanceof Error) {
+    return new AppError('invalid_request', error.message, { cause: error });
+  }
+  return new AppError('internal', 'Internal error. The server log has the details under this x-request-id.', {
+    cause: error,
+  });
+}

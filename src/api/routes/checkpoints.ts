@@ -1,0 +1,78 @@
+// The steps of a model: list, delete, download. And the log endpoint, which adds metrics to the latest of them.
+import { z } from 'zod';
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { integer } from '../schema/lax.ts';
+import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
+import { checkpointResponse, deleteCheckpoints, deletedCheckpoints, toCheckpointResponse } from '../schema/model.ts';
+import { logRequest } from '../schema/training-job.ts';
+import { parse } from '../schema/validation.ts';
+
+const listQuery = z.looseObject({ ...pageFields, order: z.enum(['asc', 'desc']).default('asc') });
+
+export function checkpointRoutes({
+  checkpoints,
+  logTrajectories,
+}: Pick<ApiServices, 'checkpoints' | 'logTrajectories'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/models/{model_id}/checkpoints',
+      tag: 'Checkpoints',
+      summary: 'List the checkpoints of a model, by step',
+      access: 'key',
+      errors: [404],
+      query: listQuery,
+      answer: envelope(checkpointResponse),
+      handle: async ({ caller, params, query }) =>
+        toEnvelope(await checkpoints.list(caller, params.model_id!, toPage(query), query.order), toCheckpointResponse),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/v1/preview/models/{model_id}/checkpoints',
+      tag: 'Checkpoints',
+      summary: 'Delete steps of a model. Repeating it is safe',
+      access: 'key',
+      errors: [404],
+      body: { schema: deleteCheckpoints, read: (raw) => parse(deleteCheckpoints, raw, 'body') },
+      answer: deletedCheckpoints,
+      async handle({ caller, params, body }) {
+        const { deletedCount, notFoundSteps } = await checkpoints.delete(caller, params.model_id!, [
+          ...new Set(body.steps),
+        ]);
+        return { deleted_count: deletedCount, not_found_steps: [...notFoundSteps] };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/models/{model_id}/checkpoints/{step}/download',
+      tag: 'Checkpoints',
+      summary: 'Download a checkpoint as a tar of its PEFT directory; step may be `latest`',
+      access: 'key',
+      errors: [404],
+      answer: ['application/x-tar'],
+      async handle({ caller, params, reply }) {
+        const step = params.step === 'latest' ? null : parse(integer({ ge: 0 }), params.step, 'path');
+        const { fileName, content } = await checkpoints.download(caller, params.model_id!, step);
+        return reply
+          .type('application/x-tar')
+          .header('content-disposition', `attachment; filename="${fileName}"`)
+          .send(content);
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/preview/models/{model_id}/log',
+      tag: 'Checkpoints',
+      summary: 'Add metrics of evaluated trajectories to the latest checkpoint',
+      access: 'key',
+      errors: [404, 413],
+      bodySize: 'large',
+      creates: true,
+      body: { schema: logRequest, read: (raw) => parse(logRequest, raw, 'body') },
+      answer: z.object({ step: z.int(), metrics: z.record(z.string(), z.number()) }),
+      handle: ({ caller, params, body }) =>
+        logTrajectories(caller, params.model_id!, { split: body.split, groups: body.trajectory_groups }),
+    }),
+  ];
+}

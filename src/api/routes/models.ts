@@ -1,0 +1,84 @@
+// Users' models: register, list, read, delete. And the base models they can start from.
+import { z } from 'zod';
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
+import { createModel, deletedModel, modelResponse, toModelResponse } from '../schema/model.ts';
+import { parse } from '../schema/validation.ts';
+
+const listQuery = z.looseObject({
+  ...pageFields,
+  entity: z.string().optional(),
+  project: z.string().optional(),
+  name: z.string().optional(),
+  base_model: z.string().optional(),
+});
+
+export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' | 'baseModels'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/preview/models',
+      tag: 'Models',
+      summary: 'Register a model to train. It can be called at once: step 0 answers like its base model',
+      access: 'key',
+      errors: [404, 409],
+      creates: true,
+      body: { schema: createModel, read: (raw) => parse(createModel, raw, 'body') },
+      answer: modelResponse,
+      handle: async ({ caller, body }) => toModelResponse(await models.register(caller, body)),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/models',
+      tag: 'Models',
+      summary: 'List your models, oldest first',
+      access: 'key',
+      query: listQuery,
+      answer: envelope(modelResponse),
+      async handle({ caller, query }) {
+        const { entity, project, name, base_model: baseModel } = query;
+        if (entity !== undefined && entity !== caller.entity)
+          return toEnvelope({ rows: [], hasMore: false }, toModelResponse);
+        const filter = {
+          ...(project === undefined ? {} : { project }),
+          ...(name === undefined ? {} : { name }),
+          ...(baseModel === undefined ? {} : { baseModel }),
+        };
+        return toEnvelope(await models.list(caller, filter, toPage(query)), toModelResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/models/{model_id}',
+      tag: 'Models',
+      summary: 'Read a model',
+      access: 'key',
+      errors: [404],
+      answer: modelResponse,
+      handle: async ({ caller, params }) => toModelResponse(await models.get(caller, params.model_id!)),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/v1/preview/models/{model_id}',
+      tag: 'Models',
+      summary: 'Delete a model with its checkpoints and jobs',
+      access: 'key',
+      errors: [404],
+      answer: deletedModel,
+      async handle({ caller, params }) {
+        const { modelId, deletedCheckpoints } = await models.delete(caller, params.model_id!);
+        return { model_id: modelId, deleted_checkpoints: deletedCheckpoints, deleted_run: false };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/base-models',
+      tag: 'Models',
+      summary: 'Ids of the base models that this server hosts',
+      access: 'public',
+      answer: z.array(z.string()),
+      handle: async () => baseModels.list().map(({ id }) => id),
+    }),
+  ];
+}

@@ -1,0 +1,120 @@
+// Training jobs: submit, watch, cancel. Events come as pages, or as server-sent events when the client accepts them.
+import { z } from 'zod';
+import type { TrainingEvent } from '#domain/training-job';
+import type { ApiLimits, ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { errorResponse } from '../error-response.ts';
+import { envelope, pageFields, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
+import {
+  createdJob, createRlJob, eventResponse, jobResponse, toEventResponse, toJobResponse,
+} from '../schema/training-job.ts'; // prettier-ignore
+import { parse } from '../schema/validation.ts';
+import { clientSignal, sendEvents, sseFrame } from '../sse.ts';
+
+const listQuery = z.looseObject({
+  ...pageFields,
+  model_id: z.string().optional(),
+  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).optional(),
+});
+
+/** `closing` aborts when the server stops: followers must not hold it up. */
+export function trainingJobRoutes(
+  { trainingJobs, log }: Pick<ApiServices, 'trainingJobs' | 'log'>,
+  { pingMs }: ApiLimits,
+  closing: AbortSignal,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/preview/training-jobs',
+      tag: 'Training jobs',
+      summary: 'Train a model on trajectories with rewards (RL). Makes one checkpoint',
+      access: 'key',
+      errors: [404, 409, 413, 429],
+      bodySize: 'large',
+      creates: true,
+      body: { schema: createRlJob, read: (raw) => parse(createRlJob, raw, 'body') },
+      answer: createdJob,
+      async handle({ caller, body }) {
+        const config = body.experimental_config ?? {};
+        const job = await trainingJobs.submitRl(caller, { groups: body.trajectory_groups, config }, body.model_id);
+        return { id: job.id };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/training-jobs',
+      tag: 'Training jobs',
+      summary: 'List your training jobs, newest last',
+      access: 'key',
+      query: listQuery,
+      answer: envelope(jobResponse),
+      async handle({ caller, query }) {
+        const filter = {
+          ...(query.model_id === undefined ? {} : { modelId: query.model_id }),
+          ...(query.status === undefined ? {} : { status: query.status }),
+        };
+        return toEnvelope(await trainingJobs.list(caller, filter, toPage(query)), toJobResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/training-jobs/{training_job_id}',
+      tag: 'Training jobs',
+      summary: 'Read a training job',
+      access: 'key',
+      errors: [404],
+      answer: jobResponse,
+      handle: async ({ caller, params }) => toJobResponse(await trainingJobs.get(caller, params.training_job_id!)),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/preview/training-jobs/{training_job_id}/cancel',
+      tag: 'Training jobs',
+      summary: 'Cancel a job. A running one stops at its next gradient step and makes no checkpoint',
+      access: 'key',
+      errors: [404, 409],
+      answer: jobResponse,
+      async handle({ caller, params }) {
+        const id = params.training_job_id!;
+        await trainingJobs.cancel(caller, id);
+        return toJobResponse(await trainingJobs.get(caller, id));
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/training-jobs/{training_job_id}/events',
+      tag: 'Training jobs',
+      summary: 'Events of a job in order. With `Accept: text/event-stream`: as they happen, until the job ends',
+      access: 'key',
+      errors: [404],
+      query: pageQuery,
+      answer: envelope(eventResponse),
+      alsoStreams: true,
+      async handle({ caller, params, query, request, reply }) {
+        const id = params.training_job_id!;
+        if (!(request.headers.accept ?? '').includes('text/event-stream')) {
+          return toEnvelope(await trainingJobs.listEvents(caller, id, toPage(query)), toEventResponse);
+        }
+        await trainingJobs.get(caller, id); // 404 before the stream begins
+        const header = request.headers['last-event-id'];
+        const after = (typeof header === 'string' && header !== '' ? header : null) ?? (query.after || null);
+        const signal = AbortSignal.any([clientSignal(reply), closing]);
+        const onError = (error: unknown) => {
+          if (!signal.aborted) log.warn('events.failed', { jobId: id, error });
+          return signal.aborted ? '' : sseFrame({ error: errorResponse(error).body.error });
+        };
+        await sendEvents(reply, eventFrames(trainingJobs.followEvents(caller, id, after, signal)), onError, {
+          pingMs,
+          openAtOnce: true,
+        });
+        return reply;
+      },
+    }),
+  ];
+}
+
+/** Without `event:` fields, so that a browser's onmessage sees them all; the type is in the data. */
+async function* eventFrames(events: AsyncIterable<TrainingEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield sseFrame(toEventResponse(event), event.id);
+}

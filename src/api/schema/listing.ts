@@ -1,0 +1,36 @@
+// Lists with a cursor: the query that asks for a page and the envelope that carries it.
+import { z } from 'zod';
+import type { Listing, Page } from '#storage/storage';
+import { integer } from './lax.ts';
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 20;
+
+export const pageFields = {
+  after: z.string().optional().meta({ description: 'Id of the last item of the page before; the page starts strictly after it.' }),
+  limit: integer({ ge: 1, le: LIMIT_MAX }).default(LIMIT_DEFAULT),
+}; // prettier-ignore
+
+export const pageQuery = z.looseObject(pageFields);
+
+export const toPage = ({ after, limit }: z.output<typeof pageQuery>): Page => ({ after: after || null, limit });
+
+export const envelope = <S extends z.ZodType>(item: S) =>
+  z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    first_id: z.string(),
+    last_id: z.string(),
+    has_more: z.boolean(),
+  });
+
+export function toEnvelope<T, W extends { id: string }>({ rows, hasMore }: Listing<T>, toWire: (row: T) => W) {
+  const data = rows.map(toWire);
+  return {
+    object: 'list' as const,
+    data,
+    first_id: data[0]?.id ?? '',
+    last_id: data.at(-1)?.id ?? '',
+    has_more: hasMore,
+  };
+}

@@ -1,0 +1,85 @@
+// Models, checkpoints and the OpenAI model list: wire ↔ domain.
+import { z } from 'zod';
+import type { Checkpoint } from '#domain/checkpoint';
+import type { Model } from '#domain/model';
+import type { Registration } from '#services/models';
+import { boolean, integer } from './lax.ts';
+
+/** They become parts of the name `entity/project/name:stepN`. */
+const namePart = z
+  .string()
+  .min(1)
+  .max(128)
+  .superRefine((value, ctx) => {
+    if (/^[^/:@\s]+$/.test(value)) return;
+    const msg =
+      'Value error, must not contain slashes, colons, @ or spaces: it is part of the name that chat requests use.';
+    ctx.addIssue({
+      code: 'custom',
+      message: msg,
+      params: { complaint: { type: 'value_error', msg, ctx: { error: {} } } },
+    });
+  });
+
+export const createModel = z
+  .looseObject({
+    entity: namePart.nullish().meta({ description: "Default: the key's own." }),
+    project: namePart,
+    name: namePart.meta({ description: 'Unique in its project.' }),
+    base_model: z.string().min(1),
+    return_existing: boolean().default(false),
+  }) // prettier-ignore
+  .transform((wire): Registration => ({
+    entity: wire.entity ?? null,
+    project: wire.project,
+    name: wire.name,
+    baseModel: wire.base_model,
+    returnExisting: wire.return_existing,
+  }));
+
+export const modelResponse = z.object({
+  id: z.guid(),
+  entity: z.string(),
+  project: z.string(),
+  name: z.string(),
+  base_model: z.string(),
+  run_id: z.string().nullable(),
+});
+
+export const toModelResponse = (model: Model): z.input<typeof modelResponse> => ({
+  id: model.id,
+  entity: model.entity,
+  project: model.project,
+  name: model.name,
+  base_model: model.baseModel,
+  run_id: model.runId,
+});
+
+export const deletedModel = z.object({ model_id: z.guid(), deleted_checkpoints: z.int(), deleted_run: z.boolean() });
+
+export const checkpointResponse = z.object({
+  id: z.guid(),
+  step: z.int(),
+  metrics: z.record(z.string(), z.number()),
+});
+
+export const toCheckpointResponse = ({ id, step, metrics }: Checkpoint): z.input<typeof checkpointResponse> => ({
+  id,
+  step,
+  metrics: { ...metrics },
+});
+
+const STEPS_MAX = 10_000; // bounds one transaction
+
+export const deleteCheckpoints = z.looseObject({ steps: z.array(integer({ ge: 0 })).max(STEPS_MAX) });
+
+export const deletedCheckpoints = z.object({ deleted_count: z.int(), not_found_steps: z.array(z.int()) });
+
+export const openAIModel = z.looseObject({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.string(),
+});
+
+export const openAIModelList = z.object({ object: z.literal('list'), data: z.array(openAIModel) });

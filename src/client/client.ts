@@ -1,0 +1,320 @@
+// A typed client of the training API, with nothing but fetch. Names are the wire's. For chat, any OpenAI client works;
+// `chat` here is for small tools. It is also what the command line uses.
+import { readServerSentEvents } from './sse-reader.ts';
+
+export interface ClientOptions {
+  /** `http://127.0.0.1:8484`; a path in front of /v1 is kept. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Of one request, ms. Streams and downloads are bounded by their signal. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+export interface Model {
+  readonly id: string;
+  readonly entity: string;
+  readonly project: string;
+  readonly name: string;
+  readonly base_model: string;
+  readonly run_id: string | null;
+}
+
+export interface Checkpoint {
+  readonly id: string;
+  readonly step: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export type TrainingEvent = { readonly id: string } & (
+  | { readonly type: 'training_started'; readonly data: { readonly num_sequences?: number } }
+  | { readonly type: 'gradient_step'; readonly data: Readonly<Record<string, number>> }
+  | { readonly type: 'training_ended'; readonly data: Readonly<Record<string, unknown>> }
+  | { readonly type: 'training_failed'; readonly data: { readonly error_message?: string } }
+);
+
+export interface TrainingJob {
+  readonly id: string;
+  readonly type: 'rl' | 'sft';
+  readonly model_id: string;
+  readonly status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+  readonly created_at: string;
+  readonly training_start: string | null;
+  readonly training_end: string | null;
+  readonly error_message: string | null;
+  readonly progress: number;
+  readonly step: number | null;
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+export interface Trajectory {
+  /** Messages are context; Choices of chat answers, as they came, are trained. */
+  readonly messages_and_choices: readonly unknown[];
+  readonly tools?: readonly unknown[] | null;
+  readonly additional_histories?: readonly { readonly messages_and_choices: readonly unknown[] }[];
+  readonly reward: number;
+  readonly metrics?: Readonly<Record<string, number | boolean>>;
+}
+
+export interface TrajectoryGroup {
+  readonly trajectories: readonly Trajectory[];
+}
+
+export interface RlJobRequest {
+  readonly model_id: string;
+  readonly trajectory_groups: readonly TrajectoryGroup[];
+  readonly experimental_config?: Readonly<Record<string, unknown>> | null;
+}
+
+export interface ChatRequest {
+  readonly model?: string;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly [field: string]: unknown;
+}
+
+export interface ChatCompletion {
+  readonly id: string;
+  readonly model: string;
+  readonly choices: readonly {
+    readonly index: number;
+    readonly message: { readonly role: 'assistant'; readonly content: string | null };
+    readonly finish_reason: string | null;
+  }[];
+}
+
+export interface Page<T> {
+  readonly object: 'list';
+  readonly data: readonly T[];
+  readonly first_id: string;
+  readonly last_id: string;
+  readonly has_more: boolean;
+}
+
+/** What the server answered when it refused. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string | null;
+  /** For questions to the operator: the server's log has it. */
+  readonly requestId: string | null;
+  readonly detail: unknown;
+
+  constructor(status: number, message: string, code: string | null, requestId: string | null, detail: unknown) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.detail = detail;
+  }
+}
+
+/** The job ended in `training_failed`. */
+export class TrainingFailedError extends Error {
+  override readonly name = 'TrainingFailedError';
+}
+
+export interface WaitOptions {
+  /** Default one hour. */
+  readonly deadlineMs?: number;
+  readonly onEvent?: (event: TrainingEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+const DEFAULT_TIMEOUT_MS = 600_000; // large job bodies over slow lines
+const DEFAULT_WAIT_MS = 3_600_000;
+const RECONNECT_MS = 1_000;
+const PAGE_SIZE = 100;
+
+export function createClient({
+  baseUrl,
+  apiKey,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  fetch: request = fetch,
+}: ClientOptions) {
+  const root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
+
+  async function send(
+    method: string,
+    path: string,
+    options: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ) {
+    const { body, headers = {}, signal = AbortSignal.timeout(timeoutMs) } = options;
+    const response = await request(`${root}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
+    });
+    if (!response.ok) throw await apiError(response, `${method} ${path}`);
+    return response;
+  }
+
+  const call = async <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T> =>
+    (await (await send(method, path, { body, ...(headers ? { headers } : {}) })).json()) as T;
+
+  /** All pages, one after another. */
+  async function* pages<T extends { id: string }>(
+    path: string,
+    query: Readonly<Record<string, string | undefined>> = {},
+  ): AsyncGenerator<T> {
+    let after: string | undefined;
+    for (;;) {
+      const { data, has_more: hasMore } = await call<Page<T>>(
+        'GET',
+        `${path}${queryString({ ...query, after, limit: String(PAGE_SIZE) })}`,
+      );
+      yield* data;
+      after = data.at(-1)?.id;
+      if (!hasMore || after === undefined) return;
+    }
+  }
+
+  const jobPath = (id: string) => `/v1/preview/training-jobs/${encodeURIComponent(id)}`;
+  const modelPath = (id: string) => `/v1/preview/models/${encodeURIComponent(id)}`;
+
+  /** Live events, from the beginning; goes on where it was after a lost connection. Ends with the job. */
+  async function* followEvents(jobId: string, signal: AbortSignal): AsyncGenerator<TrainingEvent> {
+    let lastId: string | null = null;
+    for (;;) {
+      try {
+        const headers: Record<string, string> = {
+          accept: 'text/event-stream',
+          ...(lastId === null ? {} : { 'last-event-id': lastId }),
+        };
+        const { body } = await send('GET', `${jobPath(jobId)}/events`, { headers, signal });
+        for await (const { id, data } of readServerSentEvents(body!)) {
+          const event = JSON.parse(data) as TrainingEvent;
+          if (id === null) continue; // an error: asked again below
+          lastId = id;
+          yield event;
+          if (event.type === 'training_ended' || event.type === 'training_failed') return;
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof ApiError && error.status < 500 && error.status !== 429) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+      signal.throwIfAborted();
+    }
+  }
+
+  return {
+    registerModel: (model: {
+      project: string;
+      name: string;
+      base_model: string;
+      entity?: string | null;
+      return_existing?: boolean;
+    }): Promise<Model> => call('POST', '/v1/preview/models', { return_existing: true, ...model }),
+    getModel: (id: string): Promise<Model> => call('GET', modelPath(id)),
+    listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>
+      pages<Model>('/v1/preview/models', filter),
+    deleteModel: (id: string): Promise<{ model_id: string; deleted_checkpoints: number }> =>
+      call('DELETE', modelPath(id)),
+    listBaseModels: (): Promise<string[]> => call('GET', '/v1/preview/base-models'),
+    /** Everything that can be named in a chat request. */
+    listCallableModels: async (): Promise<readonly { id: string; owned_by: string }[]> =>
+      (await call<{ data: { id: string; owned_by: string }[] }>('GET', '/v1/models')).data,
+
+    /** With an idempotency key a repeated submission gives the same job. */
+    submitTrainingJob: (job: RlJobRequest, options: { idempotencyKey?: string } = {}): Promise<{ id: string }> =>
+      call(
+        'POST',
+        '/v1/preview/training-jobs',
+        job,
+        options.idempotencyKey === undefined ? undefined : { 'idempotency-key': options.idempotencyKey },
+      ),
+    getTrainingJob: (id: string): Promise<TrainingJob> => call('GET', jobPath(id)),
+    listTrainingJobs: (filter: { model_id?: string; status?: TrainingJob['status'] } = {}) =>
+      pages<TrainingJob>('/v1/preview/training-jobs', filter),
+    cancelTrainingJob: (id: string): Promise<TrainingJob> => call('POST', `${jobPath(id)}/cancel`),
+    listEvents: (jobId: string) => pages<TrainingEvent>(`${jobPath(jobId)}/events`),
+    followEvents,
+
+    /** Resolves when the new checkpoint can be called. Throws TrainingFailedError, or TimeoutError after the deadline. */
+    async waitForJob(
+      id: string,
+      { deadlineMs = DEFAULT_WAIT_MS, onEvent, signal }: WaitOptions = {},
+    ): Promise<TrainingJob> {
+      const deadline = AbortSignal.timeout(deadlineMs);
+      for await (const event of followEvents(id, signal ? AbortSignal.any([signal, deadline]) : deadline)) {
+        onEvent?.(event);
+        if (event.type === 'training_failed')
+          throw new TrainingFailedError(event.data.error_message ?? 'training failed');
+      }
+      return call('GET', jobPath(id));
+    },
+
+    listCheckpoints: (modelId: string, { order = 'asc' }: { order?: 'asc' | 'desc' } = {}) =>
+      pages<Checkpoint>(`${modelPath(modelId)}/checkpoints`, { order }),
+    deleteCheckpoints: (
+      modelId: string,
+      steps: readonly number[],
+    ): Promise<{ deleted_count: number; not_found_steps: number[] }> =>
+      call('DELETE', `${modelPath(modelId)}/checkpoints`, { steps }),
+    /** A tar with adapter_config.json and adapter_model.safetensors. */
+    async downloadCheckpoint(
+      modelId: string,
+      step: number | 'latest',
+      signal?: AbortSignal,
+    ): Promise<ReadableStream<Uint8Array>> {
+      const response = await send(
+        'GET',
+        `${modelPath(modelId)}/checkpoints/${step}/download`,
+        signal ? { signal } : {},
+      );
+      return response.body!;
+    },
+    log: (
+      modelId: string,
+      request: { split: string; trajectory_groups: readonly TrajectoryGroup[] },
+    ): Promise<unknown> => call('POST', `${modelPath(modelId)}/log`, request),
+
+    chat: (body: ChatRequest): Promise<ChatCompletion> =>
+      call('POST', '/v1/chat/completions', { ...body, stream: false }),
+    /** The answer as it is written: pieces of the first choice's text. */
+    async *chatStream(body: ChatRequest, signal?: AbortSignal): AsyncGenerator<string> {
+      const response = await send('POST', '/v1/chat/completions', {
+        body: { ...body, stream: true },
+        ...(signal ? { signal } : {}),
+      });
+      for await (const { data } of readServerSentEvents(response.body!)) {
+        if (data === '[DONE]') return;
+        const chunk = JSON.parse(data) as {
+          error?: { message: string; code: string | null };
+          choices: { delta: { content?: string } }[];
+        };
+        if (chunk.error)
+          throw new ApiError(200, chunk.error.message, chunk.error.code, response.headers.get('x-request-id'), null);
+        const content = chunk.choices[0]?.delta.content;
+        if (content) yield content;
+      }
+    },
+  };
+}
+
+function queryString(query: Readonly<Record<string, string | undefined>>): string {
+  const entries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+}
+
+async function apiError(response: Response, what: string): Promise<ApiError> {
+  const text = await response.text();
+  const requestId = response.headers.get('x-request-id');
+  try {
+    const { error, detail } = JSON.parse(text) as {
+      error?: { message?: string; code?: string | null };
+      detail?: unknown;
+    };
+    if (error?.message) return new ApiError(response.status, error.message, error.code ?? null, requestId, detail);
+  } catch {
+    // not ours: a proxy's page
+  }
+  return new ApiError(response.status, `${what}: ${response.status} ${text.slice(0, 200)}`, null, requestId, null);
+}

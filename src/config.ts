@@ -1,0 +1,142 @@
+// Every setting of the server, read once from flags and environment, checked, and frozen. Defaults are written here and
+// nowhere else, with their unit and their reason. Parts of the server get slices, never the whole.
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { LOG_LEVELS, type LogLevel } from '#base/log';
+import { AppError } from '#domain/errors';
+
+const MB = 1_000_000;
+
+export const DEFAULTS = {
+  host: '127.0.0.1', // an open port is the operator's decision
+  port: 8484,
+  data: './.whetstone',
+  model: 'starter',
+  logLevel: 'info' as LogLevel,
+  bodyMb: 16, // a chat of a million tokens of text
+  trainingBodyMb: 512, // a token with its logprob is 60 to 150 bytes: millions of tokens; one JS string holds no more
+  pingMs: 15_000, // proxies and clients call a stream dead after 30 to 300 s of silence
+  keepAliveMs: 70_000, // pooled clients keep connections for up to 60 s; closing first resets their next request
+  drainMs: 20_000, // container runtimes kill 30 s after SIGTERM
+  hubDownloadMs: 3_600_000, // tens of gigabytes over a slow line
+  queuedJobsMax: 256, // each holds its body on disk
+  saveEveryMs: 30_000, // work that a killed server repeats at most; saving a small adapter takes milliseconds
+  healthDeadlineMs: 3_000, // probes give up after 5 to 10 s
+};
+
+export interface ServerConfig {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly dataDirectory: string;
+  /** Names, directories or Hub ids. The first is the default of chat requests. */
+  readonly models: readonly [string, ...string[]];
+  /** Accepted as it is, entity `default`. */
+  readonly bootstrapKey: string | null;
+  readonly logLevel: LogLevel;
+  readonly api: {
+    readonly basePath: string;
+    readonly bodyBytesMax: number;
+    readonly trainingBodyBytesMax: number;
+    readonly pingMs: number;
+    readonly keepAliveMs: number;
+  };
+  readonly hub: {
+    readonly home: string;
+    readonly token: string | null;
+    readonly endpoint: string | null;
+    readonly downloadMs: number;
+  };
+  readonly jobs: {
+    readonly queuedMax: number;
+    /** How often a long job saves its progress. */
+    readonly saveEveryMs: number;
+  };
+  /** How long a stop waits for requests that run. */
+  readonly drainMs: number;
+  readonly healthDeadlineMs: number;
+}
+
+/** What `serve` takes on the command line. A flag wins over the environment. */
+export interface ServeFlags {
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly data?: string | undefined;
+  readonly model?: readonly string[] | undefined;
+  readonly basePath?: string | undefined;
+  readonly logLevel?: string | undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws `invalid_request`, naming the setting. */
+export function readServerConfig(flags: ServeFlags, env: Environment): ServerConfig {
+  refuse(env, 'WHETSTONE_DATABASE_URL', 'other databases than SQLite in the data directory');
+  refuse(env, 'WHETSTONE_BLOBS_URL', 'other blob stores than the data directory');
+  const [first = DEFAULTS.model, ...others] = flags.model ?? [];
+  const config: ServerConfig = {
+    listen: {
+      host: flags.host ?? DEFAULTS.host,
+      port: readInteger('port', flags.port ?? setting(env, 'WHETSTONE_PORT') ?? String(DEFAULTS.port), 0, 65_535),
+    },
+    dataDirectory: readDataDirectory(flags.data, env),
+    models: [first, ...others],
+    bootstrapKey: setting(env, 'WHETSTONE_API_KEY'),
+    logLevel: readLogLevel(flags.logLevel ?? setting(env, 'WHETSTONE_LOG_LEVEL') ?? DEFAULTS.logLevel),
+    api: {
+      basePath: readBasePath(flags.basePath ?? setting(env, 'WHETSTONE_BASE_PATH') ?? ''),
+      bodyBytesMax: MB * readMegabytes(env, 'WHETSTONE_BODY_MB_MAX', DEFAULTS.bodyMb),
+      trainingBodyBytesMax: MB * readMegabytes(env, 'WHETSTONE_TRAINING_BODY_MB_MAX', DEFAULTS.trainingBodyMb),
+      pingMs: DEFAULTS.pingMs,
+      keepAliveMs: DEFAULTS.keepAliveMs,
+    },
+    hub: {
+      home: setting(env, 'HF_HOME') ?? join(homedir(), '.cache', 'huggingface'),
+      token: setting(env, 'HF_TOKEN'),
+      endpoint: setting(env, 'HF_ENDPOINT'),
+      downloadMs: DEFAULTS.hubDownloadMs,
+    },
+    jobs: { queuedMax: DEFAULTS.queuedJobsMax, saveEveryMs: DEFAULTS.saveEveryMs },
+    drainMs: DEFAULTS.drainMs,
+    healthDeadlineMs: DEFAULTS.healthDeadlineMs,
+  };
+  return freeze(config);
+}
+
+export const readDataDirectory = (flag: string | undefined, env: Environment): string =>
+  resolve(flag ?? setting(env, 'WHETSTONE_DATA') ?? DEFAULTS.data);
+
+/** Set to nothing counts as not set. */
+const setting = (env: Environment, name: string): string | null => env[name]?.trim() || null;
+
+function refuse(env: Environment, name: string, what: string): void {
+  if (setting(env, name) === null) return;
+  throw new AppError('invalid_request', `${name} is set, but ${what} are not supported yet. Unset it.`);
+}
+
+function readInteger(name: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new AppError('invalid_request', `${name} must be an integer from ${min} to ${max}, not "${text}".`);
+}
+
+const MEGABYTES_MAX = 512; // V8 holds at most 2^29 characters in one string
+
+const readMegabytes = (env: Environment, name: string, fallback: number): number =>
+  readInteger(name, setting(env, name) ?? String(fallback), 1, MEGABYTES_MAX);
+
+function readLogLevel(text: string): LogLevel {
+  const level = LOG_LEVELS.find((known) => known === text);
+  if (level) return level;
+  throw new AppError('invalid_request', `The log level must be one of ${LOG_LEVELS.join(', ')}, not "${text}".`);
+}
+
+/** `/api/training`; empty for none. */
+function readBasePath(text: string): string {
+  const path = text.replace(/\/+$/, '');
+  if (path === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(path)) return path;
+  throw new AppError('invalid_request', `The base path must look like /api/training, not "${text}".`);
+}
+
+function freeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part as object);
+  return Object.freeze(value);
+}

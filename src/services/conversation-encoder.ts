@@ -1,0 +1,42 @@
+// A base model's text side as training needs it (training/tokenize.ts): prompts and closed turns by its chat template.
+import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import { AppError } from '#domain/errors';
+import type { TextModel } from '#text/text-model';
+import type { ConversationEncoder } from '#training/tokenize';
+
+/** `id` is for the error of a model that has no chat template. */
+export function createConversationEncoder(id: string, { tokenizer, chatTemplate }: TextModel): ConversationEncoder {
+  function render(
+    messages: readonly ChatMessage[],
+    tools: readonly ToolDefinition[] | null,
+    end: 'open' | 'closed' | 'continued',
+  ): string {
+    if (!chatTemplate)
+      throw new AppError('invalid_request', `\`${id}\` has no chat template, so conversations cannot train it.`);
+    return chatTemplate.render({
+      messages,
+      tools,
+      addGenerationPrompt: end === 'open',
+      continueFinalMessage: end === 'continued',
+    });
+  }
+
+  /** By the difference it makes: the same conversation with its last turn left open and closed. */
+  function findTurnEnd(): string {
+    if (!chatTemplate) return '';
+    const messages = [
+      { role: 'user', content: 'Hello.' },
+      { role: 'assistant', content: 'Hello.' },
+    ];
+    return render(messages, null, 'closed').slice(render(messages, null, 'continued').length);
+  }
+
+  return {
+    vocabSize: tokenizer.vocabSize,
+    renderPrompt: (messages, tools) => render(messages, tools, 'open'),
+    renderClosed: (messages, tools) => render(messages, tools, 'closed'),
+    turnEnd: findTurnEnd(),
+    encode: (text) => tokenizer.encode(text),
+    tokenId: (text) => tokenizer.tokenId(text),
+  };
+}

@@ -1,0 +1,63 @@
+// Lets a client repeat a creating POST safely: the same key and body give the same answer for 24 h. Failures are not
+// remembered, so that a retry after a 503 runs again.
+import { createHash } from 'node:crypto';
+import type { Clock } from '#base/clock';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { IdempotencyStore } from '#storage/storage';
+
+export interface IdempotentRequest {
+  readonly caller: Caller;
+  readonly route: string;
+  /** The Idempotency-Key header; null: the client sent none. */
+  readonly key: string | null;
+  /** Hash of the body's bytes. */
+  readonly bodyHash: string;
+}
+
+/** Runs `create` unless this request was answered before. Answers are JSON. */
+export type Idempotent = <T>(request: IdempotentRequest, create: () => Promise<T>) => Promise<T>;
+
+const MAX_KEY_CHARACTERS = 255; // as Stripe's, who made the header common
+
+export function createIdempotent(store: IdempotencyStore, clock: Clock): Idempotent {
+  return async <T>({ caller, route, key, bodyHash }: IdempotentRequest, create: () => Promise<T>): Promise<T> => {
+    if (key === null) return create();
+    if (key === '' || key.length > MAX_KEY_CHARACTERS) {
+      throw new AppError(
+        'invalid_request',
+        `Idempotency-Key must have 1 to ${MAX_KEY_CHARACTERS} characters, got ${key.length}.`,
+      );
+    }
+    const scopedKey = createHash('sha256')
+      .update(JSON.stringify([caller.entity, route, key]))
+      .digest('hex');
+    const begun = await store.begin(scopedKey, bodyHash, clock.now());
+    switch (begun.outcome) {
+      case 'done':
+        return JSON.parse(begun.response) as T;
+      case 'in_progress':
+        throw new AppError(
+          'idempotency_in_progress',
+          'A request with this Idempotency-Key is still running. Try again shortly.',
+          { retryAfterSeconds: 1 },
+        );
+      case 'mismatch':
+        throw new AppError(
+          'idempotency_mismatch',
+          'This Idempotency-Key was used with another body. Use a new key for a new request.',
+        );
+      case 'new':
+        break;
+    }
+    let response: T;
+    try {
+      response = await create();
+    } catch (error) {
+      await store.release(scopedKey);
+      throw error;
+    }
+    await store.complete(scopedKey, JSON.stringify(response));
+    return response;
+  };
+}

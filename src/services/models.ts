@@ -1,0 +1,186 @@
+// Registering, finding and deleting users' models, and turning the name in a chat request into what can be sampled.
+// Registration makes step 0, so that every model can be called and trained at once.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import type { Caller } from '#domain/caller';
+import type { Checkpoint } from '#domain/checkpoint';
+import { AppError } from '#domain/errors';
+import type { Model } from '#domain/model';
+import type { AdapterRef } from '#engine/inference-engine';
+import type { BlobStore } from '#storage/blobs';
+import type { Listing, ModelFilter, Page, Storage } from '#storage/storage';
+import type { BaseModel, BaseModels } from './base-models.ts';
+import { checkpointName, parseModelName } from './model-name.ts';
+
+export interface Registration {
+  /** Null: the caller's own. */
+  readonly entity: string | null;
+  readonly project: string;
+  readonly name: string;
+  readonly baseModel: string;
+  readonly returnExisting: boolean;
+}
+
+/** What a chat request samples from. */
+export interface SampledModel {
+  /** As answers name it. */
+  readonly servedName: string;
+  readonly base: BaseModel;
+  /** Null for a base model, and for the step made at registration, whose adapter changes nothing. */
+  readonly adapter: AdapterRef | null;
+  /** A checkpoint of a trainable model: its callers need logprobs. */
+  readonly trainable: boolean;
+}
+
+export interface Models {
+  /** Throws `base_model_not_found`, `model_conflict`, `not_found` (another entity). */
+  register(caller: Caller, registration: Registration): Promise<Model>;
+  /** Throws `model_not_found`, also for another entity's. */
+  get(caller: Caller, id: string): Promise<Model>;
+  list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
+  /** Its checkpoints, jobs and their data go too; requests that run finish. Throws `model_not_found`. */
+  delete(caller: Caller, id: string): Promise<{ modelId: string; deletedCheckpoints: number }>;
+  /** Null: the default base model. Throws `model_not_found`. */
+  resolve(caller: Caller, name: string | null): Promise<SampledModel>;
+}
+
+export interface ModelsDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly baseModels: BaseModels;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createModels({ storage, blobs, baseModels, clock, log }: ModelsDeps): Models {
+  async function get(caller: Caller, id: string): Promise<Model> {
+    const model = await storage.models.find(id);
+    if (model && model.entity === caller.entity) return model;
+    throw new AppError('model_not_found', `No model ${id}. List yours with GET /v1/preview/models.`, {
+      param: 'model_id',
+    });
+  }
+
+  async function create(registration: Registration & { entity: string }): Promise<Model> {
+    const base = baseModels.get(registration.baseModel);
+    const { entity, project, name } = registration;
+    const model: Model = {
+      id: createId(), entity, project, name, baseModel: base.id, runId: null, createdAtMs: clock.now(),
+    }; // prettier-ignore
+    const blobPrefix = freshPrefix(model.id);
+    await putFreshAdapter(base, blobPrefix);
+    const stepZero: Checkpoint = {
+      id: createId(),
+      modelId: model.id,
+      step: 0,
+      metrics: {},
+      blobPrefix,
+      createdAtMs: model.createdAtMs,
+    };
+    const { outcome, model: stored } = await storage.models.create(model, stepZero);
+    if (outcome === 'created')
+      log.info('model.registered', { modelId: model.id, entity, project, name, baseModel: base.id });
+    else await blobs.delete(blobPrefix);
+    return outcome === 'created' ? stored : existing(stored, registration);
+  }
+
+  async function putFreshAdapter(base: BaseModel, blobPrefix: string): Promise<void> {
+    const directory = await mkdtemp(join(tmpdir(), 'whetstone-step-0-'));
+    try {
+      await base.writeFreshAdapter(directory);
+      await blobs.putDirectory(blobPrefix, directory);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  async function sampledCheckpoint(model: Model, step: number | null): Promise<SampledModel | null> {
+    const checkpoint =
+      step === null ? await storage.checkpoints.findLatest(model.id) : await storage.checkpoints.find(model.id, step);
+    if (!checkpoint) return null;
+    return {
+      servedName: checkpointName(model, checkpoint.step),
+      base: baseModels.get(model.baseModel),
+      adapter: checkpoint.blobPrefix === freshPrefix(model.id) ? null : await adapterOf(checkpoint),
+      trainable: true,
+    };
+  }
+
+  async function adapterOf(checkpoint: Checkpoint): Promise<AdapterRef> {
+    const directory = await blobs.openDirectory(checkpoint.blobPrefix);
+    if (directory !== null) return { id: checkpoint.id, directory };
+    throw new AppError('bad_model_files', `The files of checkpoint ${checkpoint.step} are gone from the blob store.`);
+  }
+
+  return {
+    async register(caller, registration) {
+      const entity = registration.entity ?? caller.entity;
+      if (entity !== caller.entity) {
+        throw new AppError(
+          'not_found',
+          `No entity \`${entity}\` for this key. Leave entity out to use \`${caller.entity}\`.`,
+          { param: 'entity' },
+        );
+      }
+      const found = await storage.models.findByName(entity, registration.project, registration.name);
+      return found ? existing(found, registration) : create({ ...registration, entity });
+    },
+
+    get,
+
+    list: (caller, filter, page) => storage.models.list({ ...filter, entity: caller.entity }, page),
+
+    async delete(caller, id) {
+      const model = await get(caller, id);
+      const deleted = await storage.models.delete(id);
+      if (!deleted) return { modelId: id, deletedCheckpoints: 0 }; // another request was faster
+      // Rows first: what is left behind if we die here is unreachable bytes, never a row without its blob.
+      const engine = baseModels.find(model.baseModel)?.inference;
+      for (const checkpoint of deleted.checkpoints) {
+        await engine?.unloadAdapter(checkpoint.id);
+        await blobs.delete(checkpoint.blobPrefix);
+      }
+      for (const blob of deleted.bodyBlobs) await blobs.delete(blob);
+      await blobs.delete(`logs/${id}`);
+      log.info('model.deleted', { modelId: id, checkpoints: deleted.checkpoints.length });
+      return { modelId: id, deletedCheckpoints: deleted.checkpoints.length };
+    },
+
+    async resolve(caller, name) {
+      const base = name === null ? baseModels.default : baseModels.find(name);
+      if (base) return { servedName: base.id, base, adapter: null, trainable: false };
+      const parsed = parseModelName(name!);
+      if (parsed && parsed.entity === caller.entity) {
+        const model = await storage.models.findByName(parsed.entity, parsed.project, parsed.name);
+        const sampled = model && (await sampledCheckpoint(model, parsed.step));
+        if (sampled) return sampled;
+      }
+      throw new AppError(
+        'model_not_found',
+        `The model \`${name}\` does not exist. GET /v1/models lists what can be called.`,
+        { param: 'model' },
+      );
+    },
+  };
+}
+
+const freshPrefix = (modelId: string): string => `checkpoints/${modelId}/0`;
+
+function existing(model: Model, { baseModel, returnExisting }: Registration): Model {
+  const name = `${model.entity}/${model.project}/${model.name}`;
+  if (model.baseModel !== baseModel) {
+    throw new AppError(
+      'model_conflict',
+      `${name} exists with base model \`${model.baseModel}\`, not \`${baseModel}\`. Choose another name.`,
+      { param: 'base_model' },
+    );
+  }
+  if (returnExisting) return model;
+  throw new AppError('model_conflict', `${name} exists already. Send return_existing: true to get it.`, {
+    param: 'name',
+  });
+}

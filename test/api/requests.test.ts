@@ -1,0 +1,171 @@
+// What every endpoint shares: keys, ids, bodies, unknown paths, errors in both shapes.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  asOwner,
+  chat,
+  containing,
+  faults,
+  matching,
+  openTestServer,
+  runScenarios,
+  send,
+  type TestServer,
+} from './test-server.ts';
+
+let server: TestServer;
+beforeAll(async () => void (server = await openTestServer({ limits: { basePath: '/api/training' } })));
+afterAll(() => server.close());
+
+const url = '/v1/chat/completions';
+
+describe('keys', () => {
+  runScenarios(() => server, [
+    {
+      name: 'no key is a 401 that says how to get one, in both shapes',
+      url: '/v1/models',
+      headers: { authorization: '' },
+      status: 401,
+      answer: { detail: containing('whetstone keys create'), error: { type: 'authentication_error', code: 'invalid_api_key', param: null } },
+      answerHeaders: { 'www-authenticate': 'Bearer' },
+    },
+    {
+      name: 'a wrong key is a 401',
+      url: '/v1/models',
+      headers: { authorization: 'Bearer wk-wrong' },
+      status: 401,
+      answer: { error: { code: 'invalid_api_key' } },
+    },
+    { name: 'the scheme may be written in any case', url: '/v1/models', headers: { authorization: asOwner.authorization.replace('Bearer', 'bEaReR') }, status: 200 },
+    {
+      name: 'the key is checked before the body is read',
+      url,
+      headers: { authorization: 'Bearer wk-wrong' },
+      body: 'x'.repeat(100_000),
+      status: 401,
+    },
+    { name: 'health needs no key', url: '/v1/health', headers: { authorization: '' }, status: 200, answer: { status: 'ok' } },
+  ]); // prettier-ignore
+
+  test('a key made here works until it is revoked', async () => {
+    const { key, secret } = await server.apiKeys.create({ entity: 'team', name: 'test' });
+    const request = { url: '/v1/models', headers: { authorization: `Bearer ${secret}` } };
+    expect((await send(server, request)).statusCode).toBe(200);
+    expect(await server.apiKeys.revoke(key.id)).toBe('revoked');
+    expect((await send(server, request)).statusCode).toBe(401);
+    expect(JSON.stringify(await server.apiKeys.list())).not.toContain(secret);
+  });
+});
+
+describe('request ids', () => {
+  runScenarios(() => server, [
+    { name: 'every answer has an id', url: '/v1/health', status: 200, answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) } },
+    { name: 'the client’s own id comes back', url: '/v1/health', headers: { 'x-request-id': 'mine-1' }, status: 200, answerHeaders: { 'x-request-id': 'mine-1' } },
+    { name: 'an id that could split headers is replaced', url: '/v1/health', headers: { 'x-request-id': 'a b' }, status: 200, answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) } },
+    { name: 'errors have one too', url: '/nowhere', status: 404, answerHeaders: { 'x-request-id': matching(/./) } },
+    { name: 'and refused keys', url: '/v1/models', headers: { authorization: '' }, status: 401, answerHeaders: { 'x-request-id': matching(/./) } },
+  ]); // prettier-ignore
+});
+
+describe('bodies', () => {
+  runScenarios(() => server, [
+    {
+      name: 'broken JSON says where it breaks',
+      url,
+      body: '{"model": }',
+      status: 422,
+      answer: {
+        detail: [{ type: 'json_invalid', loc: ['body', 10], msg: 'JSON decode error', input: {}, ctx: { error: 'Expecting value' } }],
+        error: { type: 'invalid_request_error', message: containing('json_invalid') },
+      },
+    },
+    { name: 'no body is a missing body', method: 'POST', url, status: 422, answer: { detail: [{ type: 'missing', loc: ['body'], input: null }] } },
+    { name: 'a body that is no object is refused as such', url, body: '[1]', status: 422, answer: { detail: [{ type: 'model_attributes_type', loc: ['body'] }] } },
+    {
+      name: 'another content type is refused with a hint',
+      url,
+      headers: { 'content-type': 'text/plain' },
+      body: '{}',
+      status: 422,
+      answer: { detail: [{ type: 'model_attributes_type', msg: containing('application/json') }] },
+    },
+    {
+      name: 'a body over the limit is a 413 in both shapes',
+      url,
+      body: chat({ user: 'x'.repeat(70_000) }),
+      status: 413,
+      answer: { detail: containing('limit'), error: { code: 'body_too_large' } },
+    },
+    { name: 'training data may be larger than a chat', url: '/v1/preview/training-jobs', body: { padding: 'x'.repeat(70_000) }, status: 422 },
+    { name: 'but not without end', url: '/v1/preview/training-jobs', body: { padding: 'x'.repeat(300_000) }, status: 413 },
+  ]); // prettier-ignore
+
+  test('a fault in a large body does not echo it back', async () => {
+    const response = await send(server, { url, body: { notes: Array.from({ length: 5_000 }, (_, i) => `note ${i}`) } });
+    expect(faults(response)).toContain('body.messages missing');
+    expect(response.body.length).toBeLessThan(5_000);
+  });
+});
+
+describe('paths', () => {
+  runScenarios(() => server, [
+    { name: 'a trailing slash changes nothing', url: '/v1/health/', status: 200 },
+    { name: 'nor does it for a POST', url: `${url}/`, body: chat(), status: 200 },
+    { name: 'every path works under the base path', url: '/api/training/v1/health', status: 200 },
+    { name: 'with a trailing slash as well', url: '/api/training/v1/chat/completions/', body: chat(), status: 200 },
+    { name: 'a path that only begins like the base path is unknown', url: '/api/trainings/v1/health', status: 404 },
+    { name: 'an unknown path is a 404 in both shapes', url: '/v2', status: 404, answer: { detail: containing('Not Found'), error: { code: 'not_found' } } },
+    { name: 'SFT jobs are not served yet', url: '/v1/preview/sft-training-jobs', body: {}, status: 404 },
+    {
+      name: 'a wrong method is a 405 that lists the right ones',
+      method: 'PUT',
+      url: '/v1/preview/models',
+      body: {},
+      status: 405,
+      answerHeaders: { allow: 'POST, GET' },
+      answer: { error: { code: 'method_not_allowed' } },
+    },
+    {
+      name: 'browsers may ask first',
+      method: 'OPTIONS',
+      url,
+      headers: { authorization: '', origin: 'http://localhost:3000', 'access-control-request-method': 'POST' },
+      status: 204,
+      answerHeaders: { 'access-control-allow-origin': '*', 'access-control-allow-headers': containing('authorization') },
+    },
+  ]); // prettier-ignore
+});
+
+describe('the server about itself', () => {
+  runScenarios(() => server, [
+    {
+      name: 'the system check covers database and engines',
+      url: '/v1/system-check',
+      headers: { authorization: '' },
+      status: 200,
+      answer: { api: true, database: { success: true, errors: [] }, cpu_queue: { success: true }, gpu_queue: { success: true } },
+    },
+    { name: 'base models are a plain list of ids', url: '/v1/preview/base-models', headers: { authorization: '' }, status: 200, answer: ['tiny/chat'] },
+    {
+      name: 'metrics count requests and tokens',
+      url: '/metrics',
+      status: 200,
+      then(response) {
+        expect(response.headers['content-type']).toContain('text/plain');
+        expect(response.body).toMatch(/whetstone_tokens_total\{base_model="tiny\/chat",kind="completion"\} [1-9]/);
+        expect(response.body).toMatch(/whetstone_http_request_seconds_count\{method="POST",route="\/v1\/chat\/completions",status="200"\} [1-9]/);
+      },
+    },
+    { name: 'the front page says how to begin', url: '/', status: 200, then: ({ body }) => expect(body).toContain('tiny/chat') },
+    { name: 'the docs page lists every endpoint', url: '/docs', status: 200, then: ({ body }) => expect(body).toContain('/v1/preview/training-jobs/{training_job_id}/events') },
+  ]); // prettier-ignore
+
+  test('the system check is a 503 while the database fails', async () => {
+    const broken = await openTestServer();
+    broken.storage.ping = () => Promise.reject(new Error('disk gone'));
+    const response = await send(broken, { url: '/v1/system-check' });
+    expect(response.statusCode).toBe(503);
+    expect(response.json()).toMatchObject({ database: { success: false }, gpu_queue: { success: true } });
+    expect(response.body).not.toContain('disk gone');
+    await broken.close();
+  });
+});

@@ -1,0 +1,158 @@
+// The whole API over memory storage and a tiny real model, and tables of requests to send to it: each row says what goes
+// in, what comes out, and what it left behind.
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { expect, test } from 'vitest';
+import { createApp } from '#api/app';
+import type { ApiLimits, ApiServices } from '#api/api-services';
+import { createMetrics } from '#api/metrics';
+import type { Clock } from '#base/clock';
+import { silentLog } from '#base/log';
+import type { InferenceEngine } from '#engine/inference-engine';
+import { createApiKeys, type ApiKeys } from '#services/api-keys';
+import { createBaseModels } from '#services/base-models';
+import { createChat } from '#services/chat';
+import { createCheckpoints } from '#services/checkpoints';
+import { createHealth } from '#services/health';
+import { createIdempotent } from '#services/idempotency';
+import { createJobEvents, type JobEvents } from '#services/job-events';
+import { createLogTrajectories } from '#services/log-trajectories';
+import { createModels } from '#services/models';
+import { createTrainingJobs } from '#services/training-jobs';
+import { createMemoryBlobs, createMemoryStorage } from '#storage/memory';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { openTinyChatModel, type TinyChatModel } from './tiny-chat-model.ts';
+
+export const BASE = 'tiny/chat';
+export const QUEUED_JOBS_MAX = 4;
+export const BOOTSTRAP_KEY = 'wk-bootstrap';
+
+const LIMITS: ApiLimits = {
+  basePath: '',
+  bodyBytesMax: 64_000,
+  trainingBodyBytesMax: 256_000,
+  pingMs: 10_000,
+  keepAliveMs: 70_000,
+};
+
+export interface TestServer {
+  readonly app: FastifyInstance;
+  readonly services: ApiServices;
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly apiKeys: ApiKeys;
+  readonly jobEvents: JobEvents;
+  readonly model: TinyChatModel;
+  /** Time stands still until a test moves it. */
+  readonly clock: Clock & { advance(ms: number): void };
+  close(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly limits?: Partial<ApiLimits>;
+  readonly engine?: Parameters<typeof openTinyChatModel>[1];
+  /** Put around the real engine, to make it fail. */
+  readonly wrapEngine?: (engine: InferenceEngine) => InferenceEngine;
+}
+
+export async function openTestServer({
+  limits,
+  engine,
+  wrapEngine = (real) => real,
+}: TestServerOptions = {}): Promise<TestServer> {
+  const model = await openTinyChatModel(BASE, engine);
+  const clock = standingClock(Date.UTC(2026, 5, 1));
+  const storage = createMemoryStorage();
+  const blobs = createMemoryBlobs();
+  const log = silentLog;
+  const jobEvents = createJobEvents();
+  const baseModels = createBaseModels([{ ...model, inference: wrapEngine(model.inference) }]);
+  const apiKeys = createApiKeys(storage.apiKeys, clock, BOOTSTRAP_KEY);
+  const models = createModels({ storage, blobs, baseModels, clock, log });
+  const health = createHealth({ storage, baseModels, trainingFaults: () => [], clock, deadlineMs: 1_000 });
+  const services: ApiServices = {
+    apiKeys, baseModels, models, health, clock, log,
+    chat: createChat(models, log),
+    checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
+    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX }),
+    logTrajectories: createLogTrajectories({ storage, blobs }),
+    idempotent: createIdempotent(storage.idempotency, clock),
+    metrics: createMetrics(baseModels, () => health.queuedJobs()),
+  }; // prettier-ignore
+  const app = createApp({ services, limits: { ...LIMITS, ...limits }, version: '0.0.0-test' });
+  await app.ready();
+  return {
+    app, services, storage, blobs, apiKeys, jobEvents, model, clock,
+    async close() {
+      await app.close();
+      await model.close();
+      await storage.close();
+    },
+  }; // prettier-ignore
+}
+
+function standingClock(startMs: number) {
+  let nowMs = startMs;
+  return { now: () => nowMs, advance: (ms: number) => void (nowMs += ms) };
+}
+
+export const asOwner = { authorization: `Bearer ${BOOTSTRAP_KEY}` };
+
+export interface ApiScenario {
+  /** A sentence about behaviour. */
+  readonly name: string;
+  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'OPTIONS';
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  /** An object is sent as JSON; a string as it is, under the Content-Type of `headers` or JSON. */
+  readonly body?: unknown;
+  readonly status: number;
+  /** Matched as by `toMatchObject`. */
+  readonly answer?: unknown;
+  readonly answerHeaders?: Record<string, unknown>;
+  readonly then?: (response: LightMyRequestResponse, server: TestServer) => void | Promise<void>;
+}
+
+export function runScenarios(server: () => TestServer, scenarios: readonly ApiScenario[]): void {
+  for (const scenario of scenarios) {
+    test(scenario.name, async () => {
+      const response = await send(server(), scenario);
+      expect(response.statusCode, response.body).toBe(scenario.status);
+      if (scenario.answer !== undefined) expect(response.json()).toMatchObject(scenario.answer as object);
+      for (const [header, value] of Object.entries(scenario.answerHeaders ?? {}))
+        expect(response.headers[header]).toEqual(value);
+      await scenario.then?.(response, server());
+    });
+  }
+}
+
+export function send(
+  { app }: TestServer,
+  { method, url, headers, body }: Pick<ApiScenario, 'method' | 'url' | 'headers' | 'body'>,
+): Promise<LightMyRequestResponse> {
+  const options: InjectOptions = {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    url,
+    headers: { ...asOwner, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  };
+  return app.inject(options);
+}
+
+export const chat = (fields: Readonly<Record<string, unknown>> = {}) => ({
+  model: BASE,
+  messages: [{ role: 'user', content: 'Say something.' }],
+  max_tokens: 8,
+  seed: 1,
+  ...fields,
+});
+
+/** Items of `detail` without the echo of the input. */
+export const faults = (response: LightMyRequestResponse) =>
+  response
+    .json<{ detail: { loc: (string | number)[]; type: string }[] }>()
+    .detail.map(({ loc, type }) => `${loc.join('.')} ${type}`);
+
+/** vitest's matchers, with a type. */
+export const containing = (text: string): unknown => expect.stringContaining(text);
+export const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);

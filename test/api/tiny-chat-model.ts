@@ -1,0 +1,77 @@
+// A base model that can chat, small enough for every test: a decoder with random weights behind a real tokenizer and
+// chat template. What it says is nonsense, and always the same nonsense.
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '#base/log';
+import { createRandom } from '#base/random';
+import type { InferenceEngine } from '#engine/inference-engine';
+import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
+import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
+import { parseDecoderConfig } from '#engine/onnx/models/config';
+import { decoderParameters } from '#engine/onnx/models/parameters';
+import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from '#engine/onnx/serving/inference-limits';
+import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
+import { writeSafetensors } from '#engine/onnx/weights/safetensors';
+import type { BaseModel } from '#services/base-models';
+import { openTextModel } from '#text/text-model';
+
+const TOKENIZER = new URL('../golden/fixtures/tokenizers/qwen/', import.meta.url);
+export const CONTEXT_LENGTH = 256;
+
+export interface TinyChatModel extends BaseModel {
+  readonly directory: string;
+  close(): Promise<void>;
+}
+
+export async function openTinyChatModel(id: string, limits: Partial<InferenceLimits> = {}): Promise<TinyChatModel> {
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-tiny-chat-'));
+  for (const name of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja']) {
+    await copyFile(new URL(name, TOKENIZER), join(directory, name));
+  }
+  const json = {
+    model_type: 'qwen3',
+    hidden_size: 32,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    head_dim: 16,
+    intermediate_size: 48,
+    vocab_size: 488,
+    max_position_embeddings: CONTEXT_LENGTH,
+    rms_norm_eps: 1e-6,
+    tie_word_embeddings: true,
+  };
+  const config = parseDecoderConfig(json);
+  await writeFile(join(directory, 'config.json'), JSON.stringify(json));
+  const random = createRandom(7);
+  const tensors = decoderParameters(config).map(({ name, shape }) => ({
+    name,
+    shape,
+    dtype: 'F32' as const,
+    data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () =>
+      name.includes('norm') ? 0.75 + random.next() / 2 : (random.next() - 0.5) * 0.7,
+    ),
+  }));
+  await writeSafetensors(join(directory, 'model.safetensors'), tensors);
+  const inference: InferenceEngine = await openOnnxInferenceEngine({
+    modelDirectory: directory,
+    threads: 1,
+    limits: { ...DEFAULT_INFERENCE_LIMITS, cacheBytes: 64 * 1024 * 1024, ...limits },
+    log: silentLog,
+  });
+  const layers = linearLayers(config);
+  return {
+    id,
+    createdAtMs: Date.UTC(2026, 0, 1),
+    text: await openTextModel(directory),
+    inference,
+    directory,
+    writeFreshAdapter: (target) =>
+      writePeftDirectory(target, createLoraAdapter(layers, { rank: 4, alpha: 8, seed: 1 }), layers, id),
+    async close() {
+      await inference.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
