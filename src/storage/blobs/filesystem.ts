@@ -3,7 +3,6 @@
 import { createReadStream, type Dirent } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { createId } from '#base/ids';
 import { parseBlobName } from '../blob-name.ts';
 import type { BlobStore } from '../blobs.ts';
@@ -74,8 +73,7 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
 async function writeDurably(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<number> {
   const file = await open(path, 'wx');
   try {
-    if (content instanceof Uint8Array) await file.writeFile(content);
-    else await pipeline(content, file.createWriteStream({ autoClose: false }));
+    await file.writeFile(content);
     await file.sync();
     return (await file.stat()).size;
   } finally {
