@@ -1,7 +1,7 @@
 // Blobs as files below one directory. A blob is written under a temporary name, fsynced and renamed, so that it appears
 // whole or not at all; the directory is fsynced too, so that the name survives power loss.
 import { createReadStream, type Dirent } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createId } from '#base/ids';
 import { parseBlobName } from '../blob-name.ts';
@@ -73,7 +73,7 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
 async function writeDurably(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<number> {
   const file = await open(path, 'wx');
   try {
-    await file.writeFile(content);
+    await writeFile(file, content);
     await file.sync();
     return (await file.stat()).size;
   } finally {
