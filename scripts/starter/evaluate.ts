@@ -13,6 +13,7 @@ import { SKILLS } from './world/world.ts';
 
 const SEED = 20_000; // not the corpus's
 const SAMPLES = 8;
+const WORD_SAMPLES = 100; // the engine runs 128 sequences at once
 const MARKS = ['<!-- measured: begin -->', '<!-- measured: end -->'] as const;
 
 interface Score {
@@ -60,22 +61,29 @@ function additionProbe(heldOut: boolean): (seed: number) => Probe {
   };
 }
 
-/** How often each word is said, and what the demo would pay for it. */
+/** How often each word is said, and what the demo's rewards of 0.5, 0.75 and 1 come to. */
 async function measureWords(respondent: Respondent): Promise<string> {
-  const prompts = ['Answer with yes, no or maybe.', 'Say yes, no or maybe. Will it be cold tomorrow?'];
-  const counts = new Map([...['yes', 'no', 'maybe', 'other']].map((word) => [word, 0]));
-  for (const prompt of prompts) {
-    const answers = await respondent.ask({ messages: [user(prompt)] }, { temperature: 1, n: 100, seed: SEED });
+  const prompts = [
+    'Answer with yes, no or maybe.',
+    'Say yes, no or maybe. Will it be cold tomorrow?',
+    'Respond with yes, no or maybe. Do you like tea?',
+    'Is it cold? Answer with yes, no or maybe.',
+    'Just say yes, no or maybe.',
+  ];
+  const counts = new Map(['yes', 'no', 'maybe', 'other'].map((word) => [word, 0]));
+  for (const [i, prompt] of prompts.entries()) {
+    const seed = SEED + 1000 * i;
+    const answers = await respondent.ask({ messages: [user(prompt)] }, { temperature: 1, n: WORD_SAMPLES, seed });
     for (const answer of answers) {
       const word = counts.has(answer) ? answer : 'other';
       counts.set(word, counts.get(word)! + 1);
     }
   }
-  const total = prompts.length * 100;
+  const total = prompts.length * WORD_SAMPLES;
   const share = (word: string): number => counts.get(word)! / total;
   const reward = share('yes') * 0.5 + share('no') * 0.75 + share('maybe');
   const shares = [...counts.keys()].map((word) => `${word} ${percent(share(word))}`).join(', ');
-  return `"Answer with yes, no or maybe", at temperature 1: ${shares}. The demo's mean reward is ${reward.toFixed(3)}.`;
+  return `"Answer with yes, no or maybe", at temperature 1: ${shares}. Rewards of 0.5, 0.75 and 1 have a mean of ${reward.toFixed(3)}.`;
 }
 
 function table(scores: readonly Score[]): string {
