@@ -163,7 +163,7 @@ async function openHostedModel(
   };
   const trainer: Trainer = {
     engine: training,
-    encoder: createConversationEncoder(id, text),
+    encoder: createConversationEncoder(id, text, inference.vocabSize),
     async preload({ id: checkpointId, blobPrefix }) {
       const adapter = await blobs.openDirectory(blobPrefix);
       if (adapter !== null) await inference.loadAdapter({ id: checkpointId, directory: adapter });

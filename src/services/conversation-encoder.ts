@@ -4,8 +4,15 @@ import { AppError } from '#domain/errors';
 import type { TextModel } from '#text/text-model';
 import type { ConversationEncoder } from '#training/tokenize';
 
-/** `id` is for the error of a model that has no chat template. */
-export function createConversationEncoder(id: string, { tokenizer, chatTemplate }: TextModel): ConversationEncoder {
+/**
+ * `id` is for the error of a model that has no chat template. `vocabSize` is the engine's: a model can sample the padding
+ * beyond the tokenizer's vocabulary, and what it sampled can be trained.
+ */
+export function createConversationEncoder(
+  id: string,
+  { tokenizer, chatTemplate }: TextModel,
+  vocabSize: number,
+): ConversationEncoder {
   function render(
     messages: readonly ChatMessage[],
     tools: readonly ToolDefinition[] | null,
@@ -32,7 +39,7 @@ export function createConversationEncoder(id: string, { tokenizer, chatTemplate 
   }
 
   return {
-    vocabSize: tokenizer.vocabSize,
+    vocabSize,
     renderPrompt: (messages, tools) => render(messages, tools, 'open'),
     renderClosed: (messages, tools) => render(messages, tools, 'closed'),
     turnEnd: findTurnEnd(),

@@ -8,7 +8,7 @@ import { createRandom } from '#base/random';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
 import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
-import { parseDecoderConfig } from '#engine/onnx/models/config';
+import { parseDecoderConfig, readDecoderConfig } from '#engine/onnx/models/config';
 import { decoderParameters } from '#engine/onnx/models/parameters';
 import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
@@ -24,7 +24,8 @@ export interface TinyChatModel extends BaseModel {
   close(): Promise<void>;
 }
 
-export async function openTinyChatModel(id: string, limits: Partial<InferenceLimits> = {}): Promise<TinyChatModel> {
+/** Its files in a directory of their own; the caller removes it. */
+export async function writeTinyChatModel(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-tiny-chat-'));
   for (const name of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja']) {
     await copyFile(new URL(name, TOKENIZER), join(directory, name));
@@ -54,13 +55,18 @@ export async function openTinyChatModel(id: string, limits: Partial<InferenceLim
     ),
   }));
   await writeSafetensors(join(directory, 'model.safetensors'), tensors);
+  return directory;
+}
+
+export async function openTinyChatModel(id: string, limits: Partial<InferenceLimits> = {}): Promise<TinyChatModel> {
+  const directory = await writeTinyChatModel();
   const inference: InferenceEngine = await openOnnxInferenceEngine({
     modelDirectory: directory,
     threads: 1,
     limits: { ...DEFAULT_INFERENCE_LIMITS, cacheBytes: 64 * 1024 * 1024, ...limits },
     log: silentLog,
   });
-  const layers = linearLayers(config);
+  const layers = linearLayers(await readDecoderConfig(directory));
   return {
     id,
     createdAtMs: Date.UTC(2026, 0, 1),

@@ -133,6 +133,17 @@ describe('registering a model', () => {
     expect((await send(server, request)).statusCode).toBe(409); // forgotten after a day: the name is taken
   });
 
+  test('under an Idempotency-Key that is still running is a 409', async () => {
+    const request = {
+      url: '/v1/preview/models',
+      headers: { 'idempotency-key': 'at-once' },
+      body: { ...body, name: 'at-once', return_existing: false },
+    };
+    const statuses = (await Promise.all([send(server, request), send(server, request)])).map((each) => each.statusCode);
+    expect(statuses.sort()).toEqual([200, 409]);
+    expect((await send(server, request)).statusCode).toBe(200);
+  });
+
   test('failing under an Idempotency-Key leaves the key free', async () => {
     const request = { url: '/v1/preview/models', headers: { 'idempotency-key': 'k2' } };
     expect((await send(server, { ...request, body: { ...body, base_model: 'nope', name: 'k2' } })).statusCode).toBe(
