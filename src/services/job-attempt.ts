@@ -1,5 +1,5 @@
 // One attempt at one job, from claim to closing event. Everything it does can be done again: rows of the plan follow from
-// the body and the job's id, events are stored once per ordinal, the last write is a single transaction.
+// the body, events are stored once per ordinal, the last write is a single transaction.
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
@@ -52,8 +52,10 @@ export async function attemptJob(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const { storage, blobs, clock, log } = deps;
-  const body = await readBody(blobs, job);
-  const plan = planRlJob(body, trainer.encoder, trainer.engine.maxRowLength, job.id);
+  const content = await readBody(blobs, job);
+  const body = JSON.parse(content) as RlJobBody;
+  // The order of rows is drawn from the body itself: the same data trains the same adapter, whatever the job is called.
+  const plan = planRlJob(body, trainer.encoder, trainer.engine.maxRowLength, content);
   const previous = await storage.checkpoints.findLatest(model.id);
   const step = (previous?.step ?? -1) + 1;
   const startedAtMs = job.startedAtMs ?? clock.now();
@@ -134,10 +136,10 @@ export async function attemptJob(
   }
 }
 
-async function readBody(blobs: BlobStore, job: TrainingJob): Promise<RlJobBody> {
+async function readBody(blobs: BlobStore, job: TrainingJob): Promise<string> {
   const content = await blobs.find(job.bodyBlob);
   if (!content) throw new AppError('internal', `The body of job ${job.id} is gone from the blob store.`);
-  return JSON.parse(Buffer.from(content).toString()) as RlJobBody;
+  return Buffer.from(content).toString();
 }
 
 function startedData({ rows, skipped, counts }: RlPlan): Record<string, unknown> {

@@ -31,7 +31,7 @@ interface Rollout {
   readonly sequences: readonly TokenSequence[];
 }
 
-/** `seed`: any text that names the job. */
+/** `seed`: any text; equal texts shuffle alike. */
 export function planRlJob(body: RlJobBody, encoder: ConversationEncoder, rowLengthMax: number, seed: string): RlPlan {
   const config = resolveRlConfig(body.config);
   const skipped = new Map<string, number>();
