@@ -1,0 +1,164 @@
+// The `whetstone` command as a user runs it: processes, exit codes, and what is printed where.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '#client/client';
+import { writeTinyChatModel } from './tiny-chat-model.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const FROM_SOURCE = ['--import', 'tsx', '-C', 'source'];
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [...FROM_SOURCE, CLI, ...args], {
+    env: { ...process.env, WHETSTONE_API_KEY: '', WHETSTONE_DATA: dataDirectory, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
+  child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
+  const ended = new Promise<Outcome>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+  return { child, ended };
+}
+
+const run = (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Outcome> =>
+  start(args, env).ended;
+
+/** Resolves with the address and the key once both lines are there. */
+function ready(child: ChildProcess): Promise<{ url: string; key: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    child.stdout!.on('data', (bytes: Buffer) => {
+      printed += bytes.toString();
+      const url = /^whetstone listening on (http:\S+)$/m.exec(printed)?.[1];
+      if (url) resolve({ url, key: /^api key: (wk-\S+)$/m.exec(printed)?.[1] });
+    });
+    child.once('close', (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+}
+
+let dataDirectory: string;
+let modelDirectory: string;
+beforeAll(async () => {
+  dataDirectory = await mkdtemp(join(tmpdir(), 'whetstone-cli-'));
+  modelDirectory = await writeTinyChatModel();
+});
+afterAll(async () => {
+  await rm(dataDirectory, { recursive: true, force: true });
+  await rm(modelDirectory, { recursive: true, force: true });
+});
+
+describe('serve', () => {
+  test('prints a key and its address once, serves the other commands, and ends with 0 on SIGTERM', async () => {
+    const serving = start(['serve', '--port', '0', '--model', modelDirectory]);
+    const { url, key } = await ready(serving.child);
+    expect(key).toMatch(/^wk-/);
+    const env = { WHETSTONE_URL: url, WHETSTONE_API_KEY: key! };
+
+    const second = await run(['serve', '--port', '0', '--model', modelDirectory]);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toMatch(/^error: .* is in use by the server with process id \d+/m);
+
+    const chat = await run(['chat', 'Hello', '--max-tokens', '8', '--temperature', '0'], env);
+    expect(chat.code, chat.stderr).toBe(0);
+    expect(chat.stdout.length).toBeGreaterThan(1);
+    const client = createClient({ baseUrl: url, apiKey: key! });
+    const base = (await client.listBaseModels())[0]!;
+    const model = await client.registerModel({ project: 'p', name: 'm', base_model: base });
+
+    const messages = [{ role: 'user', content: 'Go' }];
+    const { choices } = await client.chat({ model: 'default/p/m', messages, n: 2, temperature: 1, max_tokens: 6 });
+    const trajectories = choices.map((choice, i) => ({ messages_and_choices: [...messages, choice], reward: i }));
+    const jobFile = join(dataDirectory, 'job.json');
+    await writeFile(jobFile, JSON.stringify({ model_id: model.id, trajectory_groups: [{ trajectories }] }));
+    const train = await run(['train', jobFile], env);
+    expect(train.code, train.stderr).toBe(0);
+    expect(train.stdout).toMatch(
+      /^job [0-9a-f-]{36}\ntraining_started .*\n(gradient_step .*\n)+training_ended .*\nstep 1\n$/,
+    );
+
+    expect((await run(['models'], env)).stdout.split('\n')).toEqual(
+      expect.arrayContaining([base, 'wandb-artifact:///default/p/m:step1']),
+    );
+    expect((await run(['checkpoints', 'list', 'p/m'], env)).stdout).toMatch(/^ +0.*\n +1 .*train\/reward=0\.5/);
+    const tar = join(dataDirectory, 'm.tar');
+    expect(await run(['checkpoints', 'download', 'p/m', '1', '--out', tar], env)).toMatchObject({
+      code: 0,
+      stdout: `${tar}\n`,
+    });
+
+    const created = await run(['keys', 'create', '--entity', 'team', '--name', 'ci']);
+    const other = createClient({ baseUrl: url, apiKey: created.stdout.trim() });
+    expect((await other.registerModel({ project: 'p', name: 'm', base_model: base })).entity).toBe('team');
+    const listed = await run(['keys', 'list']);
+    const id = /^(\S+)  team  ci/m.exec(listed.stdout)![1]!;
+    expect((await run(['keys', 'revoke', id])).stdout).toBe(`revoked ${id}\n`);
+    await expect(other.listCallableModels()).rejects.toMatchObject({ status: 401 });
+
+    serving.child.kill('SIGTERM');
+    const outcome = await serving.ended;
+    expect(outcome.code, outcome.stderr).toBe(0);
+    expect(outcome.stdout).toBe(`api key: ${key}\nwhetstone listening on ${url}\n`);
+    expect(await readdir(dataDirectory)).not.toContain('server.lock');
+  });
+
+  test('with a bootstrap key makes none, takes over after kill -9, and ends with 0 on SIGINT', async () => {
+    const args = ['serve', '--port', '0', '--model', modelDirectory];
+    const data = await mkdtemp(join(tmpdir(), 'whetstone-cli-'));
+    const env = { WHETSTONE_API_KEY: 'wk-mine', WHETSTONE_DATA: data };
+    const killed = start(args, env);
+    expect((await ready(killed.child)).key).toBeUndefined();
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    expect(await readdir(data)).toContain('server.lock');
+
+    const serving = start(args, env);
+    const { url } = await ready(serving.child);
+    expect((await createClient({ baseUrl: url, apiKey: 'wk-mine' }).listCallableModels()).length).toBe(1);
+    serving.child.kill('SIGINT');
+    expect((await serving.ended).code).toBe(0);
+    await rm(data, { recursive: true, force: true });
+  });
+
+  test.each([
+    [['--port', 'x'], 'port must be an integer'],
+    [['--model', '/nowhere/at/all'], 'No model /nowhere/at/all'],
+    [['--log-level', 'loud'], 'The log level must be one of'],
+    [['--base-path', 'api'], 'The base path must look like'],
+  ])('with %j says what is wrong', async (args, message) => {
+    const outcome = await run(['serve', ...args]);
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain(message);
+    expect(outcome.stderr).not.toContain('    at '); // no stack
+  });
+});
+
+test('commands say how they are used', async () => {
+  const { code, stdout } = await run(['--help']);
+  expect(code).toBe(0);
+  for (const command of ['serve', 'keys', 'chat', 'train', 'models', 'checkpoints', 'migrate'])
+    expect(stdout).toContain(command);
+  expect((await run(['serve', '--help'])).stdout).toContain('WHETSTONE_TRAINING_BODY_MB_MAX');
+});
+
+test('a command without a server says so', async () => {
+  const outcome = await run(['models', '--url', 'http://127.0.0.1:9', '--key', 'wk-x']);
+  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('whetstone serve') as string });
+  expect((await run(['models'])).stderr).toContain('No API key');
+});
+
+test('migrate makes a data directory ready', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'whetstone-cli-'));
+  expect((await run(['migrate', '--data', data])).stdout).toContain('up to date');
+  expect((await run(['migrate', '--data', data])).code).toBe(0);
+  await rm(data, { recursive: true, force: true });
+});
