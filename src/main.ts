@@ -29,7 +29,7 @@ import { createTrainingJobs } from '#services/training-jobs';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import type { BlobStore } from '#storage/blobs';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
-import { openTextModel } from '#text/text-model';
+import { openTextModel, type GenerationDefaults } from '#text/text-model';
 import { DEFAULT_LORA } from '#training/rl-config';
 import type { ServerConfig } from './config.ts';
 import { lockDataDirectory } from './data-lock.ts';
@@ -148,6 +148,7 @@ async function openHostedModel(
   });
   const layers = linearLayers(await readDecoderConfig(directory));
   const text = await openTextModel(directory);
+  warnOfDefaults(id, text.generationDefaults, log);
   const [inference, training] = await allOpened([
     openInferenceEngine({ modelDirectory: directory, log: log.child({ model: id }) }),
     openTrainingEngine({ modelDirectory: directory, baseModelName: id, log: log.child({ model: id }) }),
@@ -170,6 +171,12 @@ async function openHostedModel(
     },
   };
   return { base, trainer };
+}
+
+/** What its makers chose and the sampler cannot do yet changes answers: the operator should know. */
+function warnOfDefaults(model: string, { minP, repetitionPenalty }: GenerationDefaults, log: Log): void {
+  const ignored = { ...(minP ? { minP } : {}), ...((repetitionPenalty ?? 1) === 1 ? {} : { repetitionPenalty }) };
+  if (Object.keys(ignored).length > 0) log.warn('model.defaults_not_applied', { model, ...ignored });
 }
 
 /** If one fails, the others are closed before its error is thrown: no child process is left behind. */

@@ -9,7 +9,7 @@ import { AppError } from '#domain/errors';
 import type { ApiLimits, ApiServices } from './api-services.ts';
 import { authenticate } from './auth.ts';
 import type { Endpoint } from './endpoint.ts';
-import { sendError, STATUS } from './error-response.ts';
+import { sendError } from './error-response.ts';
 import { parseJson } from './json-body.ts';
 import { describeApi } from './openapi.ts';
 import { chatRoutes } from './routes/chat.ts';
@@ -194,15 +194,12 @@ function record(app: FastifyInstance, { metrics, log }: ApiServices): void {
 }
 
 function fail({ log }: ApiServices, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const status = error instanceof AppError ? STATUS[error.code] : 500;
   const answered = sendError(reply, error);
-  if (reply.statusCode >= 500 || (error instanceof AppError && error.cause !== undefined && status >= 400)) {
-    log.error('request.failed', {
-      requestId: request.id,
-      status: reply.statusCode,
-      error,
-      cause: error instanceof Error ? error.cause : undefined,
-    });
+  // A client's mistake is in its answer; what we did wrong, or what lies behind an answer, is for the operator.
+  if (reply.statusCode >= 500)
+    log.error('request.failed', { requestId: request.id, status: reply.statusCode, err: error });
+  else if (error instanceof AppError && error.cause !== undefined) {
+    log.info('request.refused', { requestId: request.id, status: reply.statusCode, err: error });
   }
   return answered;
 }

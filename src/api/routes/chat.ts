@@ -32,7 +32,7 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs }: 
         const deltas = measured(answer, startMs);
         if (!format.stream) return wire.completion(head, await collect(deltas, request.n));
         const onError = (error: unknown) => {
-          log.warn('chat.failed', { requestId: id, error });
+          log.warn('chat.failed', { requestId: id, err: error });
           return sseFrame({ error: errorResponse(error).body.error }) + SSE_DONE;
         };
         await sendEvents(reply, chunks(head, deltas, request.n), onError, { pingMs });

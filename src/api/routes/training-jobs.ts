@@ -101,7 +101,7 @@ export function trainingJobRoutes(
         const after = (typeof header === 'string' && header !== '' ? header : null) ?? (query.after || null);
         const signal = AbortSignal.any([clientSignal(reply), closing]);
         const onError = (error: unknown) => {
-          if (!signal.aborted) log.warn('events.failed', { jobId: id, error });
+          if (!signal.aborted) log.warn('events.failed', { jobId: id, err: error });
           return signal.aborted ? '' : sseFrame({ error: errorResponse(error).body.error });
         };
         await sendEvents(reply, eventFrames(trainingJobs.followEvents(caller, id, after, signal)), onError, {

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatAnswer, ChatDelta } from '#services/chat';
 import type { Finish } from '#services/choice-text';
-import type { Tokenizer } from '#text/tokenizer';
 import type { ChatFormat } from './chat-request.ts';
 
 /** What all parts of one answer share. */
@@ -141,7 +140,7 @@ function logprobsOf({ answer, format }: AnswerHead, deltas: readonly ChatDelta[]
   };
 }
 
-const bytesOf = (tokenizer: Tokenizer, tokenId: number): number[] => Array.from(tokenizer.tokenBytes(tokenId));
+const bytesOf = (tokenizer: { tokenBytes(id: number): Uint8Array }, tokenId: number): number[] => Array.from(tokenizer.tokenBytes(tokenId));
 
 /** Changes with whatever can change an answer: base model, adapter. */
 function fingerprint({ model }: ChatAnswer): string {

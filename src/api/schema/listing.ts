@@ -1,6 +1,6 @@
 // Lists with a cursor: the query that asks for a page and the envelope that carries it.
 import { z } from 'zod';
-import type { Listing, Page } from '#storage/storage';
+import type { Listing, Page } from '#domain/page';
 import { integer } from './lax.ts';
 
 const LIMIT_MAX = 100;

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { DEFAULTS, readServerConfig } from './config.ts';
+
+test('without flags and environment the defaults hold, and nothing can change them later', () => {
+  const config = readServerConfig({}, {});
+  expect(config.listen).toEqual({ host: DEFAULTS.host, port: DEFAULTS.port });
+  expect(config.models).toEqual(['starter']);
+  expect(config.api).toMatchObject({ basePath: '', bodyBytesMax: 16_000_000, trainingBodyBytesMax: 512_000_000 });
+  expect(() => Object.assign(config.api, { basePath: '/x' })).toThrow(TypeError);
+});
+
+test('a flag wins over the environment, and an empty variable is none', () => {
+  const env = { WHETSTONE_PORT: '1111', WHETSTONE_DATA: '/env', WHETSTONE_API_KEY: '' };
+  expect(readServerConfig({}, env)).toMatchObject({
+    listen: { port: 1111 },
+    dataDirectory: '/env',
+    bootstrapKey: null,
+  });
+  expect(readServerConfig({ port: '2222', data: '/flag' }, env)).toMatchObject({
+    listen: { port: 2222 },
+    dataDirectory: '/flag',
+  });
+});
+
+test('a base path loses its trailing slashes', () => {
+  expect(readServerConfig({ basePath: '/api/training/' }, {}).api.basePath).toBe('/api/training');
+});
+
+test.each([
+  [{ port: '70000' }, {}, /port must be an integer from 0 to 65535/],
+  [{}, { WHETSTONE_BODY_MB_MAX: '0' }, /WHETSTONE_BODY_MB_MAX must be an integer from 1/],
+  [{}, { WHETSTONE_DATABASE_URL: 'postgres://x' }, /WHETSTONE_DATABASE_URL is set, but .* not supported yet/],
+  [{}, { WHETSTONE_BLOBS_URL: 's3://x' }, /WHETSTONE_BLOBS_URL is set, but .* not supported yet/],
+  [{ basePath: '/a b' }, {}, /base path/],
+])('%j with %j is refused by name', (flags, env, message) => {
+  expect(() => readServerConfig(flags, env)).toThrow(message);
+});
