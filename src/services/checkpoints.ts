@@ -7,7 +7,8 @@ import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { BlobStore } from '#storage/blobs';
-import type { Listing, Page, Storage } from '#storage/storage';
+import type { Listing, Page } from '#domain/page';
+import type { Storage } from '#storage/storage';
 import type { BaseModels } from './base-models.ts';
 
 export interface Checkpoints {

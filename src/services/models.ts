@@ -12,7 +12,8 @@ import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { AdapterRef } from '#engine/inference-engine';
 import type { BlobStore } from '#storage/blobs';
-import type { Listing, ModelFilter, Page, Storage } from '#storage/storage';
+import type { Listing, Page } from '#domain/page';
+import type { ModelFilter, Storage } from '#storage/storage';
 import type { BaseModel, BaseModels } from './base-models.ts';
 import { checkpointName, parseModelName } from './model-name.ts';
 

@@ -7,7 +7,8 @@ import { AppError } from '#domain/errors';
 import { isFinished, type JobStatus, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { RlJobBody } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
-import type { Listing, Page, Storage } from '#storage/storage';
+import type { Listing, Page } from '#domain/page';
+import type { Storage } from '#storage/storage';
 import type { JobEvents } from './job-events.ts';
 
 export interface TrainingJobs {

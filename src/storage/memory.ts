@@ -11,7 +11,8 @@ import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/traini
 import { parseBlobName } from './blob-name.ts';
 import type { BlobStore } from './blobs.ts';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
-import type { Listing, NewEvent, Page, Storage } from './storage.ts';
+import type { Listing, Page } from '#domain/page';
+import type { NewEvent, Storage } from './storage.ts';
 
 interface Claimable extends TrainingJob {
   worker: string | null;

@@ -4,6 +4,7 @@
 import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
+import type { Listing, Page } from '#domain/page';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
 
 export interface Storage {
@@ -16,18 +17,6 @@ export interface Storage {
   /** Cheap round trip for health checks. */
   ping(): Promise<void>;
   close(): Promise<void>;
-}
-
-export interface Page {
-  /** Id of the last row already seen; a row that no longer exists or never did gives an empty page. */
-  readonly after: string | null;
-  readonly limit: number;
-}
-
-/** `hasMore`: at least one row follows the last one given. */
-export interface Listing<T> {
-  readonly rows: readonly T[];
-  readonly hasMore: boolean;
 }
 
 export interface ApiKeyStore {

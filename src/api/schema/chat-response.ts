@@ -140,7 +140,8 @@ function logprobsOf({ answer, format }: AnswerHead, deltas: readonly ChatDelta[]
   };
 }
 
-const bytesOf = (tokenizer: { tokenBytes(id: number): Uint8Array }, tokenId: number): number[] => Array.from(tokenizer.tokenBytes(tokenId));
+const bytesOf = (tokenizer: { tokenBytes(id: number): Uint8Array }, tokenId: number): number[] =>
+  Array.from(tokenizer.tokenBytes(tokenId));
 
 /** Changes with whatever can change an answer: base model, adapter. */
 function fingerprint({ model }: ChatAnswer): string {
