@@ -12,7 +12,7 @@ export function createSqliteDialect(path: string): SqliteDialect {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');
-  return new ImmediateSqliteDialect({ database: database as unknown as SqliteDatabase });
+  return new ImmediateSqliteDialect({ database: database });
 }
 
 class ImmediateSqliteDialect extends SqliteDialect {
