@@ -1,7 +1,6 @@
 // SQLite through libsql, tuned for durability: WAL, and an fsync per commit. Transactions take the write lock when they
 // begin, so that reading first and writing then cannot fail half-way because another process wrote between.
-import { SqliteDialect, type Driver, type SqliteDatabase } from 'kysely';
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, SqliteDialect, type Driver } from 'kysely';
 import Database from 'libsql';
 
 /** How long a statement waits for another process that writes. */
