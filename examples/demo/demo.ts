@@ -50,7 +50,7 @@ async function run(server: RunningServer): Promise<boolean> {
     `addition, ${HELD_OUT_PAIRS} held-out pairs × ${addition.rolloutsPerPrompt} samples: ${percent(sumsBefore)} → ${percent(sumsAfter)}`,
   );
   say(`adapters: ${join(DATA_DIRECTORY, 'blobs')}, one directory per checkpoint (PEFT format)`);
-  say(`serve them again: npx whetstone serve --data ${DATA_DIRECTORY}, model ${inferenceName(sums.model)}`);
+  say(`serve them again: node dist/cli.js serve --data ${DATA_DIRECTORY}, model ${inferenceName(sums.model)}`);
 
   const learned = wordsAfter >= WORDS_REWARD_MIN && sumsAfter - sumsBefore >= ADDITION_GAIN_MIN;
   if (!learned)
