@@ -81,7 +81,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       const made: Model[] = [];
       for (let i = 0; i < 5; i++) made.push(await addModel(storage, { project: i % 2 === 0 ? 'even' : 'odd' }));
       await addModel(storage, { entity: 'others' });
-      const list = storage.models.list;
+      const list: typeof storage.models.list = (filter, page) => storage.models.list(filter, page);
       expect((await list({ entity: 'team' }, FIRST)).rows).toEqual(made);
       expect(await list({ entity: 'team' }, { after: made[1]!.id, limit: 2 })).toEqual({
         rows: made.slice(2, 4),

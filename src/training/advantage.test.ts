@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { groupAdvantages, tokenSignals } from './advantage.ts';
+
+test('advantages are rewards minus the mean of the group, over its population deviation', () => {
+  const [group] = groupAdvantages([[1, 2, 3, 6]], true);
+  const deviation = Math.sqrt((4 + 1 + 0 + 9) / 4);
+  expect(group).toEqual([-2, -1, 0, 3].map((difference) => difference / (deviation + 1e-6)));
+  expect(groupAdvantages([[1, 2, 3, 6]], false)).toEqual([[-2, -1, 0, 3]]);
+});
+
+test('equal rewards, single rollouts and empty groups give no signal, exactly', () => {
+  expect(groupAdvantages([[0.1, 0.1, 0.1], [7], []], true)).toEqual([[0, 0, 0], [0], []]);
+});
+
+test('a rollout counts once whatever its length, and |advantage| times weight averages one over the tokens', () => {
+  const rollouts = [
+    { advantage: 1, trainedTokens: 10 },
+    { advantage: -3, trainedTokens: 30 },
+  ];
+  const signals = tokenSignals(rollouts, 0);
+  const tokenMean = (value: (i: number) => number) => (10 * value(0) + 30 * value(1)) / 40;
+  expect(signals[0]!.weight / signals[1]!.weight).toBeCloseTo(3, 5);
+  expect(tokenMean((i) => signals[i]!.weight)).toBeCloseTo(1, 12);
+  expect(tokenMean((i) => Math.abs(signals[i]!.advantage) * signals[i]!.weight)).toBeCloseTo(1, 12);
+  expect(signals[1]!.advantage / signals[0]!.advantage).toBeCloseTo(-3, 12);
+});
+
+test('a balance of one trains on positive advantages only, minus one on negative ones', () => {
+  const rollouts = [1, -1].map((advantage) => ({ advantage, trainedTokens: 5 }));
+  expect(tokenSignals(rollouts, 1).map(({ advantage }) => Math.abs(advantage) > 0)).toEqual([true, false]);
+  expect(tokenSignals(rollouts, -1).map(({ advantage }) => Math.abs(advantage) > 0)).toEqual([false, true]);
+  expect(tokenSignals([rollouts[1]!], 1)).toEqual([{ advantage: 0, weight: 1 }]); // nothing left: no division by zero
+});

@@ -1,0 +1,132 @@
+// Rollouts become tokens with the starter's real tokenizer and template: sampled ids verbatim, everything else as a prompt
+// of the service would have had it.
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { ChatMessage } from '#domain/chat';
+import type { History, SampledTurn, Turn } from '#domain/trajectory';
+import { createConversationEncoder } from '#services/conversation-encoder';
+import { openTextModel } from '#text/text-model';
+import { tokenizeHistory } from '#training/tokenize';
+
+const text = await openTextModel(fileURLToPath(new URL('../../models/starter', import.meta.url)));
+const encoder = createConversationEncoder('starter', text, text.tokenizer.vocabSize);
+const { tokenizer } = text;
+const END = tokenizer.tokenId('<|im_end|>')!;
+
+const said = (role: string, content: string): Turn => ({ kind: 'message', message: { role, content } });
+
+function sampled(
+  content: string,
+  change: Partial<SampledTurn> = {},
+  ids = [...tokenizer.encode(content), END],
+): SampledTurn {
+  return {
+    kind: 'sampled',
+    message: { role: 'assistant', content },
+    finishReason: 'stop',
+    logprobs: ids.map((id, i) => ({ token: `token_id:${id}`, logprob: -0.5 - i })),
+    tokenIds: null,
+    promptTokenIds: null,
+    ...change,
+  };
+}
+const history = (...turns: Turn[]): History => ({ turns, tools: null });
+const promptOf = (...messages: ChatMessage[]) => tokenizer.encode(encoder.renderPrompt(messages, null));
+const hello: ChatMessage = { role: 'user', content: 'Hello!' };
+
+test('a prompt is context, sampled tokens are trained with their logprobs', () => {
+  const { sequences, problems } = tokenizeHistory(history(said('user', 'Hello!'), sampled('maybe')), encoder);
+  const prompt = promptOf(hello);
+  const answer = [...tokenizer.encode('maybe'), END];
+  expect(problems).toEqual([]);
+  expect(sequences).toHaveLength(1);
+  expect(sequences[0]!.tokens).toEqual([...prompt, ...answer]);
+  expect(sequences[0]!.sampled).toEqual([...prompt.map(() => null), ...answer.map((_, i) => -0.5 - i)]);
+});
+
+test('sampled ids stay as they are, also where the text would be encoded otherwise', () => {
+  const byBytes = [...Buffer.from('maybe')].map((byte) => tokenizer.tokenId(String.fromCharCode(byte))!);
+  expect(byBytes).not.toEqual(tokenizer.encode('maybe'));
+  const { sequences } = tokenizeHistory(
+    history(said('user', 'Hello!'), sampled('maybe', {}, [...byBytes, END])),
+    encoder,
+  );
+  expect(sequences[0]!.tokens.slice(-6)).toEqual([...byBytes, END]);
+});
+
+test('a later turn goes on in the same sequence, and the end of a turn is not there twice', () => {
+  const turns = [said('user', 'Hello!'), sampled('yes'), said('user', 'Sure?'), sampled('no')];
+  const { sequences } = tokenizeHistory(history(...turns), encoder);
+  expect(sequences).toHaveLength(1);
+  const whole = promptOf(hello, { role: 'assistant', content: 'yes' }, { role: 'user', content: 'Sure?' });
+  expect(sequences[0]!.tokens).toEqual([...whole, ...tokenizer.encode('no'), END]);
+  expect(sequences[0]!.sampled.filter((logprob) => logprob !== null)).toHaveLength(4);
+});
+
+test('a turn that was cut by its length is closed by the template, untrained', () => {
+  const cut = sampled('yes', { finishReason: 'length' }, tokenizer.encode('yes'));
+  const { sequences } = tokenizeHistory(
+    history(said('user', 'Hello!'), cut, said('user', 'Sure?'), sampled('no')),
+    encoder,
+  );
+  const whole = promptOf(hello, { role: 'assistant', content: 'yes' }, { role: 'user', content: 'Sure?' });
+  expect(sequences[0]!.tokens.slice(0, whole.length)).toEqual(whole);
+  expect(sequences[0]!.sampled[promptOf(hello).length + 1]).toBeNull();
+});
+
+test('plain assistant messages are context, and nothing follows the last trained turn', () => {
+  const turns = [
+    said('user', 'Hello!'),
+    said('assistant', 'Hello!'),
+    said('user', 'Sure?'),
+    sampled('yes'),
+    said('user', 'Bye.'),
+    said('assistant', 'Bye.'),
+  ];
+  const { sequences } = tokenizeHistory(history(...turns), encoder);
+  expect(sequences).toHaveLength(1);
+  expect(sequences[0]!.tokens.at(-1)).toBe(END);
+  expect(sequences[0]!.sampled.filter((logprob) => logprob !== null)).toHaveLength(2);
+});
+
+test("the client's own prompt ids win; where they do not go on from the tokens so far, a new sequence begins", () => {
+  const first = sampled('yes', { promptTokenIds: [1, 2, 3], tokenIds: [7, END], logprobs: null });
+  const goesOn = sampled('no', { promptTokenIds: [1, 2, 3, 7, END, 9], tokenIds: [8], logprobs: null });
+  const startsOver = sampled('no', { promptTokenIds: [1, 2, 4], tokenIds: [8], logprobs: null });
+  expect(tokenizeHistory(history(first, goesOn), encoder).sequences.map((s) => s.tokens)).toEqual([
+    [1, 2, 3, 7, END, 9, 8],
+  ]);
+  expect(tokenizeHistory(history(first, startsOver), encoder).sequences.map((s) => s.tokens)).toEqual([
+    [1, 2, 3, 7, END],
+    [1, 2, 4, 8],
+  ]);
+});
+
+test('token texts are looked up in the vocabulary; what is not there is reported, not guessed', () => {
+  const byText = sampled('yes', {
+    logprobs: [
+      { token: 'yes', logprob: -1 },
+      { token: '<|im_end|>', logprob: null },
+    ],
+  });
+  const { sequences } = tokenizeHistory(history(said('user', 'Hello!'), byText), encoder);
+  expect(sequences[0]!.tokens.slice(-2)).toEqual([tokenizer.tokenId('yes'), END]);
+  expect(sequences[0]!.sampled.at(-1)).toBeNaN();
+  const unknown = sampled('yes', { logprobs: [{ token: 'no such token', logprob: -1 }] });
+  expect(tokenizeHistory(history(said('user', 'Hello!'), unknown), encoder)).toEqual({
+    sequences: [],
+    problems: ['unknown_tokens'],
+  });
+  const beyond = sampled('yes', { logprobs: [{ token: 'token_id:99999999', logprob: -1 }] });
+  expect(tokenizeHistory(history(beyond), encoder).problems).toEqual(['unknown_tokens']);
+  const uneven = sampled('yes', { tokenIds: [1, 2, 3], logprobs: [{ token: 'token_id:1', logprob: -1 }] });
+  expect(tokenizeHistory(history(uneven), encoder).problems).toEqual(['logprob_count_mismatch']);
+});
+
+test('a history without sampled tokens says so', () => {
+  const without = sampled('yes', { logprobs: null });
+  expect(tokenizeHistory(history(said('user', 'Hello!'), without), encoder)).toEqual({
+    sequences: [],
+    problems: ['no_trainable_tokens'],
+  });
+});
