@@ -1,0 +1,292 @@
+// The job runner when everything around it dies: after each single operation in turn (a row, a blob, a verb of the engine)
+// the "process" is killed, a fresh runner starts on what was stored, and the result must be that of an undisturbed run.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#base/clock';
+import { createId } from '#base/ids';
+import { silentLog } from '#base/log';
+import { AppError } from '#domain/errors';
+import type { TrainingEvent } from '#domain/training-job';
+import type { RlJobBody, Trajectory } from '#domain/trajectory';
+import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
+import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
+import type { TrainingEngine } from '#engine/training-engine';
+import { createJobEvents, type JobEvents } from '#services/job-events';
+import { createJobRunner } from '#services/job-runner';
+import { createTrainingJobs, type TrainingJobs } from '#services/training-jobs';
+import type { BlobStore } from '#storage/blobs';
+import { createMemoryBlobs, createMemoryStorage } from '#storage/memory';
+import type { Storage } from '#storage/storage';
+import { DEFAULT_LORA } from '#training/rl-config';
+import type { ConversationEncoder } from '#training/tokenize';
+import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
+
+const OWNER = { entity: 'team', keyId: 'k' };
+const DEADLINE_MS = 20_000;
+
+const encoder: ConversationEncoder = {
+  vocabSize: 260,
+  renderPrompt: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
+  renderClosed: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
+  turnEnd: '\n',
+  encode: (text) => [...text].map((character) => character.charCodeAt(0)),
+  tokenId: () => null,
+};
+
+const rollout = (reward: number, answer: string): Trajectory => ({
+  histories: [
+    {
+      turns: [
+        { kind: 'message', message: { role: 'user', content: 'ask' } },
+        {
+          kind: 'sampled',
+          message: { role: 'assistant', content: answer },
+          finishReason: 'stop',
+          logprobs: null,
+          tokenIds: encoder.encode(answer),
+          promptTokenIds: null,
+        },
+      ],
+      tools: null,
+    },
+  ],
+  reward,
+  metrics: {},
+});
+const BODY: RlJobBody = {
+  groups: ['abc', 'xyz'].map((letters) => ({
+    trajectories: [...letters].map((letter, i) => rollout(i, letter.repeat(4))),
+    exceptionCount: 0,
+    metrics: {},
+  })),
+  config: { learningRate: 1e-2, packedSequenceLength: 8 },
+};
+const NOTHING_TO_LEARN: RlJobBody = {
+  groups: [{ trajectories: [rollout(1, 'a'), rollout(1, 'b')], exceptionCount: 0, metrics: {} }],
+  config: {},
+};
+
+let model: TinyModel;
+let engine: TrainingEngine;
+let work: string;
+beforeAll(async () => {
+  model = await writeTinyModel();
+  engine = await createOnnxTrainingEngine({ modelDirectory: model.directory, threads: 1, log: silentLog });
+  work = await mkdtemp(join(tmpdir(), 'whetstone-runner-'));
+});
+afterAll(async () => {
+  await engine.close();
+  await model.remove();
+  await rm(work, { recursive: true, force: true });
+});
+
+interface World {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly modelId: string;
+  readonly jobEvents: JobEvents;
+  readonly jobs: TrainingJobs;
+}
+
+async function createWorld(): Promise<World> {
+  const [storage, blobs, modelId] = [createMemoryStorage(), createMemoryBlobs(), createId()];
+  const directory = await mkdtemp(join(work, 'fresh-'));
+  const layers = linearLayers(model.config);
+  await writePeftDirectory(directory, createLoraAdapter(layers, DEFAULT_LORA), layers, 'tiny');
+  await blobs.putDirectory(`checkpoints/${modelId}/0`, directory);
+  await storage.models.create(
+    { id: modelId, entity: 'team', project: 'p', name: 'm', baseModel: 'tiny', runId: null, createdAtMs: 0 },
+    { id: createId(), modelId, step: 0, metrics: {}, blobPrefix: `checkpoints/${modelId}/0`, createdAtMs: 0 },
+  );
+  const jobEvents = createJobEvents();
+  const jobs = createTrainingJobs({
+    storage,
+    blobs,
+    jobEvents,
+    clock: systemClock,
+    log: silentLog,
+    queuedJobsMax: 100,
+  });
+  return { storage, blobs, modelId, jobEvents, jobs };
+}
+
+/** Counts every call to the wrapped objects; from the `lastCall`-th on, nothing happens any more. */
+function createKillSwitch(lastCall: number) {
+  let die: () => void = () => {};
+  const died = new Promise<void>((resolve) => (die = resolve));
+  let calls = 0;
+  function wrap<T extends object>(target: T): T {
+    return new Proxy(target, {
+      get(object, key) {
+        const value = Reflect.get(object, key) as unknown;
+        if (typeof value === 'object' && value !== null) return wrap(value);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          if (++calls > lastCall) {
+            die();
+            throw new Error('killed');
+          }
+          const result = (await Reflect.apply(value, object, args)) as unknown;
+          // Sessions of the engine are wrapped too; rows and blobs are plain data.
+          return typeof result === 'object' && result !== null && 'optimStep' in result ? wrap(result) : result;
+        };
+      },
+    });
+  }
+  return { wrap, died, calls: () => calls };
+}
+
+/** Runs until the job has ended or the switch kills everything. Sessions that a dead runner left open are closed. */
+async function runUntilEnd(world: World, jobId: string, { lastCall = Infinity, failAt = null as number | null } = {}) {
+  const kill = createKillSwitch(lastCall);
+  const open: { close(): Promise<void> }[] = [];
+  const tracked: TrainingEngine = {
+    maxRowLength: 64,
+    status: () => engine.status(),
+    close: () => engine.close(),
+    async open(options, signal) {
+      const session =
+        failAt === null
+          ? await engine.open(options, signal)
+          : failingOnce(await engine.open(options, signal), failures);
+      open.push(session);
+      return session;
+    },
+  };
+  const failures = { verbsLeft: failAt ?? Infinity };
+  const runner = createJobRunner({
+    storage: kill.wrap(world.storage),
+    blobs: kill.wrap(world.blobs),
+    jobEvents: world.jobEvents,
+    clock: systemClock,
+    log: silentLog,
+    workDirectory: join(work, createId()),
+    saveEveryMs: 0,
+    trainerOf: () => ({ engine: kill.wrap(tracked), encoder, preload: async () => {} }),
+  });
+  await runner.start().catch(() => undefined);
+  const ended = (async () => {
+    for await (const _ of world.jobs.followEvents(OWNER, jobId, null, AbortSignal.timeout(DEADLINE_MS)));
+  })();
+  await Promise.race([ended, kill.died]);
+  await runner.stop();
+  for (const session of open) await session.close().catch(() => undefined);
+  return { calls: kill.calls() };
+}
+
+/** The engine's process dies at one verb, once. */
+function failingOnce<T extends object>(session: T, failures: { verbsLeft: number }): T {
+  return new Proxy(session, {
+    get(object, key) {
+      const value = Reflect.get(object, key) as unknown;
+      if (typeof value !== 'function' || key === 'close') return value;
+      return (...args: unknown[]) => {
+        if (failures.verbsLeft-- === 0)
+          return Promise.reject(new AppError('engine_unavailable', 'The training process died.'));
+        return Reflect.apply(value, object, args) as unknown;
+      };
+    },
+  });
+}
+
+async function outcome({ storage, blobs, modelId, jobs }: World, jobId: string) {
+  const job = await jobs.get(OWNER, jobId);
+  const { rows } = await jobs.listEvents(OWNER, jobId, { after: null, limit: 100 });
+  const checkpoint = await storage.checkpoints.findLatest(modelId);
+  const adapter = await blobs.find(`${checkpoint!.blobPrefix}/adapter_model.safetensors`);
+  return {
+    status: job.status,
+    skipped: job.skipped,
+    step: checkpoint!.step,
+    events: rows.map(({ type, data }: TrainingEvent) => ({ type, data: { ...data, tokens_per_second: null } })),
+    adapter: Buffer.from(adapter!).toString('base64'),
+    leftOver: (await blobs.list(`jobs/${jobId}/resume`)).length,
+  };
+}
+
+async function undisturbed(body: RlJobBody) {
+  const world = await createWorld();
+  const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+  const { calls } = await runUntilEnd(world, id);
+  return { calls, expected: await outcome(world, id) };
+}
+
+describe('a job', () => {
+  test('ends with a checkpoint, its events numbered from start to end', async () => {
+    const { expected } = await undisturbed(BODY);
+    expect(expected).toMatchObject({ status: 'succeeded', step: 1, leftOver: 0 });
+    const types = expected.events.map(({ type }) => type);
+    expect(types).toEqual([
+      'training_started',
+      ...new Array<string>(types.length - 2).fill('gradient_step'),
+      'training_ended',
+    ]);
+    expect(expected.events[0]!.data).toMatchObject({ num_sequences: types.length - 2 });
+    expect(types.length).toBeGreaterThan(4);
+  });
+
+  test('that has nothing to learn makes a step with the same weights and says why', async () => {
+    const before = (await undisturbed(BODY)).expected.adapter;
+    const { expected } = await undisturbed(NOTHING_TO_LEARN);
+    expect(expected).toMatchObject({ status: 'succeeded', step: 1, skipped: { equal_rewards: 2 } });
+    expect(expected.adapter).not.toBe(before);
+    expect(expected.events.map(({ type }) => type)).toEqual(['training_started', 'training_ended']);
+    expect(expected.events[0]!.data).toMatchObject({ num_sequences: 0, skipped: { equal_rewards: 2 } });
+  });
+
+  test('killed after any single operation goes on in a new process: same events, same bytes', async () => {
+    const { calls, expected } = await undisturbed(BODY);
+    expect(calls).toBeGreaterThan(30);
+    for (let lastCall = 0; lastCall < calls; lastCall++) {
+      const world = await createWorld();
+      const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
+      await runUntilEnd(world, id, { lastCall });
+      await runUntilEnd(world, id);
+      expect(await outcome(world, id), `killed after ${lastCall} operations`).toEqual({
+        ...expected,
+        leftOver: expect.any(Number) as number,
+      });
+    }
+  }, 120_000);
+
+  test('goes on when the training process dies at any verb: same events, same bytes', async () => {
+    const { expected } = await undisturbed(BODY);
+    const verbs = 3 * (expected.events.length - 2);
+    for (let failAt = 0; failAt < verbs; failAt++) {
+      const world = await createWorld();
+      const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
+      await runUntilEnd(world, id, { failAt });
+      expect(await outcome(world, id), `died at verb ${failAt}`).toEqual(expected);
+    }
+  }, 60_000);
+
+  test('that cannot be run ends in training_failed with its cause', async () => {
+    const world = await createWorld();
+    const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
+    await world.blobs.delete(`jobs/${id}`);
+    await runUntilEnd(world, id);
+    const failed = await outcome(world, id);
+    expect(failed).toMatchObject({ status: 'failed', step: 0 });
+    expect(failed.events.at(-1)).toMatchObject({
+      type: 'training_failed',
+      data: { error_message: expect.stringContaining('body') as string },
+    });
+  });
+
+  test('that was cancelled while it waited is never run', async () => {
+    const world = await createWorld();
+    const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
+    await world.jobs.cancel(OWNER, id);
+    await runUntilEnd(world, id);
+    expect(await outcome(world, id)).toMatchObject({
+      status: 'cancelled',
+      step: 0,
+      events: [{ type: 'training_failed', data: { error_message: 'cancelled' } }],
+    });
+    await expect(world.jobs.cancel(OWNER, id)).rejects.toThrow('finished already');
+    await expect(world.jobs.get({ ...OWNER, entity: 'others' }, id)).rejects.toThrow('No training job');
+  });
+});
