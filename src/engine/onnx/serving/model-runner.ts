@@ -61,7 +61,11 @@ export async function openModelRunner({
   const source = await openSafetensors(modelDirectory);
   let session: Session;
   try {
-    session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source)), { threads });
+    // More threads than products of attention would split one over its columns, which changes the order of its sums: a
+    // sequence's logits would depend on the batch (docs/decisions/0001).
+    session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source)), {
+      threads: Math.min(threads, config.kvHeads),
+    });
   } finally {
     await source.close();
   }
