@@ -137,7 +137,7 @@ CONVERSATIONS: dict[str, dict] = {
     "an unknown role": {"messages": [user("hi"), {"role": "critic", "content": "bad"}]},
 }
 
-# A template in JavaScript sees numbers, not their spelling: 2.0 is 2, and integers beyond 2^53 are rounded.
+# JSON.parse would make 2.0 a 2 and round integers beyond 2^53; prompts must keep them as Python writes them.
 HARD_CONVERSATIONS: dict[str, dict] = {
     "floats without a fraction and large numbers": {
         "messages": [

@@ -153,7 +153,7 @@ def ten_steps(model: PeftModel, training: dict, inputs: dict[str, torch.Tensor])
     optimizer = torch.optim.AdamW(parameters, **ADAMW)
     losses, grad_norms = [], []
     for _ in range(STEPS):
-        loss = policy_loss(trained_logprobs(model, training), *inputs.values(), **CLIP["cispo"])
+        loss = policy_loss(trained_logprobs(model, training), **inputs, **CLIP["cispo"])
         optimizer.zero_grad()
         loss.backward()
         grad_norms.append(torch.nn.utils.clip_grad_norm_(parameters, MAX_GRAD_NORM).item())
@@ -191,8 +191,12 @@ def make(family: Family) -> None:
 
     inputs = policy_inputs(trained_logprobs(peft_model, training), generator)
     losses = {"cross_entropy": cross_entropy(trained_logprobs(peft_model, training))}
+    gaps = {**inputs, "old_logprobs": inputs["old_logprobs"].clone()}
+    gaps["old_logprobs"][[4, 11]] = torch.nan  # tokens that came without log-probabilities
     for name, clip in CLIP.items():
-        losses[name] = policy_loss(trained_logprobs(peft_model, training), *inputs.values(), **clip)
+        losses[name] = policy_loss(trained_logprobs(peft_model, training), **inputs, **clip)
+        losses[f"{name}_gaps"] = policy_loss(trained_logprobs(peft_model, training), **gaps, **clip)
+    tensors["training.old_logprobs_with_gaps"] = gaps["old_logprobs"]
     tensors["training.logprobs"] = trained_logprobs(peft_model, training).detach()
     tensors |= {f"training.{name}": value for name, value in inputs.items()}
     for name, loss in losses.items():
@@ -237,7 +241,7 @@ def eager_against_sdpa(
     model = PeftModel.from_pretrained(load(directory / "model", "sdpa"), directory / "adapter", is_trainable=True).eval()
     with torch.no_grad():
         logits = all_logits(model, sequences)
-    loss = policy_loss(trained_logprobs(model, training), *inputs.values(), **CLIP["cispo"])
+    loss = policy_loss(trained_logprobs(model, training), **inputs, **CLIP["cispo"])
     gradients = gradients_of(model, loss)
     noise = {
         "logits": max((logits[name] - eager[f"adapter.logits.{name}"]).abs().max().item() for name in logits),

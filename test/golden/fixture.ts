@@ -6,7 +6,7 @@ import { openSafetensors } from '#engine/onnx/weights/safetensors';
 export const FAMILIES = ['llama', 'qwen2', 'qwen3'] as const;
 export type FamilyName = (typeof FAMILIES)[number];
 export const SEQUENCES = ['short', 'longer', 'forty'] as const;
-export type LossName = 'cross_entropy' | 'cispo' | 'ppo';
+export type LossName = 'cross_entropy' | 'cispo' | 'ppo' | 'cispo_gaps' | 'ppo_gaps';
 
 interface ClipRange {
   readonly ppo: boolean;

@@ -1,5 +1,5 @@
-// LoRA training against PyTorch and PEFT, through the interface that jobs use: log-probabilities, three losses, the
-// gradient of every LoRA matrix by name, and ten AdamW steps.
+// LoRA training against PyTorch and PEFT, through the interface that jobs use: log-probabilities, the losses
+// of RL jobs, the gradient of every LoRA matrix by name, and ten AdamW steps.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { FAMILIES, openModelFixture, readAllTensors, type LossName, type ModelFi
 import { goldenLoss } from './loss-programs.ts';
 import { LAYOUTS, trainingRow, type Layout } from './training-rows.ts';
 
-const LOSSES: readonly LossName[] = ['cross_entropy', 'cispo', 'ppo'];
+const LOSSES: readonly LossName[] = ['cross_entropy', 'cispo', 'ppo', 'cispo_gaps', 'ppo_gaps'];
 const CASES = LAYOUTS.flatMap((layout) => LOSSES.map((loss) => ({ layout, loss })));
 
 describe.each(FAMILIES)('%s', (family) => {
@@ -51,7 +51,7 @@ describe.each(FAMILIES)('%s', (family) => {
   test.each(CASES)('with $layout, the $loss loss and every LoRA gradient are those of PyTorch', ({ layout, loss }) =>
     withSession(async (session) => {
       const { losses, clip, tolerance } = fixture.expected;
-      const result = await session.forwardBackward(trainingRow(fixture, layout), goldenLoss(loss, clip));
+      const result = await session.forwardBackward(trainingRow(fixture, layout, loss), goldenLoss(loss, clip));
       expect(Math.abs(result.loss / losses[loss] - 1)).toBeLessThan(tolerance.loss);
 
       const gradients = await readGradients(session, join(scratch, `${loss}-${LAYOUTS.indexOf(layout)}`));

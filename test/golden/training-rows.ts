@@ -2,12 +2,14 @@
 // its own copy of the prompt, or both after one shared prompt. Trained tokens come completion by completion, as in
 // python/golden/make_models.py.
 import type { TrainingRow } from '#engine/training-engine';
-import type { ModelFixture } from './fixture.ts';
+import type { LossName, ModelFixture } from './fixture.ts';
 
 export type Layout = 'a prompt per completion' | 'one shared prompt';
 export const LAYOUTS: readonly Layout[] = ['a prompt per completion', 'one shared prompt'];
 
-export function trainingRow({ expected, tensors }: ModelFixture, layout: Layout): TrainingRow {
+/** The `gaps` losses train with tokens that came without old log-probabilities. */
+export function trainingRow(fixture: ModelFixture, layout: Layout, loss: LossName = 'cispo'): TrainingRow {
+  const { expected, tensors } = fixture;
   const { prompt, completions, trained } = expected.training;
   const row = {
     tokens: [] as number[],
@@ -51,7 +53,7 @@ export function trainingRow({ expected, tensors }: ModelFixture, layout: Layout)
     targets: Int32Array.from(row.targets),
     sequenceIds: Int32Array.from(row.sequenceIds),
     inputs: {
-      oldLogprobs: tensors.get('training.old_logprobs')!,
+      oldLogprobs: tensors.get(`training.old_logprobs${loss.endsWith('_gaps') ? '_with_gaps' : ''}`)!,
       advantages: tensors.get('training.advantages')!,
       weights: tensors.get('training.weights')!,
     },
