@@ -58,15 +58,24 @@ async function alternate(
   return Object.fromEntries(Object.entries(samples).map(([name, xs]) => [name, median(xs)]));
 }
 
-async function benchSampling(modelDirectory: string): Promise<Measurement[]> {
+/** The same bits on both sides: float32 against F32, int8 against Q8_0 (both blocks of 32 with a scale). */
+const PRECISIONS = [
+  ['float32', 'f32'],
+  ['int8', 'q8_0'],
+] as const;
+
+async function benchSampling(
+  modelDirectory: string,
+  [precision, peerPrecision]: (typeof PRECISIONS)[number],
+): Promise<Measurement[]> {
   const contestants = [
-    await openWhetstone(modelDirectory, threads),
-    await openLlamaCpp(config!, 'f32', threads),
+    await openWhetstone(modelDirectory, precision, threads),
+    await openLlamaCpp(config!, peerPrecision, threads),
   ].filter((s) => s !== null);
   if (contestants.length === 1) say('llama.cpp is not installed: npm ci --prefix bench/peers --ignore-scripts');
   const measurements: Measurement[] = [];
   measurements.push({
-    what: `prefill ${PREFILL_TOKENS}`,
+    what: `${precision} prefill ${PREFILL_TOKENS}`,
     unit: 'tokens/s',
     tokensPerSecond: await alternate(contestants, async (s) => {
       const { firstTokenMs } = await s.generate(prompts(1, PREFILL_TOKENS), 1);
@@ -75,7 +84,7 @@ async function benchSampling(modelDirectory: string): Promise<Measurement[]> {
   });
   for (const batch of BATCHES) {
     measurements.push({
-      what: `decode, batch ${batch}`,
+      what: `${precision} decode, batch ${batch}`,
       unit: 'tokens/s',
       tokensPerSecond: await alternate(contestants, async (s) => {
         const { tokens, firstTokenMs, totalMs } = await s.generate(prompts(batch, DECODE_PROMPT_TOKENS), DECODE_TOKENS);
@@ -110,13 +119,15 @@ async function benchTraining(modelDirectory: string): Promise<Measurement> {
 function report({ what, unit, tokensPerSecond }: Measurement): void {
   const [[, ours], ...peers] = Object.entries(tokensPerSecond) as [[string, number], ...[string, number][]];
   const ratios = peers.map(([name, theirs]) => `${(ours / theirs).toFixed(2)}x ${name} (${theirs.toFixed(1)})`);
-  say(`${what.padEnd(22)} ${ours.toFixed(1).padStart(9)} ${unit}   ${ratios.join(', ')}`);
+  say(`${what.padEnd(25)} ${ours.toFixed(1).padStart(9)} ${unit}   ${ratios.join(', ')}`);
 }
 
 say(`shape ${flags.shape}, ${threads} threads, ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`);
 const modelDirectory = await makeModelDirectory(config);
 try {
-  const measurements = [...(await benchSampling(modelDirectory)), await benchTraining(modelDirectory)];
+  const measurements: Measurement[] = [];
+  for (const precisions of PRECISIONS) measurements.push(...(await benchSampling(modelDirectory, precisions)));
+  measurements.push(await benchTraining(modelDirectory));
   measurements.forEach(report);
   await mkdir('bench/results', { recursive: true });
   const path = `bench/results/${flags.shape}.json`;

@@ -1,19 +1,25 @@
 // Our sampler under test, in this process.
 import { silentLog } from '#base/log';
+import type { ServingPrecision } from '#engine/onnx/models/serving-graph';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
 import type { Sampler } from './sampling.ts';
 
-export async function openWhetstone(modelDirectory: string, threads: number): Promise<Sampler> {
+export async function openWhetstone(
+  modelDirectory: string,
+  precision: ServingPrecision,
+  threads: number,
+): Promise<Sampler> {
   const engine = await openOnnxInferenceEngine({
     modelDirectory,
+    precision,
     threads,
     limits: DEFAULT_INFERENCE_LIMITS,
     log: silentLog,
   });
   const sampling = { temperature: 0, topP: 1, topK: 0, seed: 1, stopTokenIds: [], topLogprobs: 0 };
   return {
-    name: 'whetstone float32',
+    name: `whetstone ${precision}`,
     async generate(prompts, newTokens) {
       const started = performance.now();
       let firstTokenMs = 0;

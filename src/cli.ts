@@ -47,6 +47,10 @@ program
     collect,
     [],
   )
+  .option(
+    '--precision <name>',
+    `weights for sampling: float32, or int8 for large models: less memory, faster, rounded logprobs (default ${DEFAULTS.precision})`,
+  )
   .option('--base-path <path>', 'answer under this prefix too, such as /api/training (env WHETSTONE_BASE_PATH)')
   .option(
     '--log-level <level>',

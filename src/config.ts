@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LOG_LEVELS, type LogLevel } from '#base/log';
 import { AppError } from '#domain/errors';
+import { SERVING_PRECISIONS, type ServingPrecision } from '#engine/onnx/models/serving-graph';
 
 const MB = 1_000_000;
 
@@ -12,6 +13,7 @@ export const DEFAULTS = {
   port: 8484,
   data: './.whetstone',
   model: 'starter',
+  precision: 'float32' as ServingPrecision, // what was sampled is what is trained, to 1e-4
   logLevel: 'info' as LogLevel,
   bodyMb: 16, // a chat of a million tokens of text
   trainingBodyMb: 512, // a token with its logprob is 60 to 150 bytes: millions of tokens; one JS string holds no more
@@ -29,6 +31,8 @@ export interface ServerConfig {
   readonly dataDirectory: string;
   /** Names, directories or Hub ids. The first is the default of chat requests. */
   readonly models: readonly [string, ...string[]];
+  /** Of the weights that sample; training is always in float32. */
+  readonly precision: ServingPrecision;
   /** Accepted as it is, entity `default`. */
   readonly bootstrapKey: string | null;
   readonly logLevel: LogLevel;
@@ -62,6 +66,7 @@ export interface ServeFlags {
   readonly data?: string | undefined;
   readonly model?: readonly string[] | undefined;
   readonly basePath?: string | undefined;
+  readonly precision?: string | undefined;
   readonly logLevel?: string | undefined;
 }
 
@@ -79,8 +84,13 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     },
     dataDirectory: readDataDirectory(flags.data, env),
     models: [first, ...others],
+    precision: readChoice('precision', flags.precision ?? DEFAULTS.precision, SERVING_PRECISIONS),
     bootstrapKey: setting(env, 'WHETSTONE_API_KEY'),
-    logLevel: readLogLevel(flags.logLevel ?? setting(env, 'WHETSTONE_LOG_LEVEL') ?? DEFAULTS.logLevel),
+    logLevel: readChoice(
+      'log level',
+      flags.logLevel ?? setting(env, 'WHETSTONE_LOG_LEVEL') ?? DEFAULTS.logLevel,
+      LOG_LEVELS,
+    ),
     api: {
       basePath: readBasePath(flags.basePath ?? setting(env, 'WHETSTONE_BASE_PATH') ?? ''),
       bodyBytesMax: MB * readMegabytes(env, 'WHETSTONE_BODY_MB_MAX', DEFAULTS.bodyMb),
@@ -123,10 +133,10 @@ const MEGABYTES_MAX = 512; // V8 holds at most 2^29 characters in one string
 const readMegabytes = (env: Environment, name: string, fallback: number): number =>
   readInteger(name, setting(env, name) ?? String(fallback), 1, MEGABYTES_MAX);
 
-function readLogLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text);
-  if (level) return level;
-  throw new AppError('invalid_request', `The log level must be one of ${LOG_LEVELS.join(', ')}, not "${text}".`);
+function readChoice<T extends string>(name: string, text: string, choices: readonly T[]): T {
+  const choice = choices.find((known) => known === text);
+  if (choice !== undefined) return choice;
+  throw new AppError('invalid_request', `The ${name} must be one of ${choices.join(', ')}, not "${text}".`);
 }
 
 /** `/api/training`; empty for none. */

@@ -150,7 +150,7 @@ async function openHostedModel(
   const text = await openTextModel(directory);
   warnOfDefaults(id, text.generationDefaults, log);
   const [inference, training] = await allOpened([
-    openInferenceEngine({ modelDirectory: directory, log: log.child({ model: id }) }),
+    openInferenceEngine({ modelDirectory: directory, precision: config.precision, log: log.child({ model: id }) }),
     openTrainingEngine({ modelDirectory: directory, baseModelName: id, log: log.child({ model: id }) }),
   ]);
   open.add(() => inference.close());

@@ -20,7 +20,7 @@ export interface ServingForward {
 
 export async function openServingForward(config: DecoderConfig, modelDirectory: string): Promise<ServingForward> {
   const source = await openSafetensors(modelDirectory);
-  const session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source)), {
+  const session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source), 'float32'), {
     threads: 1,
   });
   await source.close();

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Log } from '#base/log';
 import type { InferenceEngine } from '../inference-engine.ts';
 import type { TrainingEngine } from '../training-engine.ts';
+import type { ServingPrecision } from './models/serving-graph.ts';
 import { openHostedInferenceEngine } from './process/hosted-inference-engine.ts';
 import { openHostedTrainingEngine } from './process/hosted-training-engine.ts';
 import type { ChildTimings } from './process/supervised-child.ts';
@@ -32,6 +33,8 @@ export interface OpenEngineOptions {
 }
 
 export interface OpenInferenceOptions extends OpenEngineOptions {
+  /** Default: float32. */
+  readonly precision?: ServingPrecision;
   readonly limits?: Partial<InferenceLimits>;
 }
 
@@ -44,8 +47,9 @@ export interface OpenTrainingOptions extends OpenEngineOptions {
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
 export function openInferenceEngine(options: OpenInferenceOptions): Promise<InferenceEngine> {
   const { modelDirectory, log, threads = availableParallelism(), timings = INFERENCE_TIMINGS } = options;
+  const { precision = 'float32' } = options;
   const limits = { ...DEFAULT_INFERENCE_LIMITS, ...options.limits };
-  return openHostedInferenceEngine({ modelDirectory, threads, limits, timings, log });
+  return openHostedInferenceEngine({ modelDirectory, threads, precision, limits, timings, log });
 }
 
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */

@@ -1,5 +1,5 @@
 // The graph that a model runner steps: new tokens of a batch over the caches we own. One graph serves prefill (batch 1,
-// seq = chunk) and decode (seq 1). Weights are constants; adapters are inputs, several at once.
+// seq = chunk) and decode (seq 1). Weights are constants, float32 or 8-bit; adapters are inputs, several at once.
 //
 // Inputs                                             Outputs
 //   tokens      int64 [batch, seq]                     logits     [rows, vocab]
@@ -21,12 +21,20 @@
 // 1024 → 3072 with 24 columns.
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
+import { BLOCK_SIZE, quantizeBlocks8 } from '../weights/quantize.ts';
 import { cachedAttention, tileMask } from './attention.ts';
 import type { DecoderConfig } from './config.ts';
 import { decoderForward } from './decoder.ts';
 import { fusedBias, fusedWeight, projections, type DecoderWeights, type FusedLinear } from './parameters.ts';
 
-export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights): Graph {
+/**
+ * float32: the sampler agrees with the trainer to 1e-4. int8: weights of linears and head in blocks of 32 with a scale each, a
+ * quarter of the memory to read per token; logprobs are those of the rounded weights.
+ */
+export const SERVING_PRECISIONS = ['float32', 'int8'] as const;
+export type ServingPrecision = (typeof SERVING_PRECISIONS)[number];
+
+export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights, precision: ServingPrecision): Graph {
   const { hidden, vocab, kvHeads, headDim } = config;
   const g = new Graph();
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
@@ -42,8 +50,16 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
     return known;
   };
   /** `[m, in] → [m, out]` by a weight `[out, in]` */
-  const project = (x: Value, name: string, weight: Float32Array, inFeatures: number, outFeatures: number): Value =>
-    ops.matmul(g, x, g.initializer(name, weight, [outFeatures, inFeatures]), { transposeB: true });
+  const project = (x: Value, name: string, weight: Float32Array, inFeatures: number, outFeatures: number): Value => {
+    if (precision === 'float32') {
+      return ops.matmul(g, x, g.initializer(name, weight, [outFeatures, inFeatures]), { transposeB: true });
+    }
+    const { packed, scales } = quantizeBlocks8(weight, inFeatures, outFeatures);
+    const blocks = Math.ceil(inFeatures / BLOCK_SIZE);
+    const b = g.initializer(`${name}.packed`, packed, [outFeatures, blocks, BLOCK_SIZE]);
+    const s = g.initializer(`${name}.scales`, scales, [outFeatures * blocks]);
+    return ops.matmulBlocks8(g, x, b, s, inFeatures, outFeatures);
+  };
 
   const linear = (layer: number, fused: FusedLinear, x: Value): Value => {
     const parts = projections(config, fused);
@@ -75,8 +91,11 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
 
   const states = decoderForward(g, config, { tokens, positions }, { weight: constant, linear, attend });
   const wanted = ops.gather(g, states, rows);
-  const head = constant(config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight', [vocab, hidden]);
-  const logits = ops.matmul(g, wanted, head, { transposeB: true });
+  const headName = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+  const logits =
+    precision === 'float32'
+      ? ops.matmul(g, wanted, constant(headName, [vocab, hidden]), { transposeB: true }) // shared with the embedding
+      : project(wanted, 'head', weights.get(headName)!, hidden, vocab);
   g.output('logits', logits);
   g.output('logsumexp', ops.logSumExp(g, logits, [-1]));
   return g;

@@ -25,12 +25,12 @@ export interface HostedInferenceOptions extends InferenceStart {
 }
 
 export async function openHostedInferenceEngine(options: HostedInferenceOptions): Promise<InferenceEngine> {
-  const { modelDirectory, threads, limits, timings, log } = options;
+  const { modelDirectory, threads, precision, limits, timings, log } = options;
   let reported: InferenceChildStatus = { running: 0, waiting: 0, adapters: [] };
   const child = await openSupervisedChild<InferenceProcedures, InferenceStart, InferenceReady>({
     name: 'inference',
     fork: () => forkWorker('inference'),
-    start: { modelDirectory, threads, limits },
+    start: { modelDirectory, threads, precision, limits },
     timings,
     log,
     onNotice: (name, payload) => {

@@ -1,10 +1,12 @@
 // What the server process can ask of the inference child.
 import type { AdapterRef, GenerateRequest, InferenceEngineStatus, TokenEvent } from '../../inference-engine.ts';
+import type { ServingPrecision } from '../models/serving-graph.ts';
 import type { InferenceLimits } from '../serving/inference-limits.ts';
 
 export interface InferenceStart {
   readonly modelDirectory: string;
   readonly threads: number;
+  readonly precision: ServingPrecision;
   readonly limits: InferenceLimits;
 }
 

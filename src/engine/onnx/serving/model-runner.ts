@@ -3,7 +3,7 @@
 import { readDecoderConfig, type DecoderConfig } from '../models/config.ts';
 import { openSession, type Feed, type Session } from '../graph/session.ts';
 import { loadDecoderWeights } from '../models/parameters.ts';
-import { buildServingGraph } from '../models/serving-graph.ts';
+import { buildServingGraph, type ServingPrecision } from '../models/serving-graph.ts';
 import { MASKED } from '../models/attention.ts';
 import { openSafetensors } from '../weights/safetensors.ts';
 import type { FusedAdapters } from './fused-adapters.ts';
@@ -47,6 +47,7 @@ export interface ModelRunner {
 export interface ModelRunnerOptions {
   readonly modelDirectory: string;
   readonly threads: number;
+  readonly precision: ServingPrecision;
   /** Tables for more positions than are served would only cost memory. */
   readonly contextLength: number;
 }
@@ -54,6 +55,7 @@ export interface ModelRunnerOptions {
 export async function openModelRunner({
   modelDirectory,
   threads,
+  precision,
   contextLength,
 }: ModelRunnerOptions): Promise<ModelRunner> {
   const found = await readDecoderConfig(modelDirectory);
@@ -63,7 +65,7 @@ export async function openModelRunner({
   try {
     // More threads than products of attention would split one over its columns, which changes the order of its sums: a
     // sequence's logits would depend on the batch (docs/decisions/0001).
-    session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source)), {
+    session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source), precision), {
       threads: Math.min(threads, config.kvHeads),
     });
   } finally {

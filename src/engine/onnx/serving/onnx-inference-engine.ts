@@ -12,6 +12,7 @@ import type {
   InferenceEngine,
   TokenEvent,
 } from '../../inference-engine.ts';
+import type { ServingPrecision } from '../models/serving-graph.ts';
 import { AdapterStore } from './adapter-store.ts';
 import { checkRequest } from './check-request.ts';
 import { createGenerationStream } from './generation-stream.ts';
@@ -25,14 +26,16 @@ import { createSequence, type LiveRequest, type Sequence } from './sequence.ts';
 export interface OnnxInferenceOptions {
   readonly modelDirectory: string;
   readonly threads: number;
+  /** Default: float32. */
+  readonly precision?: ServingPrecision;
   readonly limits: InferenceLimits;
   readonly log: Log;
 }
 
 export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Promise<InferenceEngine> {
-  const { modelDirectory, threads, limits } = options;
+  const { modelDirectory, threads, precision = 'float32', limits } = options;
   const { contextLength } = limits;
-  return new OnnxInferenceEngine(await openModelRunner({ modelDirectory, threads, contextLength }), options);
+  return new OnnxInferenceEngine(await openModelRunner({ modelDirectory, threads, precision, contextLength }), options);
 }
 
 type Plan<Kind> = Extract<scheduler.StepPlan<Sequence>, { kind: Kind }>;

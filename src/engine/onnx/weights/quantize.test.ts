@@ -11,12 +11,12 @@ function noise(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, () => random.next() + random.next() - 1);
 }
 
-/** `[rows, inner] · [inner, columns]` in float64. */
+/** `[rows, inner] · [columns, inner]ᵀ` in float64. */
 function product(x: Float32Array, w: Float32Array, rows: number, inner: number, columns: number): number[] {
   return Array.from({ length: rows * columns }, (_, at) => {
     const [row, column] = [Math.floor(at / columns), at % columns];
     let sum = 0;
-    for (let k = 0; k < inner; k++) sum += x[row * inner + k]! * w[k * columns + column]!;
+    for (let k = 0; k < inner; k++) sum += x[row * inner + k]! * w[column * inner + k]!;
     return sum;
   });
 }
@@ -81,7 +81,7 @@ test('every weight is within half a step of its block, and the largest of a bloc
         const back = dequantizeBlocks8(quantized, inFeatures, outFeatures);
         const blocks = Math.ceil(inFeatures / 32);
         w.forEach((value, at) => {
-          const [i, o] = [Math.floor(at / outFeatures), at % outFeatures];
+          const [o, i] = [Math.floor(at / inFeatures), at % inFeatures];
           const scale = quantized.scales[o * blocks + Math.floor(i / 32)]!;
           expect(Math.abs(back[at]! - value)).toBeLessThanOrEqual(scale * 0.5001 + 1e-38);
         });
@@ -90,7 +90,7 @@ test('every weight is within half a step of its block, and the largest of a bloc
   );
 });
 
-test('a matrix wider than one tile has each weight in its place', () => {
+test('each weight has its place', () => {
   const [inFeatures, outFeatures] = [33, 200];
   const w = Float32Array.from({ length: inFeatures * outFeatures }, (_, at) => (at % 255) - 127);
   const { packed } = quantizeBlocks8(w, inFeatures, outFeatures);
@@ -102,9 +102,9 @@ test('a matrix wider than one tile has each weight in its place', () => {
   ] as const) {
     const block = Math.floor(i / 32);
     const inBlock = Array.from({ length: Math.min(32, inFeatures - block * 32) }, (_, k) =>
-      Math.abs(w[(block * 32 + k) * outFeatures + o]!),
+      Math.abs(w[o * inFeatures + block * 32 + k]!),
     );
-    const code = Math.round((w[i * outFeatures + o]! / Math.max(...inBlock)) * 127);
+    const code = Math.round((w[o * inFeatures + i]! / Math.max(...inBlock)) * 127);
     expect(packed[(o * 2 + block) * 32 + (i % 32)]).toBe(128 + code);
   }
 });

@@ -12,31 +12,21 @@ export interface QuantizedWeight {
   readonly scales: Float32Array;
 }
 
-/** `weight` is `[inFeatures, outFeatures]`, as a matmul takes it: y = x · weight. Rounds to nearest, ties up. */
+/** `weight` is `[outFeatures, inFeatures]`, as Hugging Face stores it. Rounds to nearest, ties up. */
 export function quantizeBlocks8(weight: Float32Array, inFeatures: number, outFeatures: number): QuantizedWeight {
-  invariant(weight.length === inFeatures * outFeatures, `${weight.length} weights for ${inFeatures} × ${outFeatures}`);
+  invariant(weight.length === inFeatures * outFeatures, `${weight.length} weights for ${outFeatures} × ${inFeatures}`);
   const blocks = Math.ceil(inFeatures / BLOCK_SIZE);
   const packed = new Uint8Array(outFeatures * blocks * BLOCK_SIZE).fill(ZERO_POINT);
   const scales = new Float32Array(outFeatures * blocks);
-  const tile = new Float32Array(TILE_COLUMNS * BLOCK_SIZE); // transposed: a block of one output is contiguous
-  for (let block = 0; block < blocks; block++) {
-    const rows = Math.min(BLOCK_SIZE, inFeatures - block * BLOCK_SIZE);
-    for (let first = 0; first < outFeatures; first += TILE_COLUMNS) {
-      const columns = Math.min(TILE_COLUMNS, outFeatures - first);
-      for (let row = 0; row < rows; row++) {
-        const start = (block * BLOCK_SIZE + row) * outFeatures + first;
-        for (let column = 0; column < columns; column++) tile[column * BLOCK_SIZE + row] = weight[start + column]!;
-      }
-      for (let column = 0; column < columns; column++) {
-        const index = (first + column) * blocks + block;
-        scales[index] = quantizeBlock(tile, column * BLOCK_SIZE, rows, packed, index * BLOCK_SIZE);
-      }
+  for (let o = 0; o < outFeatures; o++) {
+    for (let block = 0; block < blocks; block++) {
+      const index = o * blocks + block;
+      const count = Math.min(BLOCK_SIZE, inFeatures - block * BLOCK_SIZE);
+      scales[index] = quantizeBlock(weight, o * inFeatures + block * BLOCK_SIZE, count, packed, index * BLOCK_SIZE);
     }
   }
   return { packed, scales };
 }
-
-const TILE_COLUMNS = 64; // 8 KB: reading the weights column by column would miss the cache at every step
 
 /** Writes the codes of one block and returns its scale; a block of zeros has scale 0 and stays at the zero point. */
 function quantizeBlock(values: Float32Array, from: number, count: number, packed: Uint8Array, to: number): number {
@@ -51,7 +41,7 @@ function quantizeBlock(values: Float32Array, from: number, count: number, packed
   return scale;
 }
 
-/** The slow twin: what the kernel multiplies by, `[inFeatures, outFeatures]`. */
+/** The slow twin: what the kernel multiplies by, `[outFeatures, inFeatures]`. */
 export function dequantizeBlocks8(
   { packed, scales }: QuantizedWeight,
   inFeatures: number,
@@ -59,11 +49,11 @@ export function dequantizeBlocks8(
 ): Float32Array {
   const blocks = Math.ceil(inFeatures / BLOCK_SIZE);
   const weight = new Float32Array(inFeatures * outFeatures);
-  for (let i = 0; i < inFeatures; i++) {
-    const block = Math.floor(i / BLOCK_SIZE);
-    for (let o = 0; o < outFeatures; o++) {
-      const code = packed[(o * blocks + block) * BLOCK_SIZE + (i % BLOCK_SIZE)]!;
-      weight[i * outFeatures + o] = (code - ZERO_POINT) * scales[o * blocks + block]!;
+  for (let o = 0; o < outFeatures; o++) {
+    for (let i = 0; i < inFeatures; i++) {
+      const index = o * blocks + Math.floor(i / BLOCK_SIZE);
+      const code = packed[index * BLOCK_SIZE + (i % BLOCK_SIZE)]!;
+      weight[o * inFeatures + i] = (code - ZERO_POINT) * scales[index]!;
     }
   }
   return weight;
