@@ -2,15 +2,18 @@
 import { AppError } from '#domain/errors';
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+/** What the common file systems allow for one entry of a directory. */
+const SEGMENT_LENGTH_MAX = 255;
 const LENGTH_MAX = 512;
 
 /** The segments of a valid name. Throws `invalid_request`. */
 export function parseBlobName(name: string): string[] {
   const segments = name.split('/');
-  if (name.length > LENGTH_MAX || !segments.every((segment) => SEGMENT.test(segment))) {
+  const good = segments.every((segment) => SEGMENT.test(segment) && segment.length <= SEGMENT_LENGTH_MAX);
+  if (name.length > LENGTH_MAX || !good) {
     throw new AppError(
       'invalid_request',
-      `${JSON.stringify(name.slice(0, LENGTH_MAX))} is not a blob name: segments of letters, digits, dots, underscores and dashes, separated by slashes, none starting with a dot.`,
+      `${JSON.stringify(name.slice(0, LENGTH_MAX))} is not a blob name: segments of letters, digits, dots, underscores and dashes, at most ${SEGMENT_LENGTH_MAX} each and ${LENGTH_MAX} together, separated by slashes, none starting with a dot.`,
     );
   }
   return segments;

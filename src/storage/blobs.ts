@@ -1,12 +1,14 @@
 // Bytes that are too large for rows: job bodies, adapters, logged trajectories. A blob appears whole or not at all, and
-// once `put` has returned it survives power loss. Names are slash-separated segments of [A-Za-z0-9._-], no `..`.
+// once `put` has returned it survives power loss. Names are slash-separated segments of [A-Za-z0-9._-], no `..`;
+// what is a blob has no blobs under it.
 // Implemented by memory.ts and blobs/filesystem.ts (blobs/s3.ts later); signed by test/contract/blobs.ts.
 
 export interface BlobStore {
   /** Durable when it resolves: temporary name, fsync, rename, fsync of the directory. Overwrites. */
   put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }>;
-  /** Null when there is none. */
+  /** Null when there is none. The bytes are the caller's own. */
   find(name: string): Promise<Uint8Array | null>;
+  /** Ends whole even if the blob is overwritten or deleted meanwhile. The caller reads it or leaves its loop. */
   stream(name: string): Promise<AsyncIterable<Uint8Array> | null>;
   /** Names that start with `prefix/`, sorted. */
   list(prefix: string): Promise<readonly { name: string; sizeBytes: number }[]>;

@@ -43,20 +43,27 @@ export function createMemoryStorage(): Storage {
       event.ordinal === count,
       `event ${event.ordinal} of job ${event.jobId} would leave a gap after ${count} events`,
     );
-    events.push(structuredClone(event));
+    invariant(
+      jobs.some((job) => job.id === event.jobId),
+      `event of job ${event.jobId}, which is gone`,
+    );
+    refuseSecond(events, event);
+    events.push(asJson(event));
     return true;
   }
 
   return {
     apiKeys: {
       async create(key) {
+        refuseSecond(apiKeys, key);
+        invariant(!apiKeys.some((k) => k.secretHash === key.secretHash), 'two keys have one secret');
         apiKeys.push(key);
       },
       async findByHash(secretHash) {
         return apiKeys.find((key) => key.secretHash === secretHash) ?? null;
       },
       async list() {
-        return [...apiKeys];
+        return [...apiKeys].sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
       },
       async revoke(id, nowMs) {
         const key = apiKeys.find((k) => k.id === id);
@@ -73,8 +80,10 @@ export function createMemoryStorage(): Storage {
           (m) => m.entity === model.entity && m.project === model.project && m.name === model.name,
         );
         if (existing) return { outcome: 'exists', model: existing };
+        refuseSecond(models, model);
+        refuseSecond(checkpoints, stepZero);
         models.push(model);
-        checkpoints.push(stepZero);
+        checkpoints.push(asJson(stepZero));
         return { outcome: 'created', model };
       },
       async find(id) {
@@ -118,7 +127,9 @@ export function createMemoryStorage(): Storage {
         return paginate(rows, rows, page);
       },
       async mergeMetrics(id, metrics) {
-        checkpoints = checkpoints.map((c) => (c.id === id ? { ...c, metrics: { ...c.metrics, ...metrics } } : c));
+        checkpoints = checkpoints.map((c) =>
+          c.id === id ? { ...c, metrics: { ...c.metrics, ...asJson(metrics) } } : c,
+        );
       },
       async delete(modelId, steps) {
         const wanted = [...new Set(steps)];
@@ -130,6 +141,11 @@ export function createMemoryStorage(): Storage {
 
     jobs: {
       async create(job) {
+        invariant(
+          models.some((model) => model.id === job.modelId),
+          `job of model ${job.modelId}, which is gone`,
+        );
+        refuseSecond(jobs, job);
         const made: Claimable = {
           ...job,
           status: 'queued',
@@ -202,10 +218,11 @@ export function createMemoryStorage(): Storage {
         if (!runningAttempt(id, attempt)) return false;
         if (checkpoint) {
           const taken = checkpoints.some((c) => c.modelId === checkpoint.modelId && c.step === checkpoint.step);
-          if (taken) throw new Error(`model ${checkpoint.modelId} has a step ${checkpoint.step} already`);
+          invariant(!taken, `model ${checkpoint.modelId} has a step ${checkpoint.step} already`);
+          refuseSecond(checkpoints, checkpoint);
         }
         append(event);
-        if (checkpoint) checkpoints.push(checkpoint);
+        if (checkpoint) checkpoints.push(asJson(checkpoint));
         updateJob(id, { status, errorMessage, endedAtMs, ...(status === 'succeeded' ? { progress: 1 } : {}) });
         return true;
       },
@@ -213,11 +230,12 @@ export function createMemoryStorage(): Storage {
         const job = jobs.find((j) => j.id === id);
         if (!job) return 'not_found';
         if (isFinished(job.status)) return 'already_finished';
+        if (job.status === 'queued') {
+          append(event); // throws before anything has changed
+          updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
+        }
         updateJob(id, { cancelRequested: true });
-        if (job.status === 'running') return 'cancelling';
-        updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
-        append(event);
-        return 'cancelled';
+        return job.status === 'queued' ? 'cancelled' : 'cancelling';
       },
     },
 
@@ -254,6 +272,13 @@ export function createMemoryStorage(): Storage {
   };
 }
 
+/** What a database gives back: JSON, so a number that is not finite is null. */
+const asJson = <T>(row: T): T => JSON.parse(JSON.stringify(row)) as T;
+
+function refuseSecond(rows: readonly { id: string }[], { id }: { id: string }): void {
+  invariant(!rows.some((row) => row.id === id), `there is a row with the id ${id} already`);
+}
+
 const bySteps = (checkpoints: readonly Checkpoint[], modelId: string): Checkpoint[] =>
   checkpoints.filter((c) => c.modelId === modelId).sort((a, b) => a.step - b.step);
 
@@ -272,22 +297,24 @@ function paginate<T extends { id: string }>(
 export function createMemoryBlobs(): BlobStore {
   const blobs = new Map<string, Uint8Array>();
   const checked = (name: string): string => parseBlobName(name).join('/');
+  const under = (prefix: string) => [...blobs.keys()].filter((name) => name.startsWith(`${checked(prefix)}/`)).sort();
 
   async function put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>) {
+    const above = [...checked(name).matchAll(/\//g)].map((slash) => name.slice(0, slash.index));
+    invariant(under(name).length === 0 && !above.some((each) => blobs.has(each)), `${name} is a blob and a prefix`);
     const parts: Uint8Array[] = [];
     if (content instanceof Uint8Array) parts.push(content);
     else for await (const part of content) parts.push(part);
     const whole = Buffer.concat(parts);
-    blobs.set(checked(name), whole);
+    blobs.set(name, whole);
     return { sizeBytes: whole.length };
   }
-
-  const under = (prefix: string) => [...blobs.keys()].filter((name) => name.startsWith(`${checked(prefix)}/`)).sort();
 
   return {
     put,
     async find(name) {
-      return blobs.get(checked(name)) ?? null;
+      const blob = blobs.get(checked(name));
+      return blob ? Buffer.from(blob) : null;
     },
     async stream(name) {
       const blob = blobs.get(checked(name));

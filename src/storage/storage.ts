@@ -22,6 +22,7 @@ export interface Storage {
 export interface ApiKeyStore {
   create(key: ApiKey): Promise<void>;
   findByHash(secretHash: string): Promise<ApiKey | null>;
+  /** Oldest first. */
   list(): Promise<readonly ApiKey[]>;
   revoke(id: string, nowMs: number): Promise<'revoked' | 'already_revoked' | 'not_found'>;
 }
@@ -77,6 +78,7 @@ export interface NewEvent {
 }
 
 export interface JobStore {
+  /** Throws when the model is gone. */
   create(job: NewJob): Promise<TrainingJob>;
   find(id: string): Promise<TrainingJob | null>;
   /** Newest last. */
@@ -121,7 +123,7 @@ export interface JobStore {
 }
 
 export interface EventStore {
-  /** Stored once per (jobId, ordinal); false when it was there already. */
+  /** Stored once per (jobId, ordinal); false when it was there already. Throws for a gap, and when the job is gone. */
   append(event: NewEvent): Promise<boolean>;
   /** By ordinal, strictly after the cursor. */
   list(jobId: string, page: Page): Promise<Listing<TrainingEvent>>;

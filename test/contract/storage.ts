@@ -61,6 +61,48 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await apiKeys.revoke(key.id, NOW + 2)).toBe('already_revoked');
       expect(await apiKeys.revoke(createId(), NOW)).toBe('not_found');
       expect(await apiKeys.list()).toEqual([{ ...key, revokedAtMs: NOW + 1 }]);
+      expect(await apiKeys.findByHash('abc')).toEqual({ ...key, revokedAtMs: NOW + 1 });
+      const older = { ...key, id: createId(), secretHash: 'older', createdAtMs: NOW - 1 };
+      await apiKeys.create(older);
+      expect((await apiKeys.list()).map(({ id }) => id)).toEqual([older.id, key.id]);
+      await expect(apiKeys.create({ ...older, id: createId() })).rejects.toThrow();
+    });
+
+    test.each(["o'brien", '"; drop table models; --', 'per%cent_', 'ünï – 日本 🙂', 'back\\slash\n', ''])(
+      'the text %j is kept and found as it is',
+      async (text) => {
+        const storage = await open();
+        const odd = { id: `id-${text}`, entity: `e-${text}`, project: text, name: text, baseModel: text, runId: text };
+        const model = await addModel(storage, odd);
+        await addModel(storage, { entity: odd.entity });
+        expect(await storage.models.find(odd.id)).toEqual(model);
+        expect(await storage.models.findByName(odd.entity, text, text)).toEqual(model);
+        expect((await storage.models.list({ entity: odd.entity, name: text }, FIRST)).rows).toEqual([model]);
+        expect((await storage.models.list({ entity: odd.entity }, { after: odd.id, limit: 9 })).rows).toHaveLength(1);
+        const job = { ...aJob(odd.id, odd.entity), id: `job-${text}` };
+        await storage.jobs.create(job);
+        const event = anEvent(job.id, 0, { id: `event-${text}`, data: { [text]: [text, { deep: null }] } });
+        await storage.events.append(event);
+        expect((await storage.events.list(job.id, FIRST)).rows).toEqual([event]);
+        const claimed = (await storage.jobs.claim(text, NOW, 1000))!;
+        await storage.jobs.finish(job.id, claimed.attempt, { ...failing(job.id, 1), errorMessage: text });
+        expect(await storage.jobs.find(job.id)).toMatchObject({ id: job.id, entity: odd.entity, errorMessage: text });
+        const zero = (await storage.checkpoints.find(odd.id, 0))!;
+        await storage.checkpoints.mergeMetrics(zero.id, { [text]: 0.1 });
+        expect((await storage.checkpoints.find(odd.id, 0))?.metrics).toEqual({ [text]: 0.1 });
+      },
+    );
+
+    test('a number that is not finite is null when it is read', async () => {
+      const storage = await open();
+      const job = aJob((await addModel(storage)).id);
+      await storage.jobs.create(job);
+      await storage.events.append(anEvent(job.id, 0, { data: { loss: NaN, gradNorm: Infinity, tokens: 3 } }));
+      expect((await storage.events.list(job.id, FIRST)).rows[0]?.data).toEqual({
+        loss: null,
+        gradNorm: null,
+        tokens: 3,
+      });
     });
 
     test('a taken name gives the model that has it; the same name in another project is free', async () => {
@@ -97,16 +139,65 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
 
     test('deleting a model takes its checkpoints, jobs and events, and names their blobs', async () => {
       const storage = await open();
+      const [model, other] = [await addModel(storage), await addModel(storage)];
+      for (const step of [2, 1]) await finishJob(storage, model.id, step);
+      await finishJob(storage, other.id, 1);
+      const kept = (await storage.jobs.list({ entity: 'team', modelId: other.id }, FIRST)).rows[0]!;
+      const jobs = (await storage.jobs.list({ entity: 'team', modelId: model.id }, FIRST)).rows;
+      const steps = (await storage.checkpoints.list(model.id, FIRST, 'asc')).rows;
+      const gone = await storage.models.delete(model.id);
+      expect(gone?.checkpoints).toEqual(steps);
+      expect([...gone!.bodyBlobs].sort()).toEqual(jobs.map(({ bodyBlob }) => bodyBlob).sort());
+      expect(steps).toHaveLength(3);
+      expect(await storage.checkpoints.findLatest(model.id)).toBeNull();
+      for (const job of jobs) {
+        expect(await storage.jobs.find(job.id)).toBeNull();
+        expect(await storage.events.count(job.id)).toBe(0);
+      }
+      expect(await storage.models.delete(model.id)).toBeNull();
+      expect(await storage.jobs.find(kept.id)).toEqual(kept);
+      expect(await storage.events.count(kept.id)).toBe(1);
+      expect((await storage.checkpoints.findLatest(other.id))?.step).toBe(1);
+      const again = await addModel(storage, { name: model.name });
+      expect((await storage.models.findByName('team', 'p', model.name))?.id).toBe(again.id);
+    });
+
+    test('whoever works for a model that is gone writes nothing', async () => {
+      const storage = await open();
       const model = await addModel(storage);
       const job = aJob(model.id);
       await storage.jobs.create(job);
-      await storage.events.append(anEvent(job.id, 0));
-      const gone = await storage.models.delete(model.id);
-      expect(gone?.checkpoints.map(({ step }) => step)).toEqual([0]);
-      expect(gone?.bodyBlobs).toEqual([job.bodyBlob]);
-      expect(await storage.jobs.find(job.id)).toBeNull();
+      await storage.jobs.claim('w', NOW, 1000);
+      await storage.models.delete(model.id);
+      expect(await storage.jobs.updateProgress(job.id, 1, { progress: 0.5 })).toBe(false);
+      expect(await storage.jobs.renewLease(job.id, 1, NOW + 9000)).toBe(false);
+      const checkpoint = aCheckpoint(model.id, 1);
+      expect(await storage.jobs.finish(job.id, 1, { ...closing(job.id, 0), checkpoint })).toBe(false);
+      expect(await storage.checkpoints.find(model.id, 1)).toBeNull();
+      await expect(storage.events.append(anEvent(job.id, 0))).rejects.toThrow();
+      await expect(storage.jobs.create(aJob(model.id))).rejects.toThrow();
       expect(await storage.events.count(job.id)).toBe(0);
-      expect(await storage.models.delete(model.id)).toBeNull();
+      expect(await storage.jobs.countQueued()).toBe(0);
+    });
+
+    test('a cursor of another list, or of none, gives an empty page', async () => {
+      const storage = await open();
+      const [a, b] = [await addModel(storage), await addModel(storage)];
+      const jobs = [aJob(a.id), aJob(b.id)] as const;
+      for (const job of jobs) await storage.jobs.create(job);
+      const event = anEvent(jobs[0].id, 0);
+      await storage.events.append(event);
+      await storage.events.append(anEvent(jobs[1].id, 0));
+      const zero = (await storage.checkpoints.find(a.id, 0))!;
+      const empty = { rows: [], hasMore: false };
+      for (const after of [event.id, 'unknown']) {
+        expect(await storage.events.list(jobs[1].id, { after, limit: 9 })).toEqual(empty);
+      }
+      for (const after of [zero.id, 'unknown']) {
+        expect(await storage.checkpoints.list(b.id, { after, limit: 9 }, 'asc')).toEqual(empty);
+        expect(await storage.checkpoints.list(b.id, { after, limit: 9 }, 'desc')).toEqual(empty);
+      }
+      expect(await storage.jobs.list({ entity: 'team' }, { after: 'unknown', limit: 9 })).toEqual(empty);
     });
 
     test('checkpoints are listed by step, both ways, and deleted once', async () => {
@@ -123,6 +214,11 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect([deleted.map(({ step }) => step), notFoundSteps]).toEqual([[1, 3], [9]]);
       expect(await checkpoints.delete(model.id, [3, 1])).toEqual({ deleted: [], notFoundSteps: [3, 1] });
       expect((await checkpoints.findLatest(model.id))?.step).toBe(2);
+      expect(await checkpoints.delete(model.id, [])).toEqual({ deleted: [], notFoundSteps: [] });
+      expect(await checkpoints.list(model.id, { after: all[3]!.id, limit: 9 }, 'desc')).toEqual({
+        rows: [],
+        hasMore: false,
+      });
     });
 
     test('metrics are merged, the later value wins', async () => {
@@ -132,6 +228,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       await storage.checkpoints.mergeMetrics(zero.id, { 'val/reward': 0.25, 'val/x': 1 });
       await storage.checkpoints.mergeMetrics(zero.id, { 'val/reward': 0.5 });
       expect((await storage.checkpoints.find(model.id, 0))?.metrics).toEqual({ 'val/reward': 0.5, 'val/x': 1 });
+      await storage.checkpoints.mergeMetrics('gone', { x: 1 });
     });
 
     test('an event is stored once per ordinal, in order, and a gap is a bug', async () => {
@@ -165,6 +262,35 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await storage.jobs.claim('w', NOW, 1000)).toBeNull();
       await storage.jobs.finish(jobs[0]!.id, 1, closing(jobs[0]!.id, 0));
       expect((await storage.jobs.claim('w', NOW, 1000))?.id).toBe(jobs[1]!.id);
+      expect(await storage.jobs.countQueued()).toBe(0);
+    });
+
+    test('a lapsed older job goes before the queued ones of its model', async () => {
+      const storage = await open();
+      const model = await addModel(storage);
+      const jobs = [aJob(model.id), aJob(model.id)] as const;
+      for (const job of jobs) await storage.jobs.create(job);
+      await storage.jobs.claim('a', NOW, 1000);
+      expect(await storage.jobs.claim('b', NOW + 1000, 1000)).toMatchObject({ id: jobs[0].id, attempt: 2 });
+      await storage.jobs.finish(jobs[0].id, 2, failing(jobs[0].id, 0));
+      expect(await storage.jobs.claim('b', NOW + 1000, 1000)).toMatchObject({ id: jobs[1].id, attempt: 1 });
+    });
+
+    test('only the leases of the worker that stopped are released, or all', async () => {
+      const storage = await open();
+      const jobs: NewJob[] = [];
+      for (const worker of ['a', 'b']) {
+        const job = aJob((await addModel(storage)).id);
+        jobs.push(job);
+        await storage.jobs.create(job);
+        await storage.jobs.claim(worker, NOW, 1000);
+      }
+      await storage.jobs.releaseLeases('b');
+      expect(await storage.jobs.claim('c', NOW, 1000)).toMatchObject({ id: jobs[1]!.id, attempt: 2 });
+      expect(await storage.jobs.claim('c', NOW, 1000)).toBeNull();
+      await storage.jobs.releaseLeases(null);
+      const claimed = [await storage.jobs.claim('d', NOW, 1000), await storage.jobs.claim('d', NOW, 1000)];
+      expect(claimed.map((job) => job?.id).sort()).toEqual(jobs.map(({ id }) => id).sort());
     });
 
     test('entities take turns', async () => {
@@ -228,6 +354,30 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await storage.jobs.finish(job.id, 1, result)).toBe(false);
     });
 
+    test('a closing event that would leave a gap undoes the whole finish; one that is there already is not doubled', async () => {
+      const storage = await open();
+      const model = await addModel(storage);
+      const job = aJob(model.id);
+      await storage.jobs.create(job);
+      expect(await storage.jobs.finish(job.id, 0, closing(job.id, 0))).toBe(false); // queued: nobody's
+      await storage.jobs.claim('w', NOW, 1000);
+      await storage.jobs.updateProgress(job.id, 1, { progress: 0.5 });
+      const checkpoint = aCheckpoint(model.id, 1);
+      await expect(storage.jobs.finish(job.id, 1, { ...closing(job.id, 3), checkpoint })).rejects.toThrow('gap');
+      expect(await storage.jobs.find(job.id)).toMatchObject({ status: 'running', progress: 0.5, endedAtMs: null });
+      expect(await storage.checkpoints.find(model.id, 1)).toBeNull();
+      const first = anEvent(job.id, 0, { type: 'training_failed' });
+      await storage.events.append(first);
+      expect(await storage.jobs.finish(job.id, 1, failing(job.id, 0))).toBe(true);
+      expect((await storage.events.list(job.id, FIRST)).rows).toEqual([first]);
+      expect(await storage.jobs.find(job.id)).toMatchObject({
+        status: 'failed',
+        errorMessage: 'no',
+        progress: 0.5,
+        endedAtMs: NOW,
+      });
+    });
+
     test('a queued job is cancelled at once, a running one is asked, a finished one is left alone', async () => {
       const storage = await open();
       const model = await addModel(storage);
@@ -242,6 +392,25 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await storage.jobs.find(running.id)).toMatchObject({ status: 'running', cancelRequested: true });
       expect(await cancel(queued.id)).toBe('already_finished');
       expect(await cancel(createId())).toBe('not_found');
+      expect(await storage.events.count(running.id)).toBe(0); // its worker closes it
+      await storage.jobs.finish(running.id, 1, { ...failing(running.id, 0), status: 'cancelled' });
+      expect(await cancel(running.id)).toBe('already_finished');
+      expect(await storage.jobs.claim('w', NOW + 9000, 1000)).toBeNull();
+      const failed = aJob(model.id);
+      await storage.jobs.create(failed);
+      await storage.jobs.claim('w', NOW, 1000);
+      await storage.jobs.finish(failed.id, 1, failing(failed.id, 0));
+      expect(await cancel(failed.id)).toBe('already_finished');
+      expect(await storage.jobs.find(failed.id)).toMatchObject({ status: 'failed', cancelRequested: false });
+    });
+
+    test('a running job that was asked to stop can still be taken over, and says so', async () => {
+      const storage = await open();
+      const job = aJob((await addModel(storage)).id);
+      await storage.jobs.create(job);
+      await storage.jobs.claim('a', NOW, 1000);
+      await storage.jobs.requestCancel(job.id, NOW, anEvent(job.id, 0));
+      expect(await storage.jobs.claim('b', NOW + 1000, 1000)).toMatchObject({ attempt: 2, cancelRequested: true });
     });
 
     test('jobs are listed by entity, model and status', async () => {
@@ -272,6 +441,27 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await idempotency.begin('k', 'third', NOW + 86_400_001)).toEqual({ outcome: 'new' });
       expect(await idempotency.begin('k', 'third', NOW + 86_400_001 + 600_000)).toEqual({ outcome: 'new' });
     });
+
+    test('idempotency keys know nothing of each other; one whose server died is free after ten minutes', async () => {
+      const { idempotency } = await open();
+      await idempotency.begin('dead', 'body', NOW);
+      await idempotency.begin('done', 'body', NOW);
+      await idempotency.complete('done', 'answer');
+      expect(await idempotency.begin('dead', 'other', NOW + 599_999)).toEqual({ outcome: 'mismatch' });
+      expect(await idempotency.begin('dead', 'other', NOW + 600_000)).toEqual({ outcome: 'new' });
+      expect(await idempotency.begin('done', 'body', NOW + 86_399_999)).toEqual({
+        outcome: 'done',
+        response: 'answer',
+      });
+      expect(await idempotency.begin('done', 'body', NOW + 86_400_000)).toEqual({ outcome: 'new' });
+      await idempotency.release('unknown');
+      await idempotency.complete('unknown', 'answer');
+      expect(await idempotency.begin('unknown', 'body', NOW)).toEqual({ outcome: 'new' });
+    });
+
+    test('answers a ping', async () => {
+      await (await open()).ping();
+    });
   });
 }
 
@@ -281,6 +471,12 @@ const closing = (jobId: string, ordinal: number) => ({
   endedAtMs: NOW,
   event: anEvent(jobId, ordinal, { type: 'training_ended' }),
   checkpoint: null,
+});
+
+const failing = (jobId: string, ordinal: number) => ({
+  ...closing(jobId, ordinal),
+  status: 'failed' as const,
+  errorMessage: 'no',
 });
 
 async function finishJob(storage: Storage, modelId: string, step: number): Promise<void> {

@@ -15,7 +15,7 @@ blobContract('filesystem', () => openFilesystemBlobs({ root: newRoot() }));
 test('a source that fails leaves no temporary file, and a restart clears what a crash left', async () => {
   const root = newRoot();
   const blobs = await openFilesystemBlobs({ root });
-   
+
   async function* failing(): AsyncGenerator<Uint8Array> {
     throw new Error('gone');
   }

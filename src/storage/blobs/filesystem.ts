@@ -1,30 +1,47 @@
 // Blobs as files below one directory. A blob is written under a temporary name, fsynced and renamed, so that it appears
-// whole or not at all; the directory is fsynced too, so that the name survives power loss.
+// whole or not at all; the directories above it are fsynced too, so that its name survives power loss. A symbolic link
+// that leads out of the directory is nobody's blob: nothing is read, written or deleted through it.
 import { createReadStream, type Dirent } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
 import { createId } from '#base/ids';
+import { AppError } from '#domain/errors';
 import { parseBlobName } from '../blob-name.ts';
 import type { BlobStore } from '../blobs.ts';
 
 /** Beside the blobs, on the same file system, under a name no blob can have. */
 const TEMPORARY = '.temporary';
 
+/** One process at a time: opening clears what a crash left half-written. */
 export async function openFilesystemBlobs({ root }: { root: string }): Promise<BlobStore> {
-  const base = resolve(root);
+  await mkdir(root, { recursive: true });
+  const base = await realpath(resolve(root));
   const temporary = join(base, TEMPORARY);
-  await rm(temporary, { recursive: true, force: true }); // what a crash left half-written
-  await mkdir(temporary, { recursive: true });
-  const pathOf = (name: string): string => join(base, ...parseBlobName(name));
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary);
+  await syncDirectory(dirname(base));
+
+  /** Throws `invalid_request` for a name that is none, and for one that a symbolic link takes out of the directory. */
+  async function pathOf(name: string): Promise<string> {
+    const path = join(base, ...parseBlobName(name));
+    for (let at = path; at !== base; at = dirname(at)) {
+      const real = await realpath(at).catch(nullIfMissing);
+      if (real === null && !(await lstat(at).catch(nullIfMissing))) continue; // not there yet: its parent decides
+      if (real?.startsWith(`${base}${sep}`)) return path;
+      throw new AppError('invalid_request', `Blob ${name} lies behind a symbolic link that leaves the blob directory.`);
+    }
+    return path;
+  }
 
   async function put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }> {
-    const path = pathOf(name);
+    const path = await pathOf(name);
     const unfinished = join(temporary, createId());
     try {
       const sizeBytes = await writeDurably(unfinished, content);
-      await makeDirectory(dirname(path), base);
+      await mkdir(dirname(path), { recursive: true });
       await rename(unfinished, path);
-      await syncDirectory(dirname(path));
+      // All of them, each time: a directory that is there may be one that another put has made and not synced yet.
+      for (let at = dirname(path); at.length >= base.length; at = dirname(at)) await syncDirectory(at);
       return { sizeBytes };
     } catch (error) {
       await rm(unfinished, { force: true });
@@ -35,25 +52,28 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
   return {
     put,
 
-    find: (name) => readFile(pathOf(name)).catch(nullIfMissing),
+    find: async (name) => readFile(await pathOf(name)).catch(nullIfMissing),
 
     async stream(name) {
-      const path = pathOf(name);
-      const found = await stat(path).catch(nullIfMissing);
-      return found?.isFile() ? createReadStream(path) : null;
+      const file = await open(await pathOf(name), 'r').catch(nullIfMissing); // open: a delete from now on takes nothing away
+      if (!file) return null;
+      if ((await file.stat()).isFile()) return file.createReadStream();
+      await file.close();
+      return null;
     },
 
     async list(prefix) {
-      const directory = pathOf(prefix);
+      const directory = await pathOf(prefix);
       const found: { name: string; sizeBytes: number }[] = [];
       for await (const file of walk(directory)) {
-        found.push({ name: `${prefix}/${file}`, sizeBytes: (await stat(join(directory, file))).size });
+        const known = await stat(join(directory, file)).catch(nullIfMissing); // null: deleted since it was read
+        if (known) found.push({ name: `${prefix}/${file}`, sizeBytes: known.size });
       }
       return found.sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
     async delete(name) {
-      await rm(pathOf(name), { recursive: true, force: true });
+      await rm(await pathOf(name), { recursive: true, force: true }).catch(nullIfMissing);
     },
 
     async putDirectory(prefix, directory) {
@@ -63,9 +83,9 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
     },
 
     async openDirectory(prefix) {
-      const path = pathOf(prefix);
-      const found = await stat(path).catch(nullIfMissing);
-      return found?.isDirectory() ? path : null;
+      const directory = await pathOf(prefix);
+      for await (const _ of walk(directory)) return directory;
+      return null; // none, or empty since its blobs were deleted
     },
   };
 }
@@ -79,14 +99,6 @@ async function writeDurably(path: string, content: Uint8Array | AsyncIterable<Ui
   } finally {
     await file.close();
   }
-}
-
-/** mkdir -p whose every new entry is fsynced in its parent. */
-async function makeDirectory(path: string, base: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return;
-  for (let at = path; at !== base && at.length >= dirname(first).length; at = dirname(at))
-    await syncDirectory(dirname(at));
 }
 
 async function syncDirectory(path: string): Promise<void> {
@@ -107,6 +119,7 @@ async function* walk(directory: string, prefix = ''): AsyncGenerator<string> {
   }
 }
 
+/** ENOTDIR: a blob where the name has a directory. EISDIR: the other way round. */
 function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(error.code ?? '')) return null;
   throw error;

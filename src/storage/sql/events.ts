@@ -18,12 +18,12 @@ export async function appendEvent(db: Kysely<Tables>, event: NewEvent): Promise<
 }
 
 export async function countEvents(db: Kysely<Tables>, jobId: string): Promise<number> {
-  const { count } = await db
+  const { last } = await db
     .selectFrom('training_events')
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .select((eb) => eb.fn.max('ordinal').as('last')) // no gaps: a seek in the index, where counting would read them all
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return last === null ? 0 : Number(last) + 1;
 }
 
 export function createEventStore(db: Kysely<Tables>): EventStore {

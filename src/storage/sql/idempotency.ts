@@ -14,6 +14,7 @@ export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
           .execute();
         await tx
           .deleteFrom('idempotency_keys')
+          .where('key', '=', key) // others of dead servers go after a day
           .where('response', 'is', null)
           .where('created_at_ms', '<=', nowMs - IN_PROGRESS_MS_MAX)
           .execute();

@@ -14,15 +14,16 @@ export interface MigrationResult {
   readonly to: number;
 }
 
-export async function migrate(db: Kysely<Tables>): Promise<MigrationResult> {
+/** `place` is what the error names. */
+export async function migrate(db: Kysely<Tables>, place: string): Promise<MigrationResult> {
   return db.transaction().execute(async (tx) => {
     await sql`create table if not exists schema_version (version integer not null)`.execute(tx);
     const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(tx);
     const from = rows[0]?.version ?? 0;
     if (from > SCHEMA_VERSION) {
       throw new AppError(
-        'bad_model_files',
-        `The database has schema version ${from}, this whetstone knows versions up to ${SCHEMA_VERSION}. Use the newer whetstone that wrote it.`,
+        'invalid_request',
+        `The database ${place} has schema version ${from}, this whetstone knows versions up to ${SCHEMA_VERSION}. Use the newer whetstone that wrote it.`,
       );
     }
     for (const migration of MIGRATIONS.slice(from)) {

@@ -1,8 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import Database from 'libsql';
 import { afterAll, expect, test } from 'vitest';
+import { describeSchema } from '../../../scripts/generate-schema.ts';
 import { addModel, storageContract } from '../../../test/contract/storage.ts';
 import type { Storage } from '../storage.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
@@ -23,23 +26,39 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+/** Runs `use` on the bare file, beside whatever Storage has it open. */
+function withDatabase<T>(path: string, use: (database: Database.Database) => T): T {
+  const database = new Database(path);
+  try {
+    return use(database);
+  } finally {
+    database.close();
+  }
+}
+
 storageContract('sqlite', () => open());
 
-test('what was written is there after the file is opened again', async () => {
+test('what was written is there after the file is opened again, and migrations do not run twice', async () => {
   const path = newFile();
   const first = await openSqliteStorage({ path });
   const model = await addModel(first);
+  await first.jobs.create({ id: 'job', type: 'rl', modelId: model.id, entity: 'team', bodyBlob: 'x', createdAtMs: 1 });
+  const claimed = await first.jobs.claim('w', 1, 1_000);
   await first.close();
-  expect(await (await open(path)).models.find(model.id)).toEqual(model);
+  const schema = withDatabase(path, describeSchema);
+  const again = await open(path);
+  expect(await again.models.find(model.id)).toEqual(model);
+  expect(await again.jobs.find('job')).toEqual(claimed);
+  expect(await again.jobs.claim('other', 1_000, 1_000)).toBeNull(); // the lease is still held
+  expect(withDatabase(path, describeSchema)).toBe(schema);
+  const versions = withDatabase(path, (database) => database.prepare('select version from schema_version').all());
+  expect(versions).toEqual([{ version: SCHEMA_VERSION }]);
 });
 
 test('two connections to one file never claim the same job', async () => {
   const path = newFile();
   const [a, b] = [await open(path), await open(path)];
-  for (let i = 0; i < 10; i++) {
-    const { id: modelId } = await addModel(a);
-    await a.jobs.create({ id: `job-${i}`, type: 'rl', modelId, entity: 'team', bodyBlob: 'x', createdAtMs: i });
-  }
+  await addJobs(a, 10);
   const claims = await Promise.all(
     Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).jobs.claim(`w${i}`, 1, 1_000)),
   );
@@ -48,11 +67,75 @@ test('two connections to one file never claim the same job', async () => {
   expect(new Set(ids).size).toBe(10);
 });
 
+test('two processes may open a new file at once, and share its jobs without claiming one twice', async () => {
+  const path = newFile();
+  const opening = `
+    const { openSqliteStorage } = await import(${JSON.stringify(new URL('./open-sqlite.ts', import.meta.url).href)});
+    const storage = await openSqliteStorage({ path: ${JSON.stringify(path)} });`;
+  await Promise.all([runScript(`${opening} await storage.close();`), runScript(`${opening} await storage.close();`)]);
+  await addJobs(await open(path), 40);
+  const claiming = `${opening}
+    for (let job; (job = await storage.jobs.claim('w', 1, 1_000)); ) console.log(job.id);
+    await storage.close();`;
+  const claimed = (await Promise.all([runScript(claiming), runScript(claiming)])).join('').trim().split('\n');
+  expect(claimed.sort()).toEqual(Array.from({ length: 40 }, (_, i) => `job-${i}`).sort());
+});
+
+async function runScript(script: string): Promise<string> {
+  const args = [...process.execArgv, '--input-type=module', '--eval', script];
+  return (await promisify(execFile)(process.execPath, args, { timeout: 30_000 })).stdout;
+}
+
+async function addJobs(storage: Storage, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { id: modelId } = await addModel(storage);
+    await storage.jobs.create({ id: `job-${i}`, type: 'rl', modelId, entity: 'team', bodyBlob: 'x', createdAtMs: i });
+  }
+}
+
+test('U+0000 does not cut a text short', async () => {
+  const storage = await open();
+  const { id } = await addModel(storage, { name: 'before\0after' });
+  expect((await storage.models.find(id))?.name).toBe('before\ufffdafter');
+  expect((await storage.models.findByName('team', 'p', 'before\0after'))?.id).toBe(id);
+});
+
 test('a database of a newer whetstone is refused and left as it is', async () => {
   const path = newFile();
-  await (await openSqliteStorage({ path })).close();
-  const raw = new Database(path);
-  raw.exec(`update schema_version set version = ${SCHEMA_VERSION + 1}`);
-  raw.close();
-  await expect(openSqliteStorage({ path })).rejects.toThrow(`schema version ${SCHEMA_VERSION + 1}`);
+  withDatabase(path, (database) => {
+    database.exec('create table schema_version (version integer not null)');
+    database.exec(`insert into schema_version (version) values (${SCHEMA_VERSION + 1})`);
+    database.exec('create table something_new (id text)');
+  });
+  const schema = withDatabase(path, describeSchema);
+  await expect(openSqliteStorage({ path })).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: `The database ${path} has schema version ${SCHEMA_VERSION + 1}, this whetstone knows versions up to ${SCHEMA_VERSION}. Use the newer whetstone that wrote it.`,
+  });
+  expect(withDatabase(path, describeSchema)).toBe(schema);
+  expect(withDatabase(path, (database) => database.prepare('select version from schema_version').all())).toEqual([
+    { version: SCHEMA_VERSION + 1 },
+  ]);
+});
+
+test('what is no database is refused by name and left as it is', async () => {
+  const path = newFile();
+  const text = 'Dear diary, today I was mistaken for a database. '.repeat(40);
+  await writeFile(path, text);
+  const asDirectory = newFile();
+  await mkdir(asDirectory);
+  for (const each of [path, asDirectory]) {
+    await expect(openSqliteStorage({ path: each })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(`Cannot open the database ${each}`) as string,
+    });
+  }
+  expect(await readFile(path, 'utf8')).toBe(text);
+});
+
+test('the migrations make the schema that schema.sql shows (npm run generate:schema)', async () => {
+  const path = newFile();
+  await open(path);
+  const golden = await readFile(new URL('./schema.sql', import.meta.url), 'utf8');
+  expect(withDatabase(path, describeSchema)).toBe(golden);
 });

@@ -1,17 +1,23 @@
 // SQLite through libsql, tuned for durability: WAL, and an fsync per commit. Transactions take the write lock when they
 // begin, so that reading first and writing then cannot fail half-way because another process wrote between.
-import { CompiledQuery, SqliteDialect, type Driver } from 'kysely';
+import { CompiledQuery, SqliteDialect, type Driver, type SqliteDatabase, type SqliteStatement } from 'kysely';
 import Database from 'libsql';
 
 /** How long a statement waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 10_000;
 
+/** Throws what libsql throws when the file cannot be opened or is no database. */
 export function createSqliteDialect(path: string): SqliteDialect {
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
-  database.pragma('foreign_keys = ON');
-  return new ImmediateSqliteDialect({ database: database });
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new ImmediateSqliteDialect({ database: withStorableText(database) });
 }
 
 class ImmediateSqliteDialect extends SqliteDialect {
@@ -23,3 +29,21 @@ class ImmediateSqliteDialect extends SqliteDialect {
     return driver;
   }
 }
+
+/** libsql stores a text with U+0000 whole but reads it back only up to there; Postgres refuses it. We store U+FFFD instead. */
+function withStorableText(database: Database.Database): SqliteDatabase {
+  return {
+    close: () => void database.close(),
+    prepare(sql) {
+      const statement = database.prepare(sql) as unknown as SqliteStatement;
+      return {
+        reader: statement.reader,
+        all: (parameters) => statement.all(parameters.map(storable)),
+        run: (parameters) => statement.run(parameters.map(storable)),
+        iterate: (parameters) => statement.iterate(parameters.map(storable)),
+      };
+    },
+  };
+}
+
+const storable = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value);

@@ -52,7 +52,9 @@ export const firstLight: readonly string[] = [
     ended_at_ms bigint
   )`,
   `create index training_jobs_unfinished on training_jobs (status, ordinal)`,
-  `create index training_jobs_of_model on training_jobs (model_id, ordinal)`,
+  // For claim: has the model an older unfinished job; when did an entity claim last. Without them a claim reads every job.
+  `create index training_jobs_of_model on training_jobs (model_id, status, ordinal)`,
+  `create index training_jobs_of_entity on training_jobs (entity, claimed_at_ms)`,
   `create table training_events (
     id text primary key,
     job_id text not null references training_jobs (id) on delete cascade,
@@ -68,4 +70,5 @@ export const firstLight: readonly string[] = [
     response text,
     created_at_ms bigint not null
   )`,
+  `create index idempotency_keys_age on idempotency_keys (created_at_ms)`,
 ];
