@@ -297,7 +297,10 @@ function paginate<T extends { id: string }>(
 export function createMemoryBlobs(): BlobStore {
   const blobs = new Map<string, Uint8Array>();
   const checked = (name: string): string => parseBlobName(name).join('/');
-  const under = (prefix: string) => [...blobs.keys()].filter((name) => name.startsWith(`${checked(prefix)}/`)).sort();
+  const under = (prefix: string) => {
+    const start = `${checked(prefix)}/`;
+    return [...blobs.keys()].filter((name) => name.startsWith(start)).sort();
+  };
 
   async function put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>) {
     const above = [...checked(name).matchAll(/\//g)].map((slash) => name.slice(0, slash.index));

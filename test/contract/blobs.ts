@@ -1,8 +1,8 @@
 // What every BlobStore promises. Signed by memory.ts and blobs/filesystem.ts; a factory gives an empty store.
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { BlobStore } from '#storage/blobs';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -12,6 +12,12 @@ async function* pieces(...parts: string[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield bytes(part);
 }
 
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of stream) parts.push(part);
+  return Buffer.concat(parts);
+}
+
 export function blobContract(name: string, open: () => Promise<BlobStore>): void {
   describe(`${name} keeps the blob contract`, () => {
     test('what was put is found, whole, as bytes and as a stream', async () => {
@@ -19,9 +25,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(await blobs.put('a/b/c.json', bytes('first'))).toEqual({ sizeBytes: 5 });
       expect(await blobs.put('a/b/c.json', pieces('sec', '', 'ond'))).toEqual({ sizeBytes: 6 });
       expect(text(await blobs.find('a/b/c.json'))).toBe('second');
-      let streamed = '';
-      for await (const chunk of (await blobs.stream('a/b/c.json'))!) streamed += Buffer.from(chunk).toString();
-      expect(streamed).toBe('second');
+      expect(text(await readAll((await blobs.stream('a/b/c.json'))!))).toBe('second');
       expect(await blobs.find('a/b')).toBeNull();
       expect(await blobs.find('a/none')).toBeNull();
       expect(await blobs.stream('a/none')).toBeNull();
@@ -38,6 +42,73 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(text(await blobs.find('x'))).toBe('old');
     });
 
+    test('a source that fails half-way leaves no new blob', async () => {
+      const blobs = await open();
+      async function* failing(): AsyncGenerator<Uint8Array> {
+        yield bytes('half');
+        throw new Error('the client went away');
+      }
+      await expect(blobs.put('new/x', failing())).rejects.toThrow('went away');
+      expect(await blobs.find('new/x')).toBeNull();
+      expect(await blobs.list('new')).toEqual([]);
+      expect(await blobs.openDirectory('new')).toBeNull();
+    });
+
+    test('a blob is not there before its source has ended', async () => {
+      const blobs = await open();
+      async function* watched(): AsyncGenerator<Uint8Array> {
+        yield bytes('first half');
+        expect(await blobs.find('x')).toBeNull();
+        expect(await blobs.stream('x')).toBeNull();
+        yield bytes(', second half');
+      }
+      await blobs.put('x', watched());
+      expect(text(await blobs.find('x'))).toBe('first half, second half');
+    });
+
+    test('a stream that was opened ends whole, whatever happens to the blob', async () => {
+      const blobs = await open();
+      const large = Buffer.alloc(300_000, 'a');
+      await blobs.put('d/x', large);
+      const [deleted, overwritten] = [(await blobs.stream('d/x'))!, (await blobs.stream('d/x'))!];
+      await blobs.put('d/x', bytes('new'));
+      expect((await readAll(overwritten)).equals(large)).toBe(true); // toEqual looks at every byte
+      await blobs.delete('d');
+      expect((await readAll(deleted)).equals(large)).toBe(true);
+    });
+
+    test('puts of one name at the same time leave one of them, whole', async () => {
+      const blobs = await open();
+      const contents = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(50_000));
+      await Promise.all(contents.map((content) => blobs.put('x/y/z', pieces(content.slice(1), content.slice(0, 1)))));
+      expect(contents).toContain(text(await blobs.find('x/y/z')));
+      expect(await blobs.list('x')).toEqual([{ name: 'x/y/z', sizeBytes: 50_000 }]);
+    });
+
+    test('an empty blob is a blob; changing the bytes that were found changes nothing', async () => {
+      const blobs = await open();
+      expect(await blobs.put('empty', bytes(''))).toEqual({ sizeBytes: 0 });
+      expect(text(await blobs.find('empty'))).toBe('');
+      expect(await readAll((await blobs.stream('empty'))!)).toEqual(Buffer.alloc(0));
+      await blobs.put('x', bytes('mine'));
+      (await blobs.find('x'))!.fill(0);
+      expect(text(await blobs.find('x'))).toBe('mine');
+    });
+
+    test('what is a blob has no blobs under it', async () => {
+      const blobs = await open();
+      await blobs.put('a/b', bytes('blob'));
+      await expect(blobs.put('a', bytes(''))).rejects.toThrow();
+      await expect(blobs.put('a/b/c', bytes(''))).rejects.toThrow();
+      expect(await blobs.find('a/b/c')).toBeNull();
+      expect(await blobs.stream('a/b/c')).toBeNull();
+      expect(await blobs.stream('a')).toBeNull();
+      expect(await blobs.openDirectory('a/b')).toBeNull();
+      expect(await blobs.list('a/b')).toEqual([]);
+      await blobs.delete('a/b/c');
+      expect(text(await blobs.find('a/b'))).toBe('blob');
+    });
+
     test('lists what is under a prefix and deletes it, twice if asked', async () => {
       const blobs = await open();
       for (const each of ['m/2', 'm/1/x', 'm/1/y', 'm-other']) await blobs.put(each, bytes(each));
@@ -47,14 +118,23 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect((await blobs.list('m')).map((blob) => blob.name)).toEqual(['m/2']);
       expect(await blobs.list('nothing')).toEqual([]);
       expect(text(await blobs.find('m-other'))).toBe('m-other');
+      await blobs.delete('m/2');
+      expect(await blobs.list('m')).toEqual([]);
+      expect(await blobs.openDirectory('m')).toBeNull();
+      await blobs.delete('never/was');
     });
 
     test('directories go in and come out with the same files', async () => {
       const blobs = await open();
       const source = await mkdtemp(join(tmpdir(), 'whetstone-blob-test-'));
+      onTestFinished(() => rm(source, { recursive: true }));
       await writeFile(join(source, 'one.json'), '1');
       await writeFile(join(source, 'two.bin'), '22');
       await blobs.putDirectory('d/e', source);
+      expect(await blobs.list('d')).toEqual([
+        { name: 'd/e/one.json', sizeBytes: 1 },
+        { name: 'd/e/two.bin', sizeBytes: 2 },
+      ]);
       const directory = (await blobs.openDirectory('d/e'))!;
       expect((await readdir(directory)).sort()).toEqual(['one.json', 'two.bin']);
       expect(await readFile(join(directory, 'two.bin'), 'utf8')).toBe('22');
@@ -75,11 +155,24 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       'a b',
       'a\\b',
       'ü',
-      'x'.repeat(600),
+      'a/..',
+      '..',
+      'a/./b',
+      'a\0b',
+      'C:\\x',
+      '%2e%2e/a',
+      'x'.repeat(256),
+      Array.from({ length: 300 }, () => 'x').join('/'),
     ])('refuses the name %j', async (bad) => {
       const blobs = await open();
-      await expect(blobs.put(bad, bytes(''))).rejects.toThrow('blob name');
-      await expect((async () => blobs.find(bad))()).rejects.toThrow('blob name');
+      const refusal = { code: 'invalid_request', message: expect.stringContaining('blob name') as string };
+      await expect(blobs.put(bad, bytes(''))).rejects.toMatchObject(refusal);
+      await expect(blobs.put(bad, pieces('x'))).rejects.toMatchObject(refusal);
+      await expect(blobs.find(bad)).rejects.toMatchObject(refusal);
+      await expect(blobs.stream(bad)).rejects.toMatchObject(refusal);
+      await expect(blobs.list(bad)).rejects.toMatchObject(refusal);
+      await expect(blobs.delete(bad)).rejects.toMatchObject(refusal);
+      await expect(blobs.openDirectory(bad)).rejects.toMatchObject(refusal);
     });
   });
 }

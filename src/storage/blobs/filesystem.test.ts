@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -12,26 +12,57 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 blobContract('filesystem', () => openFilesystemBlobs({ root: newRoot() }));
 
-test('a source that fails leaves no temporary file, and a restart clears what a crash left', async () => {
+test('a put that fails leaves no temporary file, and a restart clears what a crash left', async () => {
   const root = newRoot();
   const blobs = await openFilesystemBlobs({ root });
-
   async function* failing(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('half');
     throw new Error('gone');
   }
   await expect(blobs.put('a', failing())).rejects.toThrow('gone');
+  await blobs.put('b/c', Buffer.from('x'));
+  await expect(blobs.put('b', Buffer.from('a directory is in the way'))).rejects.toThrow();
   expect(await readdir(join(root, '.temporary'))).toEqual([]);
   await writeFile(join(root, '.temporary', 'half'), 'x');
-  await openFilesystemBlobs({ root });
+  const again = await openFilesystemBlobs({ root });
   expect(await readdir(join(root, '.temporary'))).toEqual([]);
+  expect((await again.list('b')).map(({ name }) => name)).toEqual(['b/c']);
 });
 
-test('symbolic links are not listed', async () => {
+test('nothing is read, written, listed or deleted through a symbolic link that leaves the directory', async () => {
   const root = newRoot();
+  const outside = newRoot();
   const blobs = await openFilesystemBlobs({ root });
   await blobs.put('d/real', Buffer.from('x'));
-  await mkdir(join(directory, 'outside'));
-  await writeFile(join(directory, 'outside', 'secret'), 's');
-  await symlink(join(directory, 'outside'), join(root, 'd', 'link'));
+  await mkdir(join(outside, 'deep'), { recursive: true });
+  await writeFile(join(outside, 'secret'), 's');
+  await symlink(outside, join(root, 'd', 'link'));
+  await symlink(join(outside, 'secret'), join(root, 'd', 'file-link'));
+  await symlink(join(outside, 'nowhere'), join(root, 'd', 'dangling'));
+  await symlink('../../../..', join(root, 'd', 'upwards'));
+
+  const refusal = { code: 'invalid_request', message: expect.stringContaining('symbolic link') as string };
+  for (const name of ['d/link/secret', 'd/link/deep', 'd/link/new', 'd/file-link', 'd/dangling', 'd/upwards/tmp']) {
+    await expect(blobs.find(name), name).rejects.toMatchObject(refusal);
+    await expect(blobs.stream(name), name).rejects.toMatchObject(refusal);
+    await expect(blobs.list(name), name).rejects.toMatchObject(refusal);
+    await expect(blobs.put(name, Buffer.from('new')), name).rejects.toMatchObject(refusal);
+    await expect(blobs.delete(name), name).rejects.toMatchObject(refusal);
+    await expect(blobs.openDirectory(name), name).rejects.toMatchObject(refusal);
+  }
   expect((await blobs.list('d')).map(({ name }) => name)).toEqual(['d/real']);
+  await blobs.delete('d');
+  expect(await readdir(root)).toEqual(['.temporary']);
+  expect(await readdir(outside)).toEqual(['deep', 'secret']);
+  expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('s');
+});
+
+test('the directory itself may be a link, and links may stay inside it', async () => {
+  const [real, root] = [newRoot(), newRoot()];
+  await mkdir(real);
+  await symlink(real, root);
+  const blobs = await openFilesystemBlobs({ root });
+  await blobs.put('a/b', Buffer.from('x'));
+  await symlink(join(real, 'a'), join(real, 'alias'));
+  expect(String(await blobs.find('alias/b'))).toBe('x');
 });
