@@ -218,6 +218,10 @@ export function createMemoryStorage(): Storage {
         if (!runningAttempt(id, attempt)) return false;
         if (checkpoint) {
           const taken = checkpoints.some((c) => c.modelId === checkpoint.modelId && c.step === checkpoint.step);
+          invariant(
+            models.some((model) => model.id === checkpoint.modelId),
+            `no model ${checkpoint.modelId}`,
+          );
           invariant(!taken, `model ${checkpoint.modelId} has a step ${checkpoint.step} already`);
           refuseSecond(checkpoints, checkpoint);
         }
@@ -247,11 +251,9 @@ export function createMemoryStorage(): Storage {
 
     idempotency: {
       async begin(key, bodyHash, nowMs) {
-        for (const [k, { response, createdAtMs }] of answers) {
-          if (nowMs - createdAtMs >= (response === null ? IN_PROGRESS_MS_MAX : REMEMBERED_MS)) answers.delete(k);
-        }
         const known = answers.get(key);
-        if (!known) {
+        const validMs = known?.response === null ? IN_PROGRESS_MS_MAX : REMEMBERED_MS;
+        if (!known || nowMs - known.createdAtMs >= validMs) {
           answers.set(key, { bodyHash, response: null, createdAtMs: nowMs });
           return { outcome: 'new' };
         }

@@ -454,6 +454,13 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
         response: 'answer',
       });
       expect(await idempotency.begin('done', 'body', NOW + 86_400_000)).toEqual({ outcome: 'new' });
+      await idempotency.begin('slow', 'body', NOW + 86_400_000);
+      await idempotency.begin('other', 'body', NOW + 87_400_000);
+      await idempotency.complete('slow', 'late answer'); // nobody has asked for it since
+      expect(await idempotency.begin('slow', 'body', NOW + 87_400_000)).toEqual({
+        outcome: 'done',
+        response: 'late answer',
+      });
       await idempotency.release('unknown');
       await idempotency.complete('unknown', 'answer');
       expect(await idempotency.begin('unknown', 'body', NOW)).toEqual({ outcome: 'new' });

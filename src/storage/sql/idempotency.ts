@@ -14,7 +14,7 @@ export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
           .execute();
         await tx
           .deleteFrom('idempotency_keys')
-          .where('key', '=', key) // others of dead servers go after a day
+          .where('key', '=', key) // only this one: an answer that comes late is still worth remembering
           .where('response', 'is', null)
           .where('created_at_ms', '<=', nowMs - IN_PROGRESS_MS_MAX)
           .execute();

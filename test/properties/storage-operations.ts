@@ -1,0 +1,174 @@
+// What a property test may ask of a Storage. Ids are few and attempts low, so that operations meet each other's rows.
+import fc from 'fast-check';
+import type { JobStatus } from '#domain/training-job';
+import type { NewEvent, Storage } from '#storage/storage';
+
+export const ENTITIES = ['one', 'two'];
+export const MODELS = ['m0', 'm1', 'm2'];
+export const JOBS = ['j0', 'j1', 'j2', 'j3', 'j4'];
+
+/** `nowMs` and `sequence` are the same for every storage; `sequence` is new with each operation. */
+export interface Moment {
+  readonly nowMs: number;
+  readonly sequence: number;
+}
+
+export interface Operation {
+  readonly name: string;
+  run(storage: Storage, moment: Moment): Promise<unknown>;
+  /** As failures show it. */
+  [fc.toStringMethod](): string;
+}
+
+const LEASE_MS = 30;
+const STATUSES: readonly JobStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
+
+const entityOf = (modelId: string): string => ENTITIES[MODELS.indexOf(modelId) % 2]!;
+
+export const createModel = (storage: Storage, id: string, { nowMs, sequence }: Moment) =>
+  storage.models.create(
+    { id, entity: entityOf(id), project: 'p', name: id, baseModel: 'b', runId: null, createdAtMs: nowMs },
+    newCheckpoint(id, 0, sequence),
+  );
+
+export const createJob = (storage: Storage, id: string, modelId: string, { nowMs }: Moment) =>
+  storage.jobs.create({ id, type: 'rl', modelId, entity: entityOf(modelId), bodyBlob: id, createdAtMs: nowMs });
+
+const newCheckpoint = (modelId: string, step: number, sequence: number) => ({
+  id: `c${sequence}`,
+  modelId,
+  step,
+  metrics: { 'train/reward': sequence / 3 },
+  blobPrefix: `checkpoints/${modelId}/${sequence}`,
+  createdAtMs: sequence,
+});
+
+const newEvent = (jobId: string, ordinal: number, sequence: number): NewEvent => ({
+  id: `e${sequence}`,
+  jobId,
+  ordinal,
+  type: 'gradient_step',
+  data: { sequence, note: "it's" },
+  createdAtMs: sequence,
+});
+
+const model = fc.constantFrom(...MODELS);
+const job = fc.constantFrom(...JOBS);
+const attempt = fc.constantFrom(1, 1, 1, 2, 3);
+const ordinal = fc.constantFrom(0, 0, 1, 2);
+const step = fc.constantFrom(0, 1, 2, 3);
+const worker = fc.constantFrom('a', 'b');
+const key = fc.constantFrom('k', 'l');
+const page = (ids: readonly string[]) =>
+  fc.record({ after: fc.constantFrom(null, 'unknown', ...ids), limit: fc.integer({ min: 0, max: 4 }) });
+
+const asked = <T>(
+  name: string,
+  weight: number,
+  args: fc.Arbitrary<T>,
+  run: (storage: Storage, args: T, moment: Moment) => Promise<unknown>,
+): fc.WeightedArbitrary<Operation> => ({
+  weight,
+  arbitrary: args.map((given) => ({
+    name,
+    run: (storage, moment) => run(storage, given, moment),
+    [fc.toStringMethod]: () => `${name} ${JSON.stringify(given)}`,
+  })),
+});
+
+export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
+  asked('models.create', 2, model, createModel),
+  asked('models.delete', 1, model, async ({ models }, id) => {
+    const gone = await models.delete(id);
+    return gone && { ...gone, bodyBlobs: [...gone.bodyBlobs].sort() }; // their order means nothing
+  }),
+  asked('models.list', 1, fc.tuple(fc.constantFrom(...ENTITIES), page(MODELS)), ({ models }, [entity, at]) =>
+    models.list({ entity }, at),
+  ),
+
+  asked('jobs.create', 4, fc.tuple(job, model), (storage, [id, modelId], moment) =>
+    createJob(storage, id, modelId, moment),
+  ),
+  asked('jobs.claim', 8, worker, ({ jobs }, who, { nowMs }) => jobs.claim(who, nowMs, LEASE_MS)),
+  asked('jobs.renewLease', 2, fc.tuple(job, attempt), ({ jobs }, [id, nth], { nowMs }) =>
+    jobs.renewLease(id, nth, nowMs + LEASE_MS),
+  ),
+  asked('jobs.releaseLeases', 1, fc.option(worker), ({ jobs }, who) => jobs.releaseLeases(who)),
+  asked(
+    'jobs.updateProgress',
+    2,
+    fc.tuple(
+      job,
+      attempt,
+      fc.record(
+        {
+          step,
+          progress: fc.double({ min: 0, max: 1, noNaN: true }),
+          skipped: fc.constant({ too_long: 2 }),
+          startedAtMs: fc.nat(),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+    ({ jobs }, [id, nth, update]) => jobs.updateProgress(id, nth, update),
+  ),
+  asked(
+    'jobs.finish',
+    6,
+    fc.record({
+      id: job,
+      nth: attempt,
+      at: ordinal,
+      status: fc.constantFrom('succeeded', 'failed', 'cancelled'),
+      made: fc.option(fc.tuple(model, step)),
+    }),
+    ({ jobs }, { id, nth, at, status, made }, { nowMs, sequence }) =>
+      jobs.finish(id, nth, {
+        status,
+        errorMessage: status === 'succeeded' ? null : status,
+        endedAtMs: nowMs,
+        event: newEvent(id, at, sequence),
+        checkpoint: made && newCheckpoint(...made, sequence),
+      }),
+  ),
+  asked('jobs.requestCancel', 2, fc.tuple(job, ordinal), ({ jobs }, [id, at], { nowMs, sequence }) =>
+    jobs.requestCancel(id, nowMs, newEvent(id, at, sequence)),
+  ),
+  asked(
+    'jobs.list',
+    1,
+    fc.tuple(
+      fc.record(
+        { entity: fc.constantFrom(...ENTITIES), modelId: model, status: fc.constantFrom(...STATUSES) },
+        { requiredKeys: ['entity'] },
+      ),
+      page(JOBS),
+    ),
+    ({ jobs }, [filter, at]) => jobs.list(filter, at),
+  ),
+
+  asked('events.append', 5, fc.tuple(job, ordinal), ({ events }, [id, at], { sequence }) =>
+    events.append(newEvent(id, at, sequence)),
+  ),
+  asked('events.list', 1, fc.tuple(job, page(['e5', 'e10', 'e15'])), ({ events }, [id, at]) => events.list(id, at)),
+
+  asked('checkpoints.delete', 1, fc.tuple(model, fc.array(step)), ({ checkpoints }, [id, steps]) =>
+    checkpoints.delete(id, steps),
+  ),
+  asked(
+    'checkpoints.list',
+    1,
+    fc.tuple(model, page(['c0', 'c1', 'c10', 'c15']), fc.constantFrom('asc', 'desc')),
+    ({ checkpoints }, [id, at, order]) => checkpoints.list(id, at, order),
+  ),
+  asked('checkpoints.mergeMetrics', 1, fc.nat(15), ({ checkpoints }, n, { sequence }) =>
+    checkpoints.mergeMetrics(`c${n}`, { 'val/x': sequence }),
+  ),
+
+  // The clock of these runs in hours, so that keys expire.
+  asked('idempotency.begin', 2, fc.tuple(key, fc.constantFrom('x', 'y')), ({ idempotency }, [k, body], { nowMs }) =>
+    idempotency.begin(k, body, nowMs * 100_000),
+  ),
+  asked('idempotency.complete', 1, key, ({ idempotency }, k) => idempotency.complete(k, 'answer')),
+  asked('idempotency.release', 1, key, ({ idempotency }, k) => idempotency.release(k)),
+);
