@@ -8,9 +8,16 @@ import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-en
 import { openInferenceEngine, openTrainingEngine } from '#engine/onnx/open-engines';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import { collect, randomPrompt, request, sampling, tokensOf } from '../contract/inference-engine.ts';
+import { trainingEngineContract } from '../contract/training-engine.ts';
 import { plainRow } from '../learning/tiny-decoders.ts';
 import { createRecordingLog, pidOf } from './recording-log.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
+
+trainingEngineContract(
+  'the embedded engine in a child process',
+  (options) => openTrainingEngine({ ...options, log: silentLog }),
+  { 'closing a session twice': 'the child fails the second close: session N is not open' },
+);
 
 const LORA = { rank: 4, alpha: 8, seed: 3 };
 const ADAMW = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.1, maxGradNorm: 1 };
