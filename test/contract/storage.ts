@@ -187,7 +187,10 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       for (const job of jobs) await storage.jobs.create(job);
       const event = anEvent(jobs[0].id, 0);
       await storage.events.append(event);
-      await storage.events.append(anEvent(jobs[1].id, 0));
+      for (const ordinal of [0, 1]) await storage.events.append(anEvent(jobs[1].id, ordinal));
+      await storage.jobs.claim('w', NOW, 1000);
+      await storage.jobs.claim('w', NOW, 1000);
+      await storage.jobs.finish(jobs[1].id, 1, { ...closing(jobs[1].id, 2), checkpoint: aCheckpoint(b.id, 1) });
       const zero = (await storage.checkpoints.find(a.id, 0))!;
       const empty = { rows: [], hasMore: false };
       for (const after of [event.id, 'unknown']) {
