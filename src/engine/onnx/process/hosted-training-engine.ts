@@ -44,6 +44,7 @@ export async function openHostedTrainingEngine(options: HostedTrainingOptions): 
 }
 
 function hostSession(rpc: RpcClient<TrainingProcedures>, session: number, onClose: () => void): TrainingSession {
+  let closed = false;
   return {
     logprobs: (row) => rpc.call('logprobs', { session, row }).result,
     forwardBackward: (row, loss) => rpc.call('forwardBackward', { session, row, loss }).result,
@@ -52,6 +53,8 @@ function hostSession(rpc: RpcClient<TrainingProcedures>, session: number, onClos
       await rpc.call('save', { session, directory, options }).result;
     },
     async close() {
+      if (closed) return;
+      closed = true;
       onClose();
       try {
         await rpc.call('closeSession', { session }).result;
