@@ -2,13 +2,14 @@
 import { sql, type Kysely } from 'kysely';
 import { NEXT_STATUS, type JobStatus } from '#domain/training-job';
 import type { JobStore } from '../storage.ts';
+import type { StorageDialect } from './dialect.ts';
 import { appendEvent } from './events.ts';
 import { toListing } from './listing.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 
 const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((status) => NEXT_STATUS[status].length > 0);
 
-export function createJobStore(db: Kysely<Tables>): JobStore {
+export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   return {
     async create(job) {
       const row = await db
@@ -72,7 +73,7 @@ export function createJobStore(db: Kysely<Tables>): JobStore {
               where older.model_id = job.model_id and older.ordinal < job.ordinal and older.status in (${sql.join(UNFINISHED)}))
          order by (select coalesce(max(other.claimed_at_ms), 0) from training_jobs other where other.entity = job.entity),
                   job.ordinal
-         limit 1)`;
+         limit 1 ${skipLocked})`;
       const row = await db
         .updateTable('training_jobs')
         .set({

@@ -7,6 +7,7 @@ import Database from 'libsql';
 import { afterAll, expect, test } from 'vitest';
 import { describeSchema } from '../../../scripts/generate-schema.ts';
 import { addModel, storageContract } from '../../../test/contract/storage.ts';
+import { createRecordingLog } from '../../../test/serving/recording-log.ts';
 import type { Storage } from '../storage.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { openSqliteStorage } from './open-sqlite.ts';
@@ -53,6 +54,15 @@ test('what was written is there after the file is opened again, and migrations d
   expect(withDatabase(path, describeSchema)).toBe(schema);
   const versions = withDatabase(path, (database) => database.prepare('select version from schema_version').all());
   expect(versions).toEqual([{ version: SCHEMA_VERSION }]);
+});
+
+test('the log tells when a schema was brought up to date, and only then', async () => {
+  const path = newFile();
+  const log = createRecordingLog();
+  for (let i = 0; i < 2; i++) await (await openSqliteStorage({ path, log })).close();
+  expect(log.lines).toEqual([
+    { level: 'info', event: 'schema.migrated', fields: { path, from: 0, to: SCHEMA_VERSION } },
+  ]);
 });
 
 test('two connections to one file never claim the same job', async () => {

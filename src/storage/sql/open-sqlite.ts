@@ -1,11 +1,13 @@
 // The default storage: one SQLite file. Opening brings its schema up to date.
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Kysely, sql, type SqliteDialect } from 'kysely';
+import { Kysely, sql } from 'kysely';
+import { silentLog, type Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { Storage } from '../storage.ts';
 import { createApiKeyStore } from './api-keys.ts';
 import { createCheckpointStore } from './checkpoints.ts';
+import type { StorageDialect } from './dialect.ts';
 import { createEventStore } from './events.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createJobStore } from './jobs.ts';
@@ -14,12 +16,19 @@ import { createModelStore } from './models.ts';
 import type { Tables } from './rows.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 
+export interface SqliteOptions {
+  readonly path: string;
+  readonly log?: Log;
+}
+
 /** `:memory:` is for tests. Throws `invalid_request` for a file that is no database, or one of a newer whetstone. */
-export async function openSqliteStorage({ path }: { path: string }): Promise<Storage> {
+export async function openSqliteStorage({ path, log = silentLog }: SqliteOptions): Promise<Storage> {
   if (path !== ':memory:') await mkdir(dirname(path), { recursive: true });
-  const db = new Kysely<Tables>({ dialect: openDialect(path) });
+  const dialect = openDialect(path);
+  const db = new Kysely<Tables>({ dialect: dialect.kysely });
   try {
-    await migrate(db, path);
+    const { from, to } = await migrate(db, path);
+    if (from < to) log.info('schema.migrated', { path, from, to });
   } catch (error) {
     await db.destroy();
     throw error;
@@ -28,7 +37,7 @@ export async function openSqliteStorage({ path }: { path: string }): Promise<Sto
     apiKeys: createApiKeyStore(db),
     models: createModelStore(db),
     checkpoints: createCheckpointStore(db),
-    jobs: createJobStore(db),
+    jobs: createJobStore(db, dialect),
     events: createEventStore(db),
     idempotency: createIdempotencyStore(db),
     ping: async () => void (await sql`select 1`.execute(db)),
@@ -36,7 +45,7 @@ export async function openSqliteStorage({ path }: { path: string }): Promise<Sto
   };
 }
 
-function openDialect(path: string): SqliteDialect {
+function openDialect(path: string): StorageDialect {
   try {
     return createSqliteDialect(path);
   } catch (error) {

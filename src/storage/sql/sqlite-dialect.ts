@@ -1,13 +1,14 @@
 // SQLite through libsql, tuned for durability: WAL, and an fsync per commit. Transactions take the write lock when they
 // begin, so that reading first and writing then cannot fail half-way because another process wrote between.
-import { CompiledQuery, SqliteDialect, type Driver, type SqliteDatabase, type SqliteStatement } from 'kysely';
+import { CompiledQuery, sql, SqliteDialect, type Driver, type SqliteDatabase, type SqliteStatement } from 'kysely';
 import Database from 'libsql';
+import type { StorageDialect } from './dialect.ts';
 
 /** How long a statement waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 /** Throws what libsql throws when the file cannot be opened or is no database. */
-export function createSqliteDialect(path: string): SqliteDialect {
+export function createSqliteDialect(path: string): StorageDialect {
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     database.pragma('journal_mode = WAL');
@@ -17,7 +18,7 @@ export function createSqliteDialect(path: string): SqliteDialect {
     database.close();
     throw error;
   }
-  return new ImmediateSqliteDialect({ database: withStorableText(database) });
+  return { kysely: new ImmediateSqliteDialect({ database: withStorableText(database) }), skipLocked: sql`` };
 }
 
 class ImmediateSqliteDialect extends SqliteDialect {
@@ -34,8 +35,8 @@ class ImmediateSqliteDialect extends SqliteDialect {
 function withStorableText(database: Database.Database): SqliteDatabase {
   return {
     close: () => void database.close(),
-    prepare(sql) {
-      const statement = database.prepare(sql) as unknown as SqliteStatement;
+    prepare(text) {
+      const statement = database.prepare(text) as unknown as SqliteStatement;
       return {
         reader: statement.reader,
         all: (parameters) => statement.all(parameters.map(storable)),

@@ -1,0 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kysely, sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+
+test('a commit is fsynced to a write-ahead log, references hold, and a busy file is waited for', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-dialect-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const db = new Kysely({ dialect: createSqliteDialect(join(directory, 'x.db')).kysely });
+  onTestFinished(() => db.destroy());
+  const setting = async (name: string): Promise<unknown> =>
+    Object.values((await sql.raw<object>(`pragma ${name}`).execute(db)).rows[0]!)[0];
+  expect(await setting('journal_mode')).toBe('wal');
+  expect(await setting('synchronous')).toBe(2); // FULL: what a client was told is stored survives power loss
+  expect(await setting('foreign_keys')).toBe(1);
+  expect(await setting('busy_timeout')).toBe(10_000);
+});
