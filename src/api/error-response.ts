@@ -5,6 +5,7 @@ import { AppError, type ErrorCode } from '#domain/errors';
 import { ValidationError, type ValidationItem } from './schema/validation.ts';
 
 export const STATUS = {
+  invalid_constraint: 422,
   invalid_request: 400,
   invalid_api_key: 401,
   missing_scope: 403,

@@ -2,6 +2,7 @@
 // `cause` is for the log only. HTTP statuses live in api/error-response.ts; nothing here knows of HTTP.
 
 export type ErrorCode =
+  | 'invalid_constraint' // a grammar or schema that does not compile
   | 'invalid_request' // semantic failure that validation could not see
   | 'invalid_api_key'
   | 'missing_scope'
