@@ -1,5 +1,6 @@
 // Our sampler under test, in this process.
 import { silentLog } from '#base/log';
+import { PLAIN_SAMPLING } from '#domain/sampling';
 import type { ServingPrecision } from '#engine/onnx/models/serving-graph';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
@@ -17,7 +18,7 @@ export async function openWhetstone(
     limits: DEFAULT_INFERENCE_LIMITS,
     log: silentLog,
   });
-  const sampling = { temperature: 0, topP: 1, topK: 0, seed: 1, stopTokenIds: [], topLogprobs: 0 };
+  const sampling = { ...PLAIN_SAMPLING, temperature: 0, seed: 1 };
   return {
     name: `whetstone ${precision}`,
     async generate(prompts, newTokens) {

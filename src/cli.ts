@@ -51,6 +51,15 @@ program
     '--precision <name>',
     `weights for sampling: float32, or int8 for large models: less memory, faster, rounded logprobs (default ${DEFAULTS.precision})`,
   )
+  .option(
+    '--scheduling-policy <name>',
+    `fcfs: first come, first served, in turns between keys; priority: smaller "priority" of a request first (default ${DEFAULTS.schedulingPolicy})`,
+  )
+  .option(
+    '--max-logprobs <number>',
+    `alternatives per token that a request may ask for; -1: all (default ${DEFAULTS.maxLogprobs})`,
+  )
+  .option('--trust-request-chat-template', 'render chat templates that come with requests, in a sandbox with limits')
   .option('--base-path <path>', 'answer under this prefix too, such as /api/training (env WHETSTONE_BASE_PATH)')
   .option(
     '--log-level <level>',

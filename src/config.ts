@@ -14,6 +14,8 @@ export const DEFAULTS = {
   data: './.whetstone',
   model: 'starter',
   precision: 'float32' as ServingPrecision, // what was sampled is what is trained, to 1e-4
+  schedulingPolicy: 'fcfs' as SchedulingPolicy, // a client must not go before others unless the operator allows it
+  maxLogprobs: 20, // as OpenAI; each alternative is 50 bytes of JSON per token
   logLevel: 'info' as LogLevel,
   bodyMb: 16, // a chat of a million tokens of text
   trainingBodyMb: 512, // a token with its logprob is 60 to 150 bytes: millions of tokens; one JS string holds no more
@@ -26,6 +28,10 @@ export const DEFAULTS = {
   healthDeadlineMs: 3_000, // probes give up after 5 to 10 s
 };
 
+/** fcfs: first come, first served, in turns between keys. priority: the request's `priority` goes before that. */
+export const SCHEDULING_POLICIES = ['fcfs', 'priority'] as const;
+export type SchedulingPolicy = (typeof SCHEDULING_POLICIES)[number];
+
 export interface ServerConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly dataDirectory: string;
@@ -33,6 +39,13 @@ export interface ServerConfig {
   readonly models: readonly [string, ...string[]];
   /** Of the weights that sample; training is always in float32. */
   readonly precision: ServingPrecision;
+  readonly chat: {
+    readonly schedulingPolicy: SchedulingPolicy;
+    /** Alternatives per token that a request may ask for; −1: the vocabulary. */
+    readonly logprobsMax: number;
+    /** Render chat templates that come with requests, in a sandbox. */
+    readonly trustRequestTemplates: boolean;
+  };
   /** Accepted as it is, entity `default`. */
   readonly bootstrapKey: string | null;
   readonly logLevel: LogLevel;
@@ -67,6 +80,9 @@ export interface ServeFlags {
   readonly model?: readonly string[] | undefined;
   readonly basePath?: string | undefined;
   readonly precision?: string | undefined;
+  readonly schedulingPolicy?: string | undefined;
+  readonly maxLogprobs?: string | undefined;
+  readonly trustRequestChatTemplate?: boolean | undefined;
   readonly logLevel?: string | undefined;
 }
 
@@ -85,6 +101,18 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     dataDirectory: readDataDirectory(flags.data, env),
     models: [first, ...others],
     precision: readChoice('precision', flags.precision ?? DEFAULTS.precision, SERVING_PRECISIONS),
+    chat: {
+      schedulingPolicy: readChoice(
+        'scheduling policy',
+        flags.schedulingPolicy ?? DEFAULTS.schedulingPolicy,
+        SCHEDULING_POLICIES,
+      ),
+      logprobsMax:
+        flags.maxLogprobs === '-1'
+          ? -1
+          : readInteger('max-logprobs', flags.maxLogprobs ?? String(DEFAULTS.maxLogprobs), 0, 1_000_000),
+      trustRequestTemplates: flags.trustRequestChatTemplate ?? false,
+    },
     bootstrapKey: setting(env, 'WHETSTONE_API_KEY'),
     logLevel: readChoice(
       'log level',

@@ -29,7 +29,8 @@ import { createTrainingJobs } from '#services/training-jobs';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import type { BlobStore } from '#storage/blobs';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
-import { openTextModel, type GenerationDefaults } from '#text/text-model';
+import { openTextModel } from '#text/text-model';
+import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#training/rl-config';
 import type { ServerConfig } from './config.ts';
 import { lockDataDirectory } from './data-lock.ts';
@@ -98,7 +99,17 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
       health,
       clock,
       log,
-      chat: createChat(models, log),
+      chat: createChat({
+        models,
+        recordUsage: () => {},
+        sandbox: null,
+        settings: {
+          priorities: config.chat.schedulingPolicy === 'priority',
+          logprobsMax: config.chat.logprobsMax,
+        },
+        clock,
+        log,
+      }),
       checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
       trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: config.jobs.queuedMax }),
       logTrajectories: createLogTrajectories({ storage, blobs }),
@@ -148,9 +159,13 @@ async function openHostedModel(
   });
   const layers = linearLayers(await readDecoderConfig(directory));
   const text = await openTextModel(directory);
-  warnOfDefaults(id, text.generationDefaults, log);
   const [inference, training] = await allOpened([
-    openInferenceEngine({ modelDirectory: directory, precision: config.precision, log: log.child({ model: id }) }),
+    openInferenceEngine({
+      modelDirectory: directory,
+      precision: config.precision,
+      vocabulary: createVocabulary(text),
+      log: log.child({ model: id }),
+    }),
     openTrainingEngine({ modelDirectory: directory, baseModelName: id, log: log.child({ model: id }) }),
   ]);
   open.add(() => inference.close());
@@ -171,12 +186,6 @@ async function openHostedModel(
     },
   };
   return { base, trainer };
-}
-
-/** What its makers chose and the sampler cannot do yet changes answers: the operator should know. */
-function warnOfDefaults(model: string, { minP, repetitionPenalty }: GenerationDefaults, log: Log): void {
-  const ignored = { ...(minP ? { minP } : {}), ...((repetitionPenalty ?? 1) === 1 ? {} : { repetitionPenalty }) };
-  if (Object.keys(ignored).length > 0) log.warn('model.defaults_not_applied', { model, ...ignored });
 }
 
 /** If one fails, the others are closed before its error is thrown: no child process is left behind. */

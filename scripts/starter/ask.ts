@@ -1,6 +1,7 @@
 // Puts conversations to a model directory through the inference engine, as the service does: chat template, tokens,
 // sampling, text. For evaluation; many questions are asked at once so that they share the engine's steps.
 import { silentLog } from '#base/log';
+import { PLAIN_SAMPLING } from '#domain/sampling';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
@@ -40,13 +41,11 @@ export async function openRespondent(modelDirectory: string, threads: number): P
         promptTokens: tokenizer.encode(prompt),
         adapter: null,
         sampling: {
+          ...PLAIN_SAMPLING,
           temperature,
-          topP: 1,
-          topK: 0,
           seed,
           maxTokens: MAX_TOKENS,
           stopTokenIds: eosTokenIds,
-          topLogprobs: 0,
         },
         n,
       };

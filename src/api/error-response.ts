@@ -51,6 +51,7 @@ export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof ValidationError) return { status: 422, headers: {}, body: validationBody(error.items) };
   const known = error instanceof AppError ? error : fromFastify(error);
   const status = STATUS[known.code];
+  if (known.code === 'invalid_constraint') return { status, headers: {}, body: validationBody([itemOf(known)]) };
   const code = known.code === 'too_many_requests' ? 'rate_limit_exceeded' : known.code;
   return {
     status,
@@ -69,6 +70,15 @@ function headersOf(error: AppError, status: number): Record<string, string> {
   const retryAfter = error.retryAfterSeconds ?? (status === 429 || status === 503 ? DEFAULT_RETRY_AFTER_SECONDS : null);
   return retryAfter === null ? {} : { 'retry-after': String(retryAfter) };
 }
+
+/** What only the engine could see about a field of the body. */
+const itemOf = ({ message, param }: AppError): ValidationItem => ({
+  type: 'value_error',
+  loc: ['body', ...(param === null ? [] : [param])],
+  msg: `Value error, ${message}`,
+  input: null,
+  ctx: { error: {} },
+});
 
 /** OpenAI's names. */
 function typeOf(status: number): string {

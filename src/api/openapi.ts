@@ -1,7 +1,6 @@
 // OpenAPI 3.1 from the same endpoints and zod schemas that serve requests.
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
-import { NOT_SUPPORTED_FIELDS } from './schema/not-supported.ts';
 
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
@@ -40,7 +39,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
     info: {
       title: 'Whetstone',
       version,
-      description: `Chat completions, RL training of LoRA adapters, and a checkpoint per job. Every path also works with a trailing slash. Known fields of chat requests that are refused until they are implemented: ${NOT_SUPPORTED_FIELDS.join(', ')}.`,
+      description: `Chat completions, RL training of LoRA adapters, and a checkpoint per job. Every path also works with a trailing slash.`,
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     paths,

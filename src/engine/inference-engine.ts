@@ -1,5 +1,6 @@
 // What a sampler can do, whatever runs it: token ids in, token ids out. Knows no text, no HTTP, no models of users.
 // One engine serves one base model and any number of its adapters. Signed by test/contract/inference-engine.ts.
+import type { Constraint } from '#domain/constraint';
 import type { FinishReason, SamplingParams } from '#domain/sampling';
 
 /** LoRA weights on disk: a PEFT directory. The id is unique and immutable: same id, same bytes. */
@@ -16,16 +17,53 @@ export interface GenerateRequest {
   readonly sampling: SamplingParams;
   /** Number of choices; the prompt is computed once. */
   readonly n: number;
+  /** Tokens are masked to what keeps to it. Each choice has its own state. Null: free text. */
+  readonly constraint?: TokenConstraint | null;
+  /** Smaller ones first; default 0. */
+  readonly priority?: number;
+  /** Requests of one payer share their part of the queue: nobody waits for another's backlog. Default: one payer. */
+  readonly payer?: string;
+  /** Computed prompts are shared between requests of equal scope only. Default: one scope. */
+  readonly cacheScope?: string;
+}
+
+export interface TokenConstraint {
+  readonly constraint: Constraint;
+  /** It holds for what follows the first of these (the end of thinking). Null: from the beginning. */
+  readonly afterTokenId: number | null;
 }
 
 export interface TokenEvent {
   readonly choiceIndex: number;
   readonly tokenId: number;
-  /** Log-softmax of the raw logits in float32, nats; before temperature and filters. */
+  /**
+   * Log-softmax in float32 of the raw logits, nats: before penalties, temperature and filters, but after a constraint's
+   * mask.
+   */
   readonly logprob: number;
-  readonly topLogprobs: readonly { tokenId: number; logprob: number }[];
-  /** Set on the last event of a choice. `stop`: tokenId is one of stopTokenIds. */
+  readonly topLogprobs: readonly TokenLogprob[];
+  /** Set on the last event of a choice. `stop`: tokenId is one of stopTokenIds, or a constraint's text is complete. */
   readonly finishReason: FinishReason | null;
+  /** With the first event of a request. */
+  readonly prompt?: PromptReport;
+}
+
+export interface TokenLogprob {
+  readonly tokenId: number;
+  readonly logprob: number;
+}
+
+export interface PromptReport {
+  /** Prompt tokens that did not have to be computed. */
+  readonly cachedTokenCount: number;
+  /** By prompt token; the first has none. Null: not asked for. */
+  readonly logprobs: readonly (readonly RankedLogprob[] | null)[] | null;
+}
+
+/** The first is the prompt's own token; the best ones follow, without it. */
+export interface RankedLogprob extends TokenLogprob {
+  /** 1 is the most likely. */
+  readonly rank: number;
 }
 
 /**
@@ -49,13 +87,16 @@ export interface InferenceEngineStatus {
 
 /**
  * Codes thrown: `too_many_requests` (queue full), `engine_unavailable` (starting, or its process died: safe to retry),
- * `bad_model_files` (adapter does not fit the base model), `cancelled` (signal aborted).
+ * `bad_model_files` (adapter does not fit the base model), `invalid_constraint` (does not compile), `cancelled` (signal
+ * aborted).
  */
 export interface InferenceEngine {
   readonly contextLength: number;
   readonly vocabSize: number;
   /** Loads the adapter first if it is not loaded. */
   generate(request: GenerateRequest, signal: AbortSignal): GenerationStream;
+  /** Idempotent. Compiles what a request will need, so that a mistake is known before the request begins. */
+  prepare(constraint: Constraint, signal: AbortSignal): Promise<void>;
   /** Idempotent. */
   loadAdapter(adapter: AdapterRef): Promise<void>;
   /** Idempotent; requests that run with it finish. */

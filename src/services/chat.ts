@@ -1,112 +1,178 @@
 // A conversation in, choices of text with their tokens out. Everything that can be refused is refused before the first
 // token; what the wire looks like is api/schema/chat-response.ts.
-import { randomInt } from 'node:crypto';
+import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
-import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import type { SamplingParams } from '#domain/sampling';
-import type { TokenEvent } from '#engine/inference-engine';
-import type { GenerationDefaults, TextModel } from '#text/text-model';
-import { createChoiceText, type Finish } from './choice-text.ts';
+import type { GenerateRequest, PromptReport, TokenConstraint, TokenEvent } from '#engine/inference-engine';
+import { thinkingInPrompt } from '#text/reasoning-parser';
+import { HERMES } from '#text/tool-parser';
+import { searchBeams } from './beam-search.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { createChoiceText, type ChoiceTextOptions, type TextDelta } from './choice-text.ts';
 import type { Models, SampledModel } from './models.ts';
+import { buildPrompt, type Prompt, type TemplateSandbox } from './prompt.ts';
+import { samplingParams } from './sampling-params.ts';
 import { generateSteadily } from './steady-generation.ts';
-
-/** Null: the model's default. Ranges were checked at the edge. */
-export interface ChatRequest {
-  /** Null: the server's default. */
-  readonly model: string | null;
-  readonly messages: readonly ChatMessage[];
-  readonly tools: readonly ToolDefinition[] | null;
-  readonly n: number;
-  readonly temperature: number | null;
-  readonly topP: number | null;
-  readonly topK: number | null;
-  readonly seed: number | null;
-  readonly maxTokens: number | null;
-  /** For error messages: what the client called it. */
-  readonly maxTokensField: string;
-  readonly stop: readonly string[];
-  /** Null: on for trainable models, whose rollouts need them. */
-  readonly logprobs: boolean | null;
-  readonly topLogprobs: number;
-}
+import { toolConstraint } from './tool-constraint.ts';
 
 /** One sampled token and the text it completed. */
-export interface ChatDelta {
+export interface ChatDelta extends TextDelta {
   readonly choiceIndex: number;
-  readonly text: string;
   readonly token: TokenEvent;
-  /** Set on the last delta of a choice. */
-  readonly finish: Finish | null;
 }
 
 export interface ChatAnswer {
   readonly model: SampledModel;
   readonly promptTokens: readonly number[];
+  /** Known with the first delta. */
+  readonly prompt: { report: PromptReport | null };
+  readonly role: string;
+  /** What the answer begins with, where the client wants the last message repeated. */
+  readonly echo: string;
   readonly logprobs: boolean;
   /** Ends when every choice has its finish. Leaving the loop stops the generation. */
   readonly deltas: AsyncIterable<ChatDelta>;
 }
 
-export interface Chat {
-  /** Throws `model_not_found`, `invalid_request`, `context_length_exceeded`; its deltas throw what engines throw. */
-  start(caller: Caller, request: ChatRequest, requestId: string, signal: AbortSignal): Promise<ChatAnswer>;
+export interface ChatContext {
+  readonly caller: Caller;
+  /** For the accounts; empty: none was named. */
+  readonly project: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
 }
 
-export function createChat(models: Models, log: Log): Chat {
+export interface Chat {
+  /**
+   * Throws `model_not_found`, `invalid_request`, `invalid_constraint`, `context_length_exceeded`; its deltas throw what
+   * engines throw.
+   */
+  start(context: ChatContext, request: ChatRequest): Promise<ChatAnswer>;
+}
+
+/** What one request used. */
+export interface ChatUse {
+  readonly entity: string;
+  readonly keyId: string;
+  /** Empty: none was named. */
+  readonly project: string;
+  /** As the answer names it. */
+  readonly model: string;
+  readonly dayUtc: string;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+}
+
+export interface ChatSettings {
+  /** Requests may go before others by their `priority`. */
+  readonly priorities: boolean;
+  /** Alternatives per token that a request may ask for; −1: no limit. */
+  readonly logprobsMax: number;
+}
+
+export interface ChatDeps {
+  readonly models: Models;
+  /** Called once per request that began, however it ends. */
+  readonly recordUsage: (use: ChatUse) => void;
+  /** Null: chat templates of requests are not trusted. */
+  readonly sandbox: TemplateSandbox | null;
+  readonly settings: ChatSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createChat({ models, recordUsage, sandbox, settings, clock, log }: ChatDeps): Chat {
+  /** All that the engine needs; nothing runs yet. */
+  async function plan({ caller, requestId, signal }: ChatContext, request: ChatRequest) {
+    checkPriority(request, settings);
+    const model = await models.resolve(caller, request.model);
+    const { text, inference, id } = model.base;
+    const contextLength = Math.min(text.contextLength, inference.contextLength);
+    const answerRoom = Math.max(1, request.sampling.maxTokens ?? 1);
+    const prompt = await buildPrompt({ sandbox }, text, request, { modelId: id, contextLength, answerRoom }, signal);
+    const room = roomFor(request, prompt.tokens.length, contextLength);
+    const choice = choiceOptions(model, request, prompt);
+    const constraint = await prepareConstraint(model, request, choice, signal);
+    const generate: GenerateRequest = {
+      requestId,
+      promptTokens: prompt.tokens,
+      adapter: model.adapter,
+      sampling: samplingParams(request, text, room, settings.logprobsMax),
+      n: request.n,
+      constraint,
+      priority: request.priority,
+      payer: caller.keyId,
+      cacheScope: JSON.stringify([caller.entity, request.cacheSalt]),
+    };
+    return { model, prompt, choice, generate };
+  }
+
   return {
-    async start(caller, request, requestId, signal) {
-      const model = await models.resolve(caller, request.model);
-      const { text, inference } = model.base;
-      const promptTokens = renderPrompt(text, request, model.base.id);
-      const contextLength = Math.min(text.contextLength, inference.contextLength);
-      const sampling = samplingParams(request, text, roomFor(request, promptTokens.length, contextLength));
-      const stream = generateSteadily(
-        inference,
-        { requestId, promptTokens, adapter: model.adapter, sampling, n: request.n },
-        log,
-        signal,
-      );
+    async start(context, request) {
+      const { model, prompt, choice, generate } = await plan(context, request);
+      const { inference, text } = model.base;
+      const stream = request.beamSearch
+        ? searchBeams(inference, generate, request.beamSearch, context.signal)
+        : generateSteadily(inference, generate, log, context.signal);
+      const answered: ChatAnswer['prompt'] = { report: null };
 
       async function* deltas(): AsyncGenerator<ChatDelta> {
-        const choices = Array.from({ length: request.n }, () =>
-          createChoiceText(text.tokenizer, request.stop, text.eosTokenIds[0] ?? null),
-        );
-        for await (const token of stream) {
-          const { choiceIndex } = token;
-          const { text: shown, finish } = choices[choiceIndex]!.push(token);
-          if (finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
-          yield { choiceIndex, text: shown, token, finish };
+        const choices = Array.from({ length: request.n }, () => createChoiceText(text.tokenizer, choice));
+        let completionTokens = 0;
+        try {
+          for await (const token of stream) {
+            completionTokens++;
+            answered.report = token.prompt ?? answered.report;
+            const { choiceIndex } = token;
+            const delta = choices[choiceIndex]!.push(token);
+            if (delta.finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
+            yield { choiceIndex, token, ...delta };
+          }
+        } finally {
+          recordUsage({
+            entity: context.caller.entity,
+            keyId: context.caller.keyId,
+            project: context.project,
+            model: model.servedName,
+            dayUtc: new Date(clock.now()).toISOString().slice(0, 10),
+            promptTokens: prompt.tokens.length,
+            cachedTokens: answered.report?.cachedTokenCount ?? 0,
+            completionTokens,
+          });
         }
       }
 
-      return { model, promptTokens, logprobs: request.logprobs ?? model.trainable, deltas: deltas() };
+      return {
+        model,
+        promptTokens: prompt.tokens,
+        prompt: answered,
+        role: prompt.role,
+        echo: request.output.echo ? lastText(request) : '',
+        logprobs: request.output.logprobs ?? model.trainable,
+        deltas: deltas(),
+      };
     },
   };
 }
 
-function renderPrompt({ chatTemplate, tokenizer }: TextModel, { messages, tools }: ChatRequest, id: string): number[] {
-  if (!chatTemplate) {
-    throw new AppError('invalid_request', `\`${id}\` has no chat template, so it cannot answer conversations.`, {
-      param: 'model',
-    });
-  }
-  const promptTokens = tokenizer.encode(chatTemplate.render({ messages, tools, addGenerationPrompt: true }));
-  if (promptTokens.length > 0) return promptTokens;
-  throw new AppError('invalid_request', 'These messages give an empty prompt.', { param: 'messages' });
+function checkPriority({ priority }: ChatRequest, { priorities }: ChatSettings): void {
+  if (priority === 0 || priorities) return;
+  const message = `priority ${priority} has no effect under first come, first served. Leave it out, or start the server with --scheduling-policy priority.`;
+  throw new AppError('invalid_request', message, { param: 'priority' });
 }
 
 /** Tokens that may be sampled. An explicit limit is never cut silently. */
-function roomFor(request: ChatRequest, promptLength: number, contextLength: number): number {
+function roomFor({ sampling }: ChatRequest, promptLength: number, contextLength: number): number {
   const room = contextLength - promptLength;
   const fault =
     room <= 0
       ? { what: `your messages have ${promptLength} tokens, which leaves no room for an answer`, param: 'messages' }
-      : request.maxTokens !== null && request.maxTokens > room
+      : sampling.maxTokens !== null && sampling.maxTokens > room
         ? {
-            what: `you asked for ${request.maxTokens} tokens after messages of ${promptLength}`,
-            param: request.maxTokensField,
+            what: `you asked for ${sampling.maxTokens} tokens after messages of ${promptLength}`,
+            param: sampling.maxTokensField,
           }
         : null;
   if (!fault) return room;
@@ -114,22 +180,65 @@ function roomFor(request: ChatRequest, promptLength: number, contextLength: numb
   throw new AppError('context_length_exceeded', message, { param: fault.param });
 }
 
-function samplingParams(
-  request: ChatRequest,
-  { generationDefaults: defaults, eosTokenIds }: TextModel,
-  room: number,
-): SamplingParams {
+/** How the choices' tokens are read. */
+function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, prompt: Prompt): ChoiceTextOptions {
+  const { sampling, output, toolChoice, tools } = request;
+  const { reasoningSyntax, toolSyntax, eosTokenIds } = text;
+  if (toolChoice === 'auto' && tools && toolSyntax === null) {
+    const message = "This model's chat template knows no tool calls. Leave tools out, or set tool_choice to required.";
+    throw new AppError('invalid_request', message, { param: 'tool_choice' });
+  }
   return {
-    temperature: request.temperature ?? defaults.temperature ?? 1,
-    topP: request.topP ?? defaults.topP ?? 1,
-    topK: request.topK ?? defaultTopK(defaults),
-    // Drawn here and not by the engine, so that a generation can be repeated after a restart.
-    seed: request.seed ?? randomInt(2 ** 47),
-    maxTokens: request.maxTokens ?? Math.min(room, defaults.maxNewTokens ?? room),
-    stopTokenIds: eosTokenIds,
-    topLogprobs: request.topLogprobs,
+    // Beams are whole texts: nothing ends them but the end of the model's text.
+    stops: request.beamSearch ? [] : sampling.stop,
+    includeStop: output.includeStop,
+    minTokens: sampling.minTokens,
+    skipSpecialTokens: output.skipSpecialTokens,
+    primaryEos: eosTokenIds[0] ?? null,
+    reasoning: reasoningSyntax && {
+      syntax: reasoningSyntax,
+      state: thinkingInPrompt(prompt.text, reasoningSyntax),
+      include: output.includeReasoning,
+    },
+    tools:
+      tools && toolChoice !== 'none'
+        ? {
+            syntax: toolSyntax ?? HERMES,
+            parallel: request.parallelToolCalls,
+            finishes: typeof toolChoice === 'string', // a named call was no choice of the model's: OpenAI says `stop`
+          }
+        : null,
   };
 }
 
-/** Some models write -1 for off. */
-const defaultTopK = ({ topK }: GenerationDefaults): number => Math.max(0, topK ?? 0);
+/** Compiled before the answer begins. It holds behind the thinking, where the prompt leaves that open. */
+async function prepareConstraint(
+  { base: { inference, text } }: SampledModel,
+  { constraint: requested, toolChoice, tools, parallelToolCalls }: ChatRequest,
+  { reasoning, tools: parsed }: ChoiceTextOptions,
+  signal: AbortSignal,
+): Promise<TokenConstraint | null> {
+  const forced = parsed && tools ? toolConstraint(toolChoice, tools, parsed.syntax, parallelToolCalls) : null;
+  if (forced && requested) {
+    const message = `tool_choice forces a call, and ${requested.param} constrains the answer. Send one of them.`;
+    throw new AppError('invalid_request', message, { param: requested.param });
+  }
+  const constraint = forced ?? requested?.constraint ?? null;
+  if (constraint === null) return null;
+  const param = requested?.param ?? 'tools';
+  try {
+    await inference.prepare(constraint, signal);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_constraint')
+      throw new AppError(error.code, error.message, { cause: error.cause, param });
+    throw error;
+  }
+  const afterTokenId = reasoning?.state === 'open' ? text.tokenizer.tokenId(reasoning.syntax.end) : null;
+  return { constraint, afterTokenId };
+}
+
+function lastText({ messages }: ChatRequest): string {
+  const content = messages.at(-1)?.content ?? '';
+  if (typeof content === 'string') return content;
+  return content.map((part) => (typeof part.text === 'string' ? part.text : '')).join('\n');
+}

@@ -1,39 +1,143 @@
-// One choice of a chat answer: token events in, text out, cut at stop strings, with the reason for its end. Finish and
-// stop reasons are vLLM's: the primary end-of-sequence token gives no stop_reason, other stop tokens give their id, a
-// stop string gives itself.
+// One choice of a chat answer: token events in; text, thinking and tool calls out, cut at stop strings, with the reason for
+// its end. Finish and stop reasons are vLLM's: the primary end-of-sequence token gives no stop_reason, other stop tokens
+// give their id, a stop string gives itself, a parsed call gives `tool_calls`. Streams and whole answers are the same deltas.
+import { randomBytes } from 'node:crypto';
 import type { FinishReason } from '#domain/sampling';
 import type { TokenEvent } from '#engine/inference-engine';
 import { createDetokenizer } from '#text/detokenizer';
+import { createReasoningParser, type ReasoningSyntax, type ThinkingState } from '#text/reasoning-parser';
 import { createStopMatcher } from '#text/stop';
 import type { Tokenizer } from '#text/tokenizer';
+import type { ToolDelta, ToolSyntax } from '#text/tool-parser';
 
 export interface Finish {
   readonly reason: FinishReason;
   readonly stopReason: string | number | null;
 }
 
-export interface ChoiceText {
-  /** `text`: what may be shown now; the rest is held back until it is sure to be no part of a stop string. */
-  push(event: TokenEvent): { text: string; finish: Finish | null };
+/** A piece of a call: the first has id and name, the others go on with the JSON text of the arguments. */
+export interface ToolCallDelta {
+  readonly index: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
 }
 
-export function createChoiceText(
-  tokenizer: Tokenizer,
-  stops: readonly string[],
-  primaryEos: number | null,
-): ChoiceText {
-  const detokenizer = createDetokenizer(tokenizer, { skipSpecialTokens: true });
-  const matcher = createStopMatcher(stops, { include: false });
+export interface TextDelta {
+  readonly content: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCallDelta[];
+  /** The token belongs to thinking that the client does not want to see. */
+  readonly hidden: boolean;
+  readonly finish: Finish | null;
+}
+
+export interface ChoiceTextOptions {
+  readonly stops: readonly string[];
+  /** Keep the stop string, or the text of the stop token. */
+  readonly includeStop: boolean;
+  /** Stop strings are looked for behind this many tokens. */
+  readonly minTokens: number;
+  readonly skipSpecialTokens: boolean;
+  readonly primaryEos: number | null;
+  /** Null: thinking is not told apart. */
+  readonly reasoning: {
+    readonly syntax: ReasoningSyntax;
+    readonly state: ThinkingState;
+    readonly include: boolean;
+  } | null;
+  /** Null: the text is not read for calls. */
+  readonly tools: { readonly syntax: ToolSyntax; readonly parallel: boolean; readonly finishes: boolean } | null;
+}
+
+export interface ChoiceText {
+  /** What may be shown now; the rest is held back until it is sure to be no part of a stop string or a tag. */
+  push(event: TokenEvent): TextDelta;
+}
+
+export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOptions): ChoiceText {
+  const { includeStop, minTokens, primaryEos } = options;
+  const detokenizer = createDetokenizer(tokenizer, {
+    skipSpecialTokens: options.skipSpecialTokens,
+    keep: markerTokens(tokenizer, options),
+  });
+  const matcher = createStopMatcher(options.stops, { include: includeStop });
+  const parts = createParts(options);
+  let count = 0;
+
+  /** Text of this token, cut at a stop string. */
+  function readText({ tokenId, finishReason }: TokenEvent): { text: string; matched: string | null } {
+    // A stop token ends the text; it is part of it only on request, whether or not the tokenizer calls it special.
+    const pushed = finishReason === 'stop' && !includeStop ? '' : detokenizer.push(tokenId);
+    const piece = finishReason === null ? pushed : pushed + detokenizer.flush();
+    return ++count <= minTokens ? { text: piece, matched: null } : matcher.push(piece);
+  }
+
   return {
-    push({ tokenId, finishReason }) {
-      // A stop token ends the text; it is not part of it, whether or not the tokenizer calls it special.
-      const pushed = finishReason === 'stop' ? '' : detokenizer.push(tokenId);
-      const piece = finishReason === null ? pushed : pushed + detokenizer.flush();
-      const { text, matched } = matcher.push(piece);
-      if (matched !== null) return { text, finish: { reason: 'stop', stopReason: matched } };
-      if (finishReason === null) return { text, finish: null };
-      const stopReason = finishReason === 'stop' && tokenId !== primaryEos ? tokenId : null;
-      return { text: text + matcher.flush(), finish: { reason: finishReason, stopReason } };
+    push(event) {
+      const wasThinking = parts.thinking;
+      const { text, matched } = readText(event);
+      const ended = matched !== null || event.finishReason !== null;
+      const rest = ended && matched === null ? matcher.flush() : '';
+      const read = parts.read(text + rest, ended);
+      const finish = ended ? finishOf(event, matched) : null;
+      return { ...read, hidden: wasThinking && options.reasoning?.include === false, finish };
     },
   };
+
+  function finishOf({ finishReason, tokenId }: TokenEvent, matched: string | null): Finish {
+    const stopReason = matched ?? (finishReason === 'stop' && tokenId !== primaryEos ? tokenId : null);
+    const reason = matched !== null ? 'stop' : finishReason!;
+    const called = options.tools?.finishes === true && parts.callCount > 0 && reason === 'stop';
+    return { reason: called ? 'tool_calls' : reason, stopReason };
+  }
+}
+
+/** Thinking first, calls in what follows it. */
+function createParts({ reasoning, tools }: ChoiceTextOptions) {
+  const thinker = reasoning && createReasoningParser(reasoning.syntax, reasoning.state);
+  const toolParser = tools && tools.syntax.createParser();
+  let callCount = 0;
+
+  function readTools(text: string, ended: boolean): { content: string; toolCalls: ToolCallDelta[] } {
+    if (!toolParser) return { content: text, toolCalls: [] };
+    const deltas = [...toolParser.push(text), ...(ended ? toolParser.flush() : [])];
+    const content = deltas.map((delta) => (delta.kind === 'content' ? delta.text : '')).join('');
+    const toolCalls = deltas.flatMap(toolCall).filter(({ index }) => tools!.parallel || index === 0);
+    return { content, toolCalls };
+  }
+
+  function toolCall(delta: ToolDelta): ToolCallDelta[] {
+    if (delta.kind === 'content') return [];
+    if (delta.kind === 'arguments') return [{ index: delta.index, arguments: delta.text }];
+    callCount++;
+    return [
+      { index: delta.index, id: `chatcmpl-tool-${randomBytes(8).toString('hex')}`, name: delta.name, arguments: '' },
+    ];
+  }
+
+  return {
+    get thinking() {
+      return thinker?.thinking ?? false;
+    },
+    get callCount() {
+      return callCount;
+    },
+    read(text: string, ended: boolean) {
+      if (!thinker) return { reasoning: '', ...readTools(text, ended) };
+      const pushed = thinker.push(text);
+      const flushed = ended ? thinker.flush() : { reasoning: '', content: '' };
+      const thought = reasoning!.include ? pushed.reasoning + flushed.reasoning : '';
+      return { reasoning: thought, ...readTools(pushed.content + flushed.content, ended) };
+    },
+  };
+}
+
+/** Special tokens that carry the syntax of thinking and calls. */
+function markerTokens(tokenizer: Tokenizer, { reasoning, tools }: ChoiceTextOptions): ReadonlySet<number> {
+  const texts = [
+    ...(reasoning ? [reasoning.syntax.start, reasoning.syntax.end] : []),
+    ...(tools?.syntax.markers ?? []),
+  ];
+  return new Set(texts.map((text) => tokenizer.tokenId(text)).filter((id) => id !== null));
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
-import { mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
+import { jinjaNodes, mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
 import type { JinjaFunction } from './jinja-values.ts';
 import { strftime } from './strftime.ts';
 import { templateMessages, type TemplateMessage } from './template-messages.ts';
@@ -24,6 +24,10 @@ export interface RenderRequest {
 }
 
 export interface ChatTemplate {
+  /** Of the default template, Jinja. */
+  readonly source: string;
+  /** Does a template read a variable of this name? */
+  accepts(name: string): boolean;
   /** Throws `invalid_request` where the template refuses the conversation. */
   render(request: RenderRequest): string;
 }
@@ -59,6 +63,9 @@ function namedSources(value: unknown, directory: string): Readonly<Record<string
 }
 
 interface Compiled {
+  readonly source: string;
+  /** Identifiers in it. */
+  readonly names: ReadonlySet<string>;
   readonly program: JinjaNode;
   readonly traits: TemplateTraits;
 }
@@ -78,7 +85,10 @@ export function createChatTemplate(
     );
   }
   const functions = templateFunctions(clock);
+  const names = new Set([...compiled.values()].flatMap(({ names: read }) => [...read]));
   return {
+    source: plain.source,
+    accepts: (name) => names.has(name),
     render({ messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} }) {
       const hasTools = tools !== null && tools !== undefined && tools.length > 0;
       const template = (hasTools ? compiled.get('tool_use') : undefined) ?? plain;
@@ -91,11 +101,11 @@ export function createChatTemplate(
         template.program,
         {
           ...Object.fromEntries(namedTokens),
+          add_generation_prompt: addGenerationPrompt,
+          documents: null,
           ...variables,
           messages: turns,
           tools: hasTools ? tools : null,
-          documents: variables.documents ?? null,
-          add_generation_prompt: addGenerationPrompt,
         },
         functions,
       );
@@ -108,7 +118,9 @@ function compile(name: string, source: string): Compiled {
   try {
     const program = parseJinja(source);
     const traits = readTemplateTraits(program);
-    return { program: mendJinja(program), traits };
+    const identifiers = jinjaNodes(program).filter(({ type }) => type === 'Identifier');
+    const names = new Set(identifiers.map(({ value }) => String(value)));
+    return { source, names, program: mendJinja(program), traits };
   } catch (cause) {
     throw new AppError('bad_model_files', `The chat template "${name}" is not valid: ${messageOf(cause)}`, { cause });
   }

@@ -9,9 +9,10 @@ export interface Detokenizer {
   flush(): string;
 }
 
+/** `keep`: special tokens that are written all the same, because a parser of the text needs them. */
 export function createDetokenizer(
   tokenizer: Tokenizer,
-  { skipSpecialTokens }: { skipSpecialTokens: boolean },
+  { skipSpecialTokens, keep }: { skipSpecialTokens: boolean; keep?: ReadonlySet<number> },
 ): Detokenizer {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let leadingSpaces = tokenizer.leadingSpaces; // still to be taken off
@@ -25,7 +26,7 @@ export function createDetokenizer(
 
   return {
     push: (tokenId) => {
-      if (skipSpecialTokens && tokenizer.isSpecial(tokenId)) return '';
+      if (skipSpecialTokens && tokenizer.isSpecial(tokenId) && !keep?.has(tokenId)) return '';
       return withoutLeadingSpaces(decoder.decode(tokenizer.tokenBytes(tokenId), { stream: true }));
     },
     flush: () => withoutLeadingSpaces(decoder.decode()),

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { systemClock, type Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
 import { findChatTemplate, type ChatTemplate } from './chat-template.ts';
+import { findReasoningSyntax, type ReasoningSyntax } from './reasoning-parser.ts';
+import { findToolSyntax, type ToolSyntax } from './tool-parser.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 import { findJson, readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
 
@@ -23,6 +25,11 @@ export interface TextModel {
   readonly tokenizer: Tokenizer;
   /** Null: a model without chat turns. */
   readonly chatTemplate: ChatTemplate | null;
+  /** How it writes calls and thinking, as its chat template teaches; null: not at all. */
+  readonly toolSyntax: ToolSyntax | null;
+  readonly reasoningSyntax: ReasoningSyntax | null;
+  /** bos_token, eos_token and the like, for templates. */
+  readonly namedTokens: ReadonlyMap<string, string>;
   readonly generationDefaults: GenerationDefaults;
   /** Any of these ends a generation; the primary one first. */
   readonly eosTokenIds: readonly number[];
@@ -37,9 +44,13 @@ export async function openTextModel(directory: string, clock: Clock = systemCloc
   if (!config) throw new AppError('bad_model_files', `${directory} has no config.json.`);
   const generation = (await findJson(join(directory, 'generation_config.json'))) ?? {};
   const tokenizer = createTokenizer(files, directory);
+  const chatTemplate = await findChatTemplate(directory, files, clock);
   return {
     tokenizer,
-    chatTemplate: await findChatTemplate(directory, files, clock),
+    chatTemplate,
+    toolSyntax: chatTemplate && findToolSyntax(chatTemplate.source),
+    reasoningSyntax: chatTemplate && findReasoningSyntax(chatTemplate.source),
+    namedTokens: files.namedTokens,
     generationDefaults: generationDefaults(generation),
     eosTokenIds: eosTokenIds(generation, config, files, tokenizer),
     contextLength: contextLength(config, files.config, directory),

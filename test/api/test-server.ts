@@ -10,7 +10,8 @@ import { silentLog } from '#base/log';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
 import { createBaseModels } from '#services/base-models';
-import { createChat } from '#services/chat';
+import { createChat, type ChatSettings, type ChatUse } from '#services/chat';
+import type { TemplateSandbox } from '#services/prompt';
 import { createCheckpoints } from '#services/checkpoints';
 import { createHealth } from '#services/health';
 import { createIdempotent } from '#services/idempotency';
@@ -37,6 +38,8 @@ const LIMITS: ApiLimits = {
 
 export interface TestServer {
   readonly app: FastifyInstance;
+  /** What the requests used, in the order in which they ended. */
+  readonly uses: readonly ChatUse[];
   readonly services: ApiServices;
   readonly storage: Storage;
   readonly blobs: BlobStore;
@@ -50,6 +53,8 @@ export interface TestServer {
 
 export interface TestServerOptions {
   readonly limits?: Partial<ApiLimits>;
+  readonly settings?: Partial<ChatSettings>;
+  readonly sandbox?: TemplateSandbox | null;
   readonly engine?: Parameters<typeof openTinyChatModel>[1];
   /** Put around the real engine, to make it fail. */
   readonly wrapEngine?: (engine: InferenceEngine) => InferenceEngine;
@@ -57,6 +62,8 @@ export interface TestServerOptions {
 
 export async function openTestServer({
   limits,
+  settings,
+  sandbox = null,
   engine,
   wrapEngine = (real) => real,
 }: TestServerOptions = {}): Promise<TestServer> {
@@ -65,6 +72,7 @@ export async function openTestServer({
   const storage = createMemoryStorage();
   const blobs = createMemoryBlobs();
   const log = silentLog;
+  const uses: ChatUse[] = [];
   const jobEvents = createJobEvents();
   const baseModels = createBaseModels([{ ...model, inference: wrapEngine(model.inference) }]);
   const apiKeys = createApiKeys(storage.apiKeys, clock, BOOTSTRAP_KEY);
@@ -72,7 +80,14 @@ export async function openTestServer({
   const health = createHealth({ storage, baseModels, trainingFaults: () => [], clock, deadlineMs: 1_000 });
   const services: ApiServices = {
     apiKeys, baseModels, models, health, clock, log,
-    chat: createChat(models, log),
+    chat: createChat({
+      models,
+      recordUsage: (use) => void uses.push(use),
+      sandbox,
+      settings: { priorities: false, logprobsMax: 20, ...settings },
+      clock,
+      log,
+    }),
     checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
     trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX }),
     logTrajectories: createLogTrajectories({ storage, blobs }),
@@ -82,7 +97,7 @@ export async function openTestServer({
   const app = createApp({ services, limits: { ...LIMITS, ...limits }, version: '0.0.0-test' });
   await app.ready();
   return {
-    app, services, storage, blobs, apiKeys, jobEvents, model, clock,
+    app, uses, services, storage, blobs, apiKeys, jobEvents, model, clock,
     async close() {
       await app.close();
       await model.close();

@@ -15,6 +15,7 @@ import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-eng
 import { writeSafetensors } from '#engine/onnx/weights/safetensors';
 import type { BaseModel } from '#services/base-models';
 import { openTextModel } from '#text/text-model';
+import { createVocabulary } from '#text/vocabulary';
 
 const TOKENIZER = new URL('../golden/fixtures/tokenizers/qwen/', import.meta.url);
 export const CONTEXT_LENGTH = 256;
@@ -60,17 +61,19 @@ export async function writeTinyChatModel(): Promise<string> {
 
 export async function openTinyChatModel(id: string, limits: Partial<InferenceLimits> = {}): Promise<TinyChatModel> {
   const directory = await writeTinyChatModel();
+  const text = await openTextModel(directory);
   const inference: InferenceEngine = await openOnnxInferenceEngine({
     modelDirectory: directory,
     threads: 1,
     limits: { ...DEFAULT_INFERENCE_LIMITS, cacheBytes: 64 * 1024 * 1024, ...limits },
+    vocabulary: createVocabulary(text),
     log: silentLog,
   });
   const layers = linearLayers(await readDecoderConfig(directory));
   return {
     id,
     createdAtMs: Date.UTC(2026, 0, 1),
-    text: await openTextModel(directory),
+    text,
     inference,
     directory,
     writeFreshAdapter: (target) =>

@@ -1,7 +1,7 @@
 // What every InferenceEngine must do. Run by the embedded engine in this process and by the same engine behind a child
 // process, on a tiny random model. The reference is the plain forward pass that the golden logits check.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SamplingParams } from '#domain/sampling';
+import { PLAIN_SAMPLING, type SamplingParams } from '#domain/sampling';
 import { createRandom } from '#base/random';
 import type { AdapterRef, GenerateRequest, InferenceEngine, TokenEvent } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from '#engine/onnx/serving/inference-limits';
@@ -22,13 +22,9 @@ export const randomPrompt = (length: number, seed: number, vocab = 260): number[
 };
 
 export const sampling = (overrides: Partial<SamplingParams> = {}): SamplingParams => ({
-  temperature: 1,
-  topP: 1,
-  topK: 0,
+  ...PLAIN_SAMPLING,
   seed: 1,
   maxTokens: 8,
-  stopTokenIds: [],
-  topLogprobs: 0,
   ...overrides,
 });
 
@@ -253,6 +249,81 @@ export function inferenceEngineContract(name: string, open: OpenInferenceEngine)
       const calm = await Promise.all(asked.map((one) => collect(engine, one)));
       await tight.close();
       crowded.forEach((choices, i) => expect(choices.map(bitsOf)).toEqual(calm[i]!.map(bitsOf)));
+    });
+
+    test('a prompt that was computed before gives the same bits, and says how much of it was there', async () => {
+      const prompt = randomPrompt(150, 21);
+      const asked = (promptTokens: number[], cacheScope = 'fresh', adapter = adapters[0]!) =>
+        request({ promptTokens, cacheScope, adapter, n: 2, sampling: sampling({ maxTokens: 20 }) });
+      const cached = (choices: TokenEvent[][]) =>
+        choices.flat().find(({ prompt: told }) => told)!.prompt!.cachedTokenCount;
+      const first = await collect(engine, asked(prompt));
+      const again = await collect(engine, asked(prompt));
+      expect(again.map(bitsOf)).toEqual(first.map(bitsOf));
+      expect([cached(first), cached(again)]).toEqual([0, 150]);
+
+      const longer = [...prompt.slice(0, 140), ...randomPrompt(30, 22)];
+      const behindPrefix = await collect(engine, asked(longer));
+      const alone = await collect(engine, asked(longer, 'another'));
+      expect(behindPrefix.map(bitsOf)).toEqual(alone.map(bitsOf));
+      expect([cached(behindPrefix), cached(alone)]).toEqual([128, 0]); // whole chunks of 32
+      expect(cached(await collect(engine, asked(prompt, 'fresh', adapters[1]!)))).toBe(0);
+    });
+
+    test('prompt logprobs are those of the plain forward pass, with their ranks, also in chunks and after a cached prompt', async () => {
+      const promptTokens = randomPrompt(70, 23);
+      const reference = await openServingForward(model.config, model.directory);
+      const [logits] = await reference.logits([promptTokens], null);
+      await reference.close();
+      await collect(engine, request({ promptTokens }));
+      const asked = request({ promptTokens, n: 2, sampling: sampling({ promptLogprobs: 2, maxTokens: 2 }) });
+      const reports = (await collect(engine, asked)).flat().flatMap(({ prompt }) => prompt ?? []);
+      expect(reports).toHaveLength(1);
+      const { logprobs } = reports[0]!;
+      expect(logprobs).toHaveLength(70);
+      expect(logprobs![0]).toBeNull();
+      for (let at = 1; at < 70; at++) {
+        const row = logits!.subarray((at - 1) * 260, at * 260);
+        const sorted = Array.from(row.keys()).sort((a, b) => row[b]! - row[a]!);
+        const [own, ...best] = logprobs![at]!;
+        expect(own).toMatchObject({ tokenId: promptTokens[at], rank: sorted.indexOf(promptTokens[at]!) + 1 });
+        const logSumExp = Math.log(row.reduce((sum, x) => sum + Math.exp(x), 0));
+        expect(own!.logprob).toBeCloseTo(row[promptTokens[at]!]! - logSumExp, 4);
+        expect(best.map(({ tokenId }) => tokenId)).toEqual(
+          sorted.slice(0, 2).filter((tokenId) => tokenId !== promptTokens[at]),
+        );
+      }
+    });
+
+    test('what may not be sampled is not, however likely', async () => {
+      const greedy = sampling({ temperature: 0, maxTokens: 12 });
+      const [free] = await collect(engine, request({ sampling: greedy }));
+      const [first, second, third] = tokensOf(free!);
+      const answer = async (overrides: Partial<SamplingParams>) =>
+        tokensOf((await collect(engine, request({ sampling: { ...greedy, ...overrides } })))[0]!);
+      expect(await answer({ allowedTokenIds: [7, 8, 9] })).toEqual(expect.not.arrayContaining([first]));
+      expect(new Set([...(await answer({ allowedTokenIds: [7, 8, 9] })), 7, 8, 9]).size).toBe(3);
+      expect((await answer({ logitBias: [[42, 100]] }))[0]).toBe(42);
+      expect((await answer({ badWords: [[first!]] })).includes(first!)).toBe(false);
+      const withoutPair = await answer({ badWords: [[first!, second!]] });
+      expect(withoutPair[0]).toBe(first);
+      expect(withoutPair[1]).not.toBe(second);
+      expect(new Set(await answer({ frequencyPenalty: 2, presencePenalty: 2, repetitionPenalty: 5 })).size).toBe(12);
+      const ends = { stopTokenIds: [first!, third!], endTokenIds: [first!, third!] };
+      expect(await answer(ends)).toEqual([first]);
+      const late = await answer({ ...ends, minTokens: 5 });
+      expect(late.length).toBeGreaterThanOrEqual(5);
+      expect(late.slice(0, 5)).toEqual(expect.not.arrayContaining([first]));
+      expect(await answer({ minP: 1, temperature: 1 })).toEqual(tokensOf(free!)); // only the best are as likely as the best
+    });
+
+    test.each([
+      ['logit_bias', { logitBias: [[260, 1]] }],
+      ['allowed_token_ids', { allowedTokenIds: [1, -1] }],
+      ['stop_token_ids', { stopTokenIds: [1e9] }],
+    ] as const)('a token outside the vocabulary in %s is refused by name', async (param, overrides) => {
+      const asked = collect(engine, request({ sampling: sampling(overrides as Partial<SamplingParams>) }));
+      await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param, message: expect.stringMatching(/260/) as string }); // prettier-ignore
     });
 
     test('a full queue refuses, and says so', async () => {

@@ -1,6 +1,7 @@
 // The sampler that serves, adapter loading and all, against Transformers and PEFT: greedy tokens after prompts of several
 // lengths, in one batch with and without the adapter, and the log-probabilities that come back with them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PLAIN_SAMPLING } from '#domain/sampling';
 import { silentLog } from '#base/log';
 import type { AdapterRef, InferenceEngine, TokenEvent } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
@@ -9,12 +10,9 @@ import { FAMILIES, openModelFixture, readFixture, SEQUENCES, type ModelFixture }
 
 const TOP = 8;
 const GREEDY_ONE_TOKEN = {
+  ...PLAIN_SAMPLING,
   temperature: 0,
-  topP: 1,
-  topK: 0,
-  seed: 0,
   maxTokens: 1,
-  stopTokenIds: [],
   topLogprobs: TOP,
 };
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import { PLAIN_SAMPLING } from '#domain/sampling';
 import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
@@ -61,7 +62,7 @@ async function sample(
       requestId: adapter.id,
       promptTokens: prompt,
       adapter,
-      sampling: { temperature: 1, topP: 1, topK: 0, seed: 1, maxTokens: 12, stopTokenIds: [], topLogprobs: 0 },
+      sampling: { ...PLAIN_SAMPLING, seed: 1, maxTokens: 12 },
       n: CHOICES,
     },
     signal(),

@@ -1,4 +1,6 @@
 // POST /v1/chat/completions: one answer as a whole, or as a stream of chunks.
+import { AppError } from '#domain/errors';
+import type { Caller } from '#domain/caller';
 import type { ChatAnswer, ChatDelta } from '#services/chat';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -27,7 +29,7 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs }: 
         const signal = clientSignal(reply);
         // The header wins over the body's request_id.
         const requestId = headers['x-request-id'] === undefined ? (format.requestId ?? id) : id;
-        const answer = await chat.start(caller, request, requestId, signal);
+        const answer = await chat.start({ caller, project: projectOf(headers, caller), requestId, signal }, request);
         const head: wire.AnswerHead = { id: wire.chatId(requestId), createdAtMs: startMs, answer, format };
         const deltas = measured(answer, startMs);
         if (!format.stream) return wire.completion(head, await collect(deltas, request.n));
@@ -55,29 +57,42 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs }: 
   }
 }
 
-async function collect(deltas: AsyncIterable<ChatDelta>, n: number): Promise<wire.ChoiceResult[]> {
-  const choices = Array.from({ length: n }, () => ({ texts: [] as string[], deltas: [] as ChatDelta[] }));
-  for await (const delta of deltas) {
-    const choice = choices[delta.choiceIndex]!;
-    choice.texts.push(delta.text);
-    choice.deltas.push(delta);
-  }
-  return choices.map((choice) => ({
-    text: choice.texts.join(''),
-    deltas: choice.deltas,
-    finish: choice.deltas.at(-1)?.finish ?? null,
-  }));
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** `Vendor-Project: team/project`, or OpenAI's name for it; a project alone is the caller's. */
+function projectOf(headers: Headers, { entity }: Caller): string {
+  const header = headers['vendor-project'] ?? headers['openai-project'];
+  if (typeof header !== 'string' || header === '') return '';
+  const [team, project] = header.includes('/') ? header.split('/', 2) : [entity, header];
+  if (team === entity && /^[\w .-]{1,128}$/.test(project!)) return project!;
+  const message = `The project \`${header.slice(0, 100)}\` is not one that this key can use. Send Vendor-Project: ${entity}/PROJECT, or leave it out.`;
+  throw new AppError('invalid_api_key', message, { param: 'Vendor-Project' });
+}
+
+async function collect(deltas: AsyncIterable<ChatDelta>, n: number): Promise<ChatDelta[][]> {
+  const choices = Array.from({ length: n }, () => [] as ChatDelta[]);
+  for await (const delta of deltas) choices[delta.choiceIndex]!.push(delta);
+  return choices;
 }
 
 /** All role chunks come with the first token, in order of the choices: openai-python needs choice 0 first. */
 async function* chunks(head: wire.AnswerHead, deltas: AsyncIterable<ChatDelta>, n: number): AsyncGenerator<string> {
-  const counts = new Array<number>(n).fill(0);
+  const counts = Array.from({ length: n }, () => ({ tokens: 0, thinking: 0 }));
   let started = false;
   for await (const delta of deltas) {
-    if (!started) for (let index = 0; index < n; index++) yield sseFrame(wire.roleChunk(head, index));
+    if (!started) yield* opening(head, n);
     started = true;
-    yield sseFrame(wire.deltaChunk(head, delta, ++counts[delta.choiceIndex]!));
+    const count = counts[delta.choiceIndex]!;
+    count.tokens++;
+    count.thinking += wire.countThinking([delta]);
+    if (!delta.hidden || delta.finish) yield sseFrame(wire.deltaChunk(head, delta, count));
   }
-  if (head.format.includeUsage) yield sseFrame(wire.usageChunk(head, counts.reduce((a, b) => a + b, 0))); // prettier-ignore
+  const sum = (key: 'tokens' | 'thinking') => counts.reduce((total, count) => total + count[key], 0);
+  if (head.format.includeUsage) yield sseFrame(wire.usageChunk(head, sum('tokens'), sum('thinking')));
   yield SSE_DONE;
+}
+
+function* opening(head: wire.AnswerHead, n: number): Generator<string> {
+  for (let index = 0; index < n; index++) yield sseFrame(wire.roleChunk(head, index));
+  if (head.answer.echo !== '') for (let index = 0; index < n; index++) yield sseFrame(wire.echoChunk(head, index));
 }

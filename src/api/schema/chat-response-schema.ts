@@ -11,7 +11,21 @@ export const completionSchema = z.object({
   choices: z.array(
     z.object({
       index: z.int(),
-      message: z.looseObject({ role: z.literal('assistant'), content: z.string().nullable() }),
+      message: z.looseObject({
+        role: z.string(),
+        content: z.string().nullable(),
+        tool_calls: z
+          .array(
+            z.object({
+              id: z.string(),
+              type: z.literal('function'),
+              function: z.object({ name: z.string(), arguments: z.string() }),
+            }),
+          )
+          .optional(),
+        reasoning: z.string().nullable(),
+        reasoning_content: z.string().nullable(),
+      }),
       logprobs: z
         .object({
           content: z.array(tokenLogprob.extend({ top_logprobs: z.array(tokenLogprob) })).nullable(),
@@ -29,9 +43,12 @@ export const completionSchema = z.object({
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
     total_tokens: z.int(),
-    prompt_tokens_details: z.unknown().nullable(),
+    prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+    completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
   }),
-  prompt_logprobs: z.null(),
+  prompt_logprobs: z
+    .array(z.record(z.string(), z.object({ logprob: z.number(), rank: z.int(), decoded_token: z.string() })).nullable())
+    .nullable(),
   prompt_token_ids: z.array(z.int()).nullable(),
   kv_transfer_params: z.null(),
 });

@@ -2,7 +2,8 @@
 // chunks carry only what they have to say, because clients' stream helpers merge them key by key.
 import { createHash } from 'node:crypto';
 import type { ChatAnswer, ChatDelta } from '#services/chat';
-import type { Finish } from '#services/choice-text';
+import type { Finish, ToolCallDelta } from '#services/choice-text';
+import { promptLogprobs, tokenLogprobs } from './chat-logprobs.ts';
 import type { ChatFormat } from './chat-request.ts';
 
 /** What all parts of one answer share. */
@@ -13,93 +14,128 @@ export interface AnswerHead {
   readonly format: ChatFormat;
 }
 
-export interface Usage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-}
-
-export interface ChoiceResult {
-  readonly text: string;
-  readonly deltas: readonly ChatDelta[];
-  readonly finish: Finish | null;
-}
-
 export const chatId = (requestId: string): string => `chatcmpl-${requestId}`;
 
-export const usageOf = (promptTokens: number, completionTokens: number): Usage => ({
-  prompt_tokens: promptTokens,
-  completion_tokens: completionTokens,
-  total_tokens: promptTokens + completionTokens,
-});
+/** `reasoningTokens`: of the completion's. */
+export function usageOf({ promptTokens, prompt }: ChatAnswer, completionTokens: number, reasoningTokens: number) {
+  return {
+    prompt_tokens: promptTokens.length,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens.length + completionTokens,
+    prompt_tokens_details: { cached_tokens: prompt.report?.cachedTokenCount ?? 0 },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}
 
-export function completion(head: AnswerHead, choices: readonly ChoiceResult[]) {
+export type Usage = ReturnType<typeof usageOf>;
+
+/** `choices`: the deltas of each. */
+export function completion(head: AnswerHead, choices: readonly (readonly ChatDelta[])[]) {
   const { answer, format } = head;
-  const completionTokens = choices.reduce((sum, { deltas }) => sum + deltas.length, 0);
+  const all = choices.flat();
   return {
     id: head.id,
     object: 'chat.completion',
     created: seconds(head.createdAtMs),
     model: answer.model.servedName,
-    choices: choices.map(({ text, deltas, finish }, index) => ({
-      index,
-      message: {
-        role: 'assistant',
-        content: text,
-        refusal: null,
-        annotations: null,
-        audio: null,
-        function_call: null,
-        reasoning: null,
-        reasoning_content: null,
-      },
-      logprobs: logprobsOf(head, deltas),
-      finish_reason: wireFinishReason(finish),
-      stop_reason: finish?.stopReason ?? null,
-      token_ids: format.returnTokenIds ? deltas.map(({ token }) => token.tokenId) : null,
-    })),
+    choices: choices.map((deltas, index) => choice(head, index, deltas)),
     service_tier: null,
     system_fingerprint: fingerprint(answer),
-    usage: { ...usageOf(answer.promptTokens.length, completionTokens), prompt_tokens_details: null },
-    prompt_logprobs: null,
+    usage: usageOf(answer, all.length, countThinking(all)),
+    prompt_logprobs: promptLogprobs(answer),
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
     kv_transfer_params: null,
   };
 }
 
+function choice({ answer, format }: AnswerHead, index: number, deltas: readonly ChatDelta[]) {
+  const finish = deltas.at(-1)?.finish ?? null;
+  const shown = deltas.filter(({ hidden }) => !hidden);
+  const content = deltas.map((delta) => delta.content).join('');
+  const reasoning = deltas.map((delta) => delta.reasoning).join('') || null;
+  const toolCalls = wholeCalls(deltas.flatMap((delta) => delta.toolCalls));
+  const isEmpty = content === '' && (reasoning !== null || toolCalls.length > 0);
+  return {
+    index,
+    message: {
+      role: answer.role,
+      content: isEmpty ? null : answer.echo + content,
+      refusal: null,
+      annotations: null,
+      audio: null,
+      function_call: null,
+      ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+      reasoning,
+      reasoning_content: reasoning,
+    },
+    logprobs: tokenLogprobs(answer, format, shown),
+    finish_reason: wireFinishReason(finish),
+    stop_reason: finish?.stopReason ?? null,
+    token_ids: format.returnTokenIds ? shown.map(({ token }) => token.tokenId) : null,
+  };
+}
+
+function wholeCalls(deltas: readonly ToolCallDelta[]) {
+  const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] = [];
+  for (const { index, id, name, arguments: text = '' } of deltas) {
+    if (id !== undefined) calls[index] = { id, type: 'function', function: { name: name!, arguments: '' } };
+    calls[index]!.function.arguments += text;
+  }
+  return calls;
+}
+
+/** Tokens of thinking: what brought it, and what was kept from the client. */
+export const countThinking = (deltas: readonly ChatDelta[]): number =>
+  deltas.filter(({ reasoning, hidden }) => hidden || reasoning !== '').length;
+
 /** The first chunk of a choice: who speaks, and nothing yet. Role goes out once: clients concatenate repeated ones. */
 export function roleChunk(head: AnswerHead, index: number) {
   return {
     ...chunkHead(head),
-    choices: [{ index, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }],
+    choices: [{ index, delta: { role: head.answer.role, content: '' }, logprobs: null, finish_reason: null }],
     prompt_token_ids: head.format.returnTokenIds ? head.answer.promptTokens : null,
-    ...continuousUsage(head, 0),
+    ...continuousUsage(head, 0, 0),
   };
 }
 
-/** `completionTokens` of this choice so far. The last text and the finish reason share a chunk, as in vLLM. */
-export function deltaChunk(head: AnswerHead, delta: ChatDelta, completionTokens: number) {
-  const { choiceIndex: index, text, finish, token } = delta;
+export const echoChunk = (head: AnswerHead, index: number) => ({
+  ...chunkHead(head),
+  choices: [{ index, delta: { content: head.answer.echo }, logprobs: null, finish_reason: null }],
+  ...continuousUsage(head, 0, 0),
+});
+
+/** Counts of this choice so far. The last text and the finish reason share a chunk, as in vLLM. */
+export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens: number; thinking: number }) {
+  const { answer, format } = head;
+  const { choiceIndex: index, content, reasoning, toolCalls, finish, token, hidden } = delta;
+  const says = reasoning !== '' || toolCalls.length > 0;
   return {
     ...chunkHead(head),
     choices: [
       {
         index,
-        delta: { content: text },
-        logprobs: logprobsOf(head, [delta]),
+        delta: {
+          ...(content !== '' || !says ? { content } : {}),
+          ...(reasoning === '' ? {} : { reasoning, reasoning_content: reasoning }),
+          ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(callPiece) } : {}),
+        },
+        logprobs: tokenLogprobs(answer, format, hidden ? [] : [delta]),
         finish_reason: wireFinishReason(finish),
         ...(finish ? { stop_reason: finish.stopReason } : {}),
-        token_ids: head.format.returnTokenIds ? [token.tokenId] : null,
+        token_ids: format.returnTokenIds ? (hidden ? [] : [token.tokenId]) : null,
       },
     ],
-    ...continuousUsage(head, completionTokens),
+    ...continuousUsage(head, counts.tokens, counts.thinking),
   };
 }
 
-export const usageChunk = (head: AnswerHead, completionTokens: number) => ({
+const callPiece = ({ index, id, name, arguments: text }: ToolCallDelta) =>
+  id === undefined ? { index, function: { arguments: text } } : { index, id, type: 'function', function: { name, arguments: text } }; // prettier-ignore
+
+export const usageChunk = (head: AnswerHead, completionTokens: number, reasoningTokens: number) => ({
   ...chunkHead(head),
   choices: [],
-  usage: usageOf(head.answer.promptTokens.length, completionTokens),
+  usage: usageOf(head.answer, completionTokens, reasoningTokens),
 });
 
 function chunkHead({ id, createdAtMs, answer }: AnswerHead) {
@@ -112,36 +148,12 @@ function chunkHead({ id, createdAtMs, answer }: AnswerHead) {
   };
 }
 
-const continuousUsage = ({ format, answer }: AnswerHead, completionTokens: number) =>
-  format.continuousUsage ? { usage: usageOf(answer.promptTokens.length, completionTokens) } : {};
+const continuousUsage = ({ format, answer }: AnswerHead, completionTokens: number, reasoningTokens: number) =>
+  format.continuousUsage ? { usage: usageOf(answer, completionTokens, reasoningTokens) } : {};
 
 /** `cancelled` without a client that left: the server stopped it. */
 const wireFinishReason = (finish: Finish | null): string | null =>
   finish === null ? null : finish.reason === 'cancelled' ? 'abort' : finish.reason;
-
-const LOGPROB_MIN = -9999; // JSON has no −∞; vLLM's stand-in
-
-/** One entry per sampled token, the stop token included, so that the ids are exactly what was sampled. */
-function logprobsOf({ answer, format }: AnswerHead, deltas: readonly ChatDelta[]) {
-  if (!answer.logprobs) return null;
-  const { tokenizer } = answer.model.base.text;
-  const asIds = format.tokensAsTokenIds ?? answer.model.trainable;
-  const entry = (tokenId: number, logprob: number) => ({
-    token: asIds ? `token_id:${tokenId}` : tokenizer.tokenText(tokenId),
-    logprob: Math.max(logprob, LOGPROB_MIN),
-    bytes: bytesOf(tokenizer, tokenId),
-  });
-  return {
-    content: deltas.map(({ token }) => ({
-      ...entry(token.tokenId, token.logprob),
-      top_logprobs: token.topLogprobs.map((top) => entry(top.tokenId, top.logprob)),
-    })),
-    refusal: null,
-  };
-}
-
-const bytesOf = (tokenizer: { tokenBytes(id: number): Uint8Array }, tokenId: number): number[] =>
-  Array.from(tokenizer.tokenBytes(tokenId));
 
 /** Changes with whatever can change an answer: base model, adapter. */
 function fingerprint({ model }: ChatAnswer): string {

@@ -8,6 +8,7 @@ import { openHostedInferenceEngine } from './process/hosted-inference-engine.ts'
 import { openHostedTrainingEngine } from './process/hosted-training-engine.ts';
 import type { ChildTimings } from './process/supervised-child.ts';
 import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from './serving/inference-limits.ts';
+import type { EngineVocabulary } from './serving/onnx-inference-engine.ts';
 
 const COMMON_TIMINGS = {
   startMs: 600_000, // gigabytes of weights from a cold disk
@@ -36,6 +37,8 @@ export interface OpenInferenceOptions extends OpenEngineOptions {
   /** Default: float32. */
   readonly precision?: ServingPrecision;
   readonly limits?: Partial<InferenceLimits>;
+  /** For constraints on answers; without it they are refused. */
+  readonly vocabulary?: EngineVocabulary;
 }
 
 export interface OpenTrainingOptions extends OpenEngineOptions {
@@ -49,7 +52,8 @@ export function openInferenceEngine(options: OpenInferenceOptions): Promise<Infe
   const { modelDirectory, log, threads = availableParallelism(), timings = INFERENCE_TIMINGS } = options;
   const { precision = 'float32' } = options;
   const limits = { ...DEFAULT_INFERENCE_LIMITS, ...options.limits };
-  return openHostedInferenceEngine({ modelDirectory, threads, precision, limits, timings, log });
+  const { vocabulary = null } = options;
+  return openHostedInferenceEngine({ modelDirectory, threads, precision, limits, vocabulary, timings, log });
 }
 
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */

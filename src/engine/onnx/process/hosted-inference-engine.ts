@@ -16,6 +16,8 @@ import { openSupervisedChild, type ChildTimings } from './supervised-child.ts';
 
 /** Reading a large adapter from a slow disk. */
 const ADAPTER_TIMEOUT_MS = 60_000;
+/** Longer than the longest compilation, and a process that is being replaced. */
+const PREPARE_TIMEOUT_MS = 60_000;
 /** First run, and one more after the child was replaced. */
 const ATTEMPTS_MAX = 2;
 
@@ -25,12 +27,12 @@ export interface HostedInferenceOptions extends InferenceStart {
 }
 
 export async function openHostedInferenceEngine(options: HostedInferenceOptions): Promise<InferenceEngine> {
-  const { modelDirectory, threads, precision, limits, timings, log } = options;
+  const { modelDirectory, threads, precision, limits, vocabulary, timings, log } = options;
   let reported: InferenceChildStatus = { running: 0, waiting: 0, adapters: [] };
   const child = await openSupervisedChild<InferenceProcedures, InferenceStart, InferenceReady>({
     name: 'inference',
     fork: () => forkWorker('inference'),
-    start: { modelDirectory, threads, precision, limits },
+    start: { modelDirectory, threads, precision, limits, vocabulary },
     timings,
     log,
     onNotice: (name, payload) => {
@@ -97,6 +99,10 @@ export async function openHostedInferenceEngine(options: HostedInferenceOptions)
       const running: RunningGeneration = { output, controller, cancelled, cancelChoice: () => {} };
       run(request, running).catch((error: unknown) => output.fail(error));
       return output.stream;
+    },
+    async prepare(constraint, signal) {
+      const { rpc } = await child.whenReady(signal);
+      await rpc.call('prepare', constraint, { timeoutMs: PREPARE_TIMEOUT_MS, signal }).result;
     },
     async loadAdapter(adapter: AdapterRef) {
       const { rpc } = await child.whenReady();

@@ -1,13 +1,16 @@
 // What the server process can ask of the inference child.
+import type { Constraint } from '#domain/constraint';
 import type { AdapterRef, GenerateRequest, InferenceEngineStatus, TokenEvent } from '../../inference-engine.ts';
 import type { ServingPrecision } from '../models/serving-graph.ts';
 import type { InferenceLimits } from '../serving/inference-limits.ts';
+import type { EngineVocabulary } from '../serving/onnx-inference-engine.ts';
 
 export interface InferenceStart {
   readonly modelDirectory: string;
   readonly threads: number;
   readonly precision: ServingPrecision;
   readonly limits: InferenceLimits;
+  readonly vocabulary: EngineVocabulary | null;
 }
 
 export interface InferenceReady {
@@ -18,6 +21,7 @@ export interface InferenceReady {
 export interface InferenceProcedures {
   /** Told: the index of a choice to cancel. */
   generate: { params: GenerateRequest; result: null; event: TokenEvent; told: number };
+  prepare: { params: Constraint; result: null };
   loadAdapter: { params: AdapterRef; result: null };
   unloadAdapter: { params: string; result: null };
 }

@@ -43,6 +43,10 @@ export function serveInference(port: Port<ToClient, ToServer>): void {
       for await (const event of stream) emit(event);
       return null;
     },
+    async prepare(constraint, { signal }) {
+      await opened().prepare(constraint, signal);
+      return null;
+    },
     async loadAdapter(adapter) {
       await opened().loadAdapter(adapter);
       return null;

@@ -25,6 +25,8 @@ export interface PrefillInput {
   /** Null when start is 0. */
   readonly past: CacheView | null;
   readonly adapterId: string | null;
+  /** Logits of every token instead of the last one. */
+  readonly allLogits: boolean;
 }
 
 export interface DecodeInput {
@@ -37,7 +39,7 @@ export interface DecodeInput {
 
 export interface ModelRunner {
   readonly config: DecoderConfig;
-  /** Logits of the chunk's last token. */
+  /** Logits of the chunk's last token, or of all. */
   prefill(input: PrefillInput, adapters: FusedAdapters): Promise<RunResult>;
   /** Logits of every token. */
   decode(input: DecodeInput, adapters: FusedAdapters): Promise<RunResult>;
@@ -86,7 +88,7 @@ export async function openModelRunner({
             1,
           ),
           mask: prefillMask(input.start, seq, past.capacity),
-          rows: { data: BigInt64Array.of(BigInt(seq - 1)), dims: [1] },
+          rows: rowFeed(input.allLogits ? Array.from(input.tokens.keys()) : [seq - 1]),
           ...pastFeeds(config, past),
           ...adapters.weightFeeds,
           ...adapters.maskFeeds(new Array<string | null>(seq).fill(input.adapterId)),
@@ -101,7 +103,7 @@ export async function openModelRunner({
         await session.run({
           ...tokenFeeds(tokens, positions, batch),
           mask: { data: past.mask, dims: [batch, 1, 1, past.capacity + 1] },
-          rows: { data: BigInt64Array.from(tokens, (_, i) => BigInt(i)), dims: [batch] },
+          rows: rowFeed(Array.from(tokens.keys())),
           ...pastFeeds(config, past),
           ...adapters.weightFeeds,
           ...adapters.maskFeeds(adapterIds),
@@ -120,6 +122,8 @@ function tokenFeeds(tokens: readonly number[], positions: readonly number[], bat
     positions: { data: BigInt64Array.from(positions, BigInt), dims },
   };
 }
+
+const rowFeed = (rows: readonly number[]): Feed => ({ data: BigInt64Array.from(rows, BigInt), dims: [rows.length] });
 
 function pastFeeds({ kvHeads, headDim }: DecoderConfig, { k, v, count, capacity }: CacheView): Record<string, Feed> {
   const feeds: Record<string, Feed> = {};

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto';
 import type { Log } from '#base/log';
 import { invariant } from '#base/invariant';
+import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
 import type { FinishReason } from '#domain/sampling';
 import type {
@@ -16,9 +17,13 @@ import type { ServingPrecision } from '../models/serving-graph.ts';
 import { AdapterStore } from './adapter-store.ts';
 import { checkRequest } from './check-request.ts';
 import { createGenerationStream } from './generation-stream.ts';
+import { createGrammars, type Grammars, type VocabularyBytes } from './grammar/grammars.ts';
 import { cacheBytesPerToken, capacityClasses, capacityFor, KVCache, type CacheSlot } from './kv-cache.ts';
 import type { InferenceLimits } from './inference-limits.ts';
 import { openModelRunner, type ModelRunner, type RunResult } from './model-runner.ts';
+import { createPrefixCache, type PrefixBlock, type PrefixCache } from './prefix-cache.ts';
+import { promptChunks, rankPromptToken } from './prompt-chunks.ts';
+import { createTurns } from './rank.ts';
 import { sampleToken } from './sampler.ts';
 import * as scheduler from './scheduler.ts';
 import { createSequence, type LiveRequest, type Sequence } from './sequence.ts';
@@ -29,8 +34,18 @@ export interface OnnxInferenceOptions {
   /** Default: float32. */
   readonly precision?: ServingPrecision;
   readonly limits: InferenceLimits;
+  /** For constraints; without it they are refused. */
+  readonly vocabulary?: EngineVocabulary | null;
   readonly log: Log;
 }
+
+export interface EngineVocabulary extends VocabularyBytes {
+  /** What a model says when its text is complete. */
+  readonly eosTokenIds: readonly number[];
+}
+
+/** The part of a RunResult that tokens are sampled from. */
+type Logits = Pick<RunResult, 'logits' | 'logsumexp'>;
 
 export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Promise<InferenceEngine> {
   const { modelDirectory, threads, precision = 'float32', limits } = options;
@@ -51,17 +66,20 @@ class OnnxInferenceEngine implements InferenceEngine {
   readonly #log: Log;
   readonly #budget: scheduler.CacheBudget;
   readonly #cache: KVCache;
+  readonly #prefixes: PrefixCache;
   readonly #adapters: AdapterStore;
+  readonly #grammars: Grammars | null;
+  readonly #eosTokenIds: ReadonlySet<number>;
+  readonly #turns = createTurns();
   readonly #queues = scheduler.createQueues<Sequence>();
   /** Leave between steps: a step that runs reads their slots. */
   readonly #leaving = new Set<Sequence>();
   readonly #live = new Set<LiveRequest>();
   readonly #loop: Promise<void>;
-  #requestCount = 0;
   #wake: (() => void) | null = null;
   #closed = false;
 
-  constructor(runner: ModelRunner, { limits, log }: OnnxInferenceOptions) {
+  constructor(runner: ModelRunner, { limits, vocabulary = null, log }: OnnxInferenceOptions) {
     const { config } = runner;
     const tokens = Math.floor(limits.cacheBytes / cacheBytesPerToken(config));
     if (tokens < 1)
@@ -73,7 +91,11 @@ class OnnxInferenceEngine implements InferenceEngine {
     this.#log = log;
     this.#budget = { classes: capacityClasses(this.contextLength), tokens };
     this.#cache = new KVCache(config, this.#budget.classes, tokens);
+    this.#prefixes = createPrefixCache(limits.prefixCacheBytes);
     this.#adapters = new AdapterStore(config, limits.maxAdapters);
+    this.#eosTokenIds = new Set(vocabulary?.eosTokenIds ?? []);
+    this.#grammars =
+      vocabulary && createGrammars({ vocabulary, vocabSize: config.vocab, stopTokenIds: vocabulary.eosTokenIds, log });
     this.#loop = this.#runSteps();
   }
 
@@ -85,9 +107,22 @@ class OnnxInferenceEngine implements InferenceEngine {
       onCancelChoice: (choiceIndex) => this.#cancel(sequences.slice(choiceIndex, choiceIndex + 1)),
       onLeave: () => this.#cancel(sequences),
     });
-    const live: LiveRequest = { number: this.#requestCount++, request, output, sequences, openSequences: 0 };
+    const { promptTokens, adapter, sampling, n, priority = 0, payer = '', cacheScope = '' } = request;
+    const live: LiveRequest = {
+      rank: this.#turns.take({ priority, payer, size: n }),
+      request,
+      chunks: promptChunks(promptTokens, this.#limits.prefillChunk, { cacheScope, adapterId: adapter?.id ?? null }),
+      output,
+      sequences,
+      openSequences: 0,
+      prompt: { cachedTokenCount: 0, logprobs: sampling.promptLogprobs === null ? null : [] },
+    };
     this.#admit(live).catch((error: unknown) => output.fail(error));
     return output.stream;
+  }
+
+  async prepare(constraint: Constraint, signal: AbortSignal): Promise<void> {
+    await this.#grammarsOrRefuse().compile(constraint, signal);
   }
 
   async loadAdapter(adapter: AdapterRef): Promise<void> {
@@ -113,6 +148,7 @@ class OnnxInferenceEngine implements InferenceEngine {
     this.#closed = true;
     this.#wake?.();
     await this.#loop;
+    await this.#grammars?.close();
     await this.#runner.close();
   }
 
@@ -121,18 +157,38 @@ class OnnxInferenceEngine implements InferenceEngine {
     checkRequest(request, this, this.#limits);
     const seed = request.sampling.seed ?? randomInt(DRAWN_SEED_MAX);
     for (let i = 0; i < request.n; i++) live.sequences.push(createSequence(live, i, seed));
+    await this.#openMatchers(live);
     if (request.adapter) await this.#adapters.acquire(request.adapter);
     try {
       if (this.#closed) throw new AppError('engine_unavailable', 'The engine is closing.');
       const sequences = live.sequences.filter(({ cancelled }) => !cancelled);
       if (sequences.length === 0) return;
-      scheduler.enqueue(this.#queues, live.number, sequences, this.#limits);
+      scheduler.enqueue(this.#queues, sequences, this.#limits);
       live.openSequences = sequences.length;
       this.#live.add(live);
     } finally {
-      if (!this.#live.has(live) && request.adapter) this.#adapters.release(request.adapter.id);
+      if (!this.#live.has(live)) {
+        if (request.adapter) this.#adapters.release(request.adapter.id);
+        for (const { matcher } of live.sequences) matcher?.close();
+      }
     }
     this.#wake?.();
+  }
+
+  async #openMatchers({ request, sequences }: LiveRequest): Promise<void> {
+    if (!request.constraint) return;
+    const { constraint, afterTokenId } = request.constraint;
+    const grammars = this.#grammarsOrRefuse();
+    await grammars.compile(constraint);
+    for (const sequence of sequences) {
+      sequence.matcher = await grammars.open(constraint);
+      sequence.constrained = afterTokenId === null;
+    }
+  }
+
+  #grammarsOrRefuse(): Grammars {
+    if (this.#grammars) return this.#grammars;
+    throw new AppError('invalid_request', 'This engine was opened without a vocabulary, so it cannot keep to a constraint.'); // prettier-ignore
   }
 
   async #runSteps(): Promise<void> {
@@ -157,21 +213,64 @@ class OnnxInferenceEngine implements InferenceEngine {
 
   async #prefill(plan: Plan<'prefill'>): Promise<void> {
     const { group, start, end, capacity } = plan;
-    scheduler.beginPrefill(this.#queues, group);
+    const { live, tokens, promptTokenCount } = group.sequences[0]!;
+    if (group.slot === null) {
+      scheduler.beginPrefill(this.#queues, group);
+      this.#turns.begin(group.rank);
+      if (this.#reusePrefix(group) === 'found') return;
+    }
     group.slot = this.#fit(group.slot, capacity);
-    const { tokens, live } = group.sequences[0]!;
     const adapterId = live.request.adapter?.id ?? null;
     const past = start === 0 ? null : this.#cache.viewSlot(group.slot);
-    const input = { tokens: tokens.slice(start, end), start, past, adapterId };
+    const allLogits = live.prompt !== null && live.prompt.logprobs !== null;
+    const input = { tokens: tokens.slice(start, end), start, past, adapterId, allLogits };
     const result = await this.#runner.prefill(input, this.#adapters.fused([adapterId]));
     this.#cache.append(group.slot, result.computed, 0);
     group.computedTokenCount = end;
     this.#queues.prefillTokensSinceDecode += end - start;
-    if (end === group.sequences[0]!.promptTokenCount) this.#start(group, result);
+    if (allLogits) this.#rankPrompt(live, start, result);
+    const last = lastRow(result, this.vocabSize);
+    const isEnd = end === promptTokenCount;
+    const { key } = live.chunks.find((chunk) => chunk.end === end)!;
+    this.#prefixes.put(key, { computed: result.computed, end: isEnd ? last : null });
+    if (isEnd) this.#start(group, last);
+  }
+
+  /** Takes what the prefix cache has of the prompt. A prompt that is all there starts without a step. */
+  #reusePrefix(group: scheduler.PrefillGroup<Sequence>): 'found' | 'nothing' {
+    const { live, promptTokenCount } = group.sequences[0]!;
+    if (live.prompt?.logprobs) return 'nothing'; // its logits are wanted, and those are not kept
+    let last: PrefixBlock | null = null;
+    const room = this.#budget.tokens - scheduler.usedTokens(this.#queues);
+    for (const { end, key } of live.chunks) {
+      const capacity = capacityFor(this.#budget.classes, end);
+      const block = capacity <= room ? this.#prefixes.find(key) : null;
+      if (!block || (end === promptTokenCount && block.end === null)) break;
+      group.slot = this.#fit(group.slot, capacity);
+      this.#cache.append(group.slot, block.computed, 0);
+      group.computedTokenCount = end;
+      last = block;
+    }
+    if (!last) return 'nothing';
+    if (live.prompt) live.prompt.cachedTokenCount = group.computedTokenCount;
+    if (group.computedTokenCount === promptTokenCount) this.#start(group, last.end!);
+    return 'found';
+  }
+
+  /** Row i of a chunk's logits is about the token behind it. */
+  #rankPrompt({ prompt, request }: LiveRequest, start: number, { logits, logsumexp }: RunResult): void {
+    const { promptTokens, sampling } = request;
+    if (start === 0) prompt!.logprobs!.splice(0, Infinity, null);
+    for (let row = 0; row < logsumexp.length; row++) {
+      const tokenId = promptTokens[start + row + 1];
+      if (tokenId === undefined) return;
+      const own = logits.subarray(row * this.vocabSize, (row + 1) * this.vocabSize);
+      prompt!.logprobs!.push(rankPromptToken(own, logsumexp[row]!, tokenId, sampling.promptLogprobs!));
+    }
   }
 
   /** The prompt is computed: its choices take their copies of the cache and their first tokens. */
-  #start(group: scheduler.PrefillGroup<Sequence>, result: RunResult): void {
+  #start(group: scheduler.PrefillGroup<Sequence>, last: Logits): void {
     const { slot } = group;
     const count = scheduler.countStarts(this.#queues, group, this.#budget, this.#limits);
     const started = scheduler.finishPrefill(this.#queues, group, count);
@@ -180,7 +279,7 @@ class OnnxInferenceEngine implements InferenceEngine {
       sequence.computedTokenCount = sequence.promptTokenCount;
     });
     for (const sequence of started) this.#cache.activate(sequence.slot!);
-    this.#emit(started, () => 0, result);
+    this.#emit(started, () => 0, last);
   }
 
   async #decode(plan: Plan<'decode'>): Promise<void> {
@@ -215,14 +314,14 @@ class OnnxInferenceEngine implements InferenceEngine {
     if (preemptPrefill && prefilling) {
       this.#queues.prefilling = null;
       this.#cache.release(prefilling.slot!);
-      scheduler.requeue(this.#queues, prefilling.request, prefilling.sequences);
+      scheduler.requeue(this.#queues, prefilling.sequences);
     }
     for (const sequence of preempted.toReversed()) {
       scheduler.remove(this.#queues, sequence);
       this.#cache.release(sequence.slot!);
       sequence.slot = null;
       sequence.computedTokenCount = 0;
-      scheduler.requeue(this.#queues, sequence.live.number, [sequence]);
+      scheduler.requeue(this.#queues, [sequence]);
       this.#log.debug('sequence.preempted', {
         requestId: sequence.live.request.requestId,
         tokens: sequence.tokenCount,
@@ -236,7 +335,7 @@ class OnnxInferenceEngine implements InferenceEngine {
   }
 
   /** Samples for the sequences whose tokens are all computed; the others repeat what they said before preemption. */
-  #emit(sequences: readonly Sequence[], rowOf: (index: number) => number, result: RunResult): void {
+  #emit(sequences: readonly Sequence[], rowOf: (index: number) => number, result: Logits): void {
     const failed: { sequence: Sequence; error: unknown }[] = [];
     const ended: Sequence[] = [];
     sequences.forEach((sequence, i) => {
@@ -259,21 +358,30 @@ class OnnxInferenceEngine implements InferenceEngine {
     for (const sequence of ended) this.#end(sequence);
   }
 
-  #sample(sequence: Sequence, { logits, logsumexp }: RunResult, row: number): TokenEvent {
-    const { sampling } = sequence.live.request;
-    const own = logits.subarray(row * this.vocabSize, (row + 1) * this.vocabSize);
-    const sampled = sampleToken(own, logsumexp[row]!, sampling, sequence.random, [], sequence);
-    return {
-      choiceIndex: sequence.choiceIndex,
-      ...sampled,
-      finishReason: this.#finishReason(sequence, sampled.tokenId),
+  #sample(sequence: Sequence, { logits, logsumexp }: Logits, row: number): TokenEvent {
+    const { live, choiceIndex, processors, matcher, random } = sequence;
+    const { sampling, constraint } = live.request;
+    const input = {
+      logits: logits.subarray(row * this.vocabSize, (row + 1) * this.vocabSize),
+      logsumexp: logsumexp[row]!,
+      mask: sequence.constrained ? matcher!.mask() : null,
+      processors,
+      sequence,
     };
+    const sampled = sampleToken(input, sampling, random);
+    if (sequence.constrained) matcher!.accept(sampled.tokenId);
+    const finishReason = this.#finishReason(sequence, sampled.tokenId);
+    if (constraint && sampled.tokenId === constraint.afterTokenId) sequence.constrained = true;
+    const { prompt } = live;
+    live.prompt = null;
+    return { choiceIndex, ...sampled, finishReason, ...(prompt ? { prompt } : {}) };
   }
 
-  #finishReason(sequence: Sequence, tokenId: number): FinishReason | null {
-    const { stopTokenIds, maxTokens } = sequence.live.request.sampling;
+  #finishReason({ live, constrained, tokenCount, promptTokenCount }: Sequence, tokenId: number): FinishReason | null {
+    const { stopTokenIds, maxTokens } = live.request.sampling;
     if (stopTokenIds.includes(tokenId)) return 'stop';
-    return sequence.tokenCount + 1 - sequence.promptTokenCount >= maxTokens ? 'length' : null;
+    if (constrained && this.#eosTokenIds.has(tokenId)) return 'stop'; // also where ends are ignored: nothing may follow
+    return tokenCount + 1 - promptTokenCount >= maxTokens ? 'length' : null;
   }
 
   #cancel(sequences: readonly Sequence[]): void {
@@ -297,6 +405,7 @@ class OnnxInferenceEngine implements InferenceEngine {
       this.#cache.release(prefilling.slot, options);
     if (sequence.slot) this.#cache.release(sequence.slot, options);
     sequence.slot = null;
+    sequence.matcher?.close();
     const { live } = sequence;
     live.openSequences--;
     if (live.openSequences > 0) return;
@@ -327,6 +436,11 @@ class OnnxInferenceEngine implements InferenceEngine {
       if (this.#closed || this.#leaving.size > 0) this.#wake();
     });
   }
+}
+
+function lastRow({ logits, logsumexp }: RunResult, vocab: number): Logits {
+  if (logsumexp.length === 1) return { logits, logsumexp };
+  return { logits: logits.slice(logits.length - vocab), logsumexp: logsumexp.slice(-1) };
 }
 
 /** Lets readers take their events, and messages arrive, before the next step blocks the thread. */

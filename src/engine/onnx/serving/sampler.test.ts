@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { createRandom } from '#base/random';
+import { createRandom, type Random } from '#base/random';
+import type { LogitsProcessor } from './logits-processors.ts';
 import { sampleToken, type SamplerParams } from './sampler.ts';
 
 /** The obvious way: sort everything, cut, draw. */
-function slowSample(logits: Float32Array, { temperature, topK, topP }: SamplerParams, seed: number): number {
+function slowSample(logits: Float32Array, { temperature, topK, topP, minP }: SamplerParams, seed: number): number {
   const byLogit = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]! || a - b);
   if (temperature < 1e-5) return byLogit[0]!;
   const best = logits[byLogit[0]!]!;
   const weightOf = (id: number) => Math.exp((logits[id]! - best) / Math.max(temperature, 0.01));
   const worst = topK > 0 && topK < logits.length ? logits[byLogit[topK - 1]!]! : -Infinity;
-  const afterTopK = byLogit.filter((id) => logits[id]! >= worst);
+  const afterTopK = byLogit.filter((id) => logits[id]! >= worst && weightOf(id) >= minP);
   const total = afterTopK.reduce((sum, id) => sum + weightOf(id), 0);
   const kept: number[] = [];
   let before = 0;
@@ -38,7 +39,19 @@ function randomLogits(seed: number, vocab: number, spread: number): Float32Array
   return Float32Array.from({ length: vocab }, () => (random.next() + random.next() + random.next() - 1.5) * spread);
 }
 
-const plain: SamplerParams = { temperature: 1, topK: 0, topP: 1, topLogprobs: 0 };
+const plain: SamplerParams = { temperature: 1, topK: 0, topP: 1, minP: 0, topLogprobs: 0 };
+
+const sample = (
+  logits: Float32Array,
+  params: SamplerParams,
+  random: Random,
+  { processors = [], mask = null }: { processors?: LogitsProcessor[]; mask?: Int32Array | null } = {},
+) =>
+  sampleToken(
+    { logits, logsumexp: logSumExp(logits), mask, processors, sequence: { tokens: [], promptTokenCount: 0 } },
+    params,
+    random,
+  );
 
 test('the sampler and its slow twin choose the same token for the same seed', () => {
   fc.assert(
@@ -49,10 +62,11 @@ test('the sampler and its slow twin choose the same token for the same seed', ()
       fc.constantFrom(0, 1e-3, 0.3, 0.7, 1, 2),
       fc.constantFrom(0, 1, 5, 70, 299),
       fc.constantFrom(1, 0.99, 0.9, 0.5, 0.01),
-      (seed, vocab, spread, temperature, topK, topP) => {
+      fc.constantFrom(0, 0, 0.013, 0.2),
+      (seed, vocab, spread, temperature, topK, topP, minP) => {
         const logits = randomLogits(seed, vocab, spread);
-        const params = { temperature, topK, topP, topLogprobs: 0 };
-        const sampled = sampleToken(logits, logSumExp(logits), params, createRandom(seed));
+        const params = { temperature, topK, topP, minP, topLogprobs: 0 };
+        const sampled = sample(logits, params, createRandom(seed));
         expect(sampled.tokenId).toBe(slowSample(logits, params, seed));
       },
     ),
@@ -65,7 +79,7 @@ test('tokens are drawn as often as the temperature says', () => {
   const random = createRandom(7);
   const counts = [0, 0, 0, 0];
   for (let i = 0; i < 20_000; i++) {
-    counts[sampleToken(logits, logSumExp(logits), { ...plain, temperature: 2 }, random).tokenId]!++;
+    counts[sample(logits, { ...plain, temperature: 2 }, random).tokenId]!++;
   }
   const weights = [1, Math.exp(0.5), Math.exp(1), 0];
   const total = weights.reduce((a, b) => a + b);
@@ -76,7 +90,7 @@ test('tokens are drawn as often as the temperature says', () => {
 test('greedy takes the best token, the lowest id when equal, and draws no random number', () => {
   const random = createRandom(3);
   const logits = Float32Array.of(1, 4, 4, 2);
-  expect(sampleToken(logits, logSumExp(logits), { ...plain, temperature: 0 }, random).tokenId).toBe(1);
+  expect(sample(logits, { ...plain, temperature: 0 }, random).tokenId).toBe(1);
   expect(random.next()).toBe(createRandom(3).next());
 });
 
@@ -84,7 +98,7 @@ test('top_k keeps tokens that equal the k-th best', () => {
   const logits = Float32Array.of(3, 3, 3, 0);
   const random = createRandom(5);
   const seen = new Set<number>();
-  for (let i = 0; i < 200; i++) seen.add(sampleToken(logits, logSumExp(logits), { ...plain, topK: 2 }, random).tokenId);
+  for (let i = 0; i < 200; i++) seen.add(sample(logits, { ...plain, topK: 2 }, random).tokenId);
   expect([...seen].sort()).toEqual([0, 1, 2]);
 });
 
@@ -93,7 +107,7 @@ test('logprobs are of the raw logits, before temperature and processors', () => 
   const lse = logSumExp(logits);
   const onlyZero = (row: Float32Array) => row.fill(-Infinity, 1);
   const params = { ...plain, temperature: 0.1, topLogprobs: 2 };
-  const sampled = sampleToken(logits, lse, params, createRandom(1), [onlyZero]);
+  const sampled = sample(logits, params, createRandom(1), { processors: [onlyZero] });
   expect(sampled.tokenId).toBe(0);
   expect(sampled.logprob).toBe(Math.fround(0 - lse));
   expect(sampled.topLogprobs).toEqual([
@@ -105,14 +119,33 @@ test('logprobs are of the raw logits, before temperature and processors', () => 
 
 test('top logprobs are the true top k, best first, for every k', () => {
   const logits = randomLogits(11, 500, 5);
-  const lse = logSumExp(logits);
   const sorted = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]!);
   for (const k of [1, 5, 20, 64, 65, 500]) {
-    const { topLogprobs } = sampleToken(logits, lse, { ...plain, topLogprobs: k }, createRandom(1));
+    const { topLogprobs } = sample(logits, { ...plain, topLogprobs: k }, createRandom(1));
     expect(topLogprobs.map((top) => top.tokenId)).toEqual(sorted.slice(0, k));
   }
 });
 
 test('a row that is not a number fails instead of giving a token', () => {
-  expect(() => sampleToken(Float32Array.of(NaN, 0), NaN, plain, createRandom(1))).toThrow(/not a number/);
+  expect(() => sample(Float32Array.of(NaN, 0), plain, createRandom(1))).toThrow(/not a number/);
+});
+
+test('a mask leaves only its tokens, and shows in the log-probabilities', () => {
+  const logits = Float32Array.of(5, 1, 2, 3);
+  const { tokenId, logprob, topLogprobs } = sample(
+    logits,
+    { ...plain, temperature: 0, topLogprobs: 2 },
+    createRandom(1),
+    { mask: Int32Array.of(0b0110) },
+  );
+  expect(tokenId).toBe(2);
+  expect(logprob).toBeCloseTo(2 - Math.log(Math.exp(1) + Math.exp(2)), 6);
+  expect(topLogprobs.map((top) => top.tokenId)).toEqual([2, 1]);
+});
+
+test('a position at which every token is excluded fails with the reason', () => {
+  const nothing: LogitsProcessor = (row) => void row.fill(-Infinity);
+  expect(() => sample(Float32Array.of(1, 2), plain, createRandom(1), { processors: [nothing] })).toThrow(
+    /No token can/,
+  );
 });

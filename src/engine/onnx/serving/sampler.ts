@@ -1,19 +1,31 @@
-// Logits → token id. Order as in the wire reference: processors, temperature, top_k, top_p, then one draw by inverse
-// CDF. The slow twin that defines "correct" (sort everything) is in sampler.test.ts. Knows one row at a time, so the
+// Logits → token id. Order as in the wire reference: a constraint's mask, processors, temperature, min_p, top_k, top_p,
+// then one draw by inverse CDF. The slow twin that defines "correct" (sort everything) is in sampler.test.ts. Knows one row at a time, so the
 // choice cannot depend on the rest of the batch; arithmetic is float64 and uses one random number per token.
 import { AppError } from '#domain/errors';
 import type { SamplingParams } from '#domain/sampling';
 import type { Random } from '#base/random';
-import type { LogitsProcessor, TokensSoFar } from './logits-processor.ts';
+import type { LogitsProcessor, TokensSoFar } from './logits-processors.ts';
 
 export interface SampledToken {
   readonly tokenId: number;
-  /** Raw logit − logsumexp in float32, nats. */
+  /** Raw logit − logsumexp in float32, nats; of the tokens that the mask leaves. */
   readonly logprob: number;
   readonly topLogprobs: readonly { tokenId: number; logprob: number }[];
 }
 
-export type SamplerParams = Pick<SamplingParams, 'temperature' | 'topP' | 'topK' | 'topLogprobs'>;
+export type SamplerParams = Pick<SamplingParams, 'temperature' | 'topP' | 'topK' | 'minP' | 'topLogprobs'>;
+
+/** One position of one sequence. */
+export interface SamplerInput {
+  /** `[vocab]`; left as they were. */
+  readonly logits: Float32Array;
+  /** Of these logits. */
+  readonly logsumexp: number;
+  /** One bit per token, little-endian words: may it come? Null: all may. */
+  readonly mask: Int32Array | null;
+  readonly processors: readonly LogitsProcessor[];
+  readonly sequence: TokensSoFar;
+}
 
 export const GREEDY_BELOW = 1e-5;
 /** A smaller temperature above greedy is raised to this, as vLLM does: dividing by less overflows float32 logits. */
@@ -21,50 +33,78 @@ export const MIN_TEMPERATURE = 0.01;
 /** Tokens this many temperatures under the best weigh under e^-30 each: even 150k of them are below 2e-8 together. */
 const NEGLIGIBLE_NATS = 30;
 
-/** `logits` is `[vocab]` and is left as it was; `logsumexp` is of the raw logits. */
-export function sampleToken(
-  logits: Float32Array,
-  logsumexp: number,
-  params: SamplerParams,
-  random: Random,
-  processors: readonly LogitsProcessor[] = [],
-  sequence: TokensSoFar = { tokens: [], promptTokenCount: 0 },
-): SampledToken {
-  if (!Number.isFinite(logsumexp)) {
+export function sampleToken(input: SamplerInput, params: SamplerParams, random: Random): SampledToken {
+  if (!Number.isFinite(input.logsumexp)) {
     throw new AppError(
       'engine_failed',
-      `The model's output is not a number (logsumexp ${logsumexp}): weights overflow?`,
+      `The model's output is not a number (logsumexp ${input.logsumexp}): weights overflow?`,
     );
   }
-  const shaped = processors.length === 0 ? logits : logits.slice();
-  for (const process of processors) process(shaped, sequence);
-  const tokenId = params.temperature < GREEDY_BELOW ? argmax(shaped) : drawToken(shaped, params, random);
+  const { logits, logsumexp } = input.mask === null ? input : masked(input.logits, input.mask);
+  const shaped = input.processors.length === 0 ? logits : logits.slice();
+  for (const process of input.processors) process(shaped, input.sequence);
+  const best = argmax(shaped);
+  if (shaped[best] === -Infinity) {
+    const message =
+      'No token can come next: the constraint, allowed_token_ids, bad_words and logit_bias exclude them all.';
+    throw new AppError('invalid_request', message);
+  }
+  const tokenId = params.temperature < GREEDY_BELOW ? best : drawToken(shaped, params, random);
   return {
     tokenId,
     logprob: Math.fround(logits[tokenId]! - logsumexp),
-    topLogprobs: listTopLogprobs(logits, logsumexp, params.topLogprobs),
+    topLogprobs: listTop(logits, logsumexp, params.topLogprobs),
   };
 }
 
-/** Best first; equal logits by token id. */
-function listTopLogprobs(logits: Float32Array, logsumexp: number, count: number) {
-  return findTop(logits, count).map((tokenId) => ({ tokenId, logprob: Math.fround(logits[tokenId]! - logsumexp) }));
+function masked(logits: Float32Array, mask: Int32Array): { logits: Float32Array; logsumexp: number } {
+  const kept = new Float32Array(logits.length).fill(-Infinity);
+  let max = -Infinity;
+  for (let id = 0; id < logits.length; id++) {
+    if ((mask[id >> 5]! & (1 << (id & 31))) === 0) continue;
+    kept[id] = logits[id]!;
+    if (kept[id]! > max) max = kept[id]!;
+  }
+  let sum = 0;
+  for (const logit of kept) if (logit !== -Infinity) sum += Math.exp(logit - max);
+  return { logits: kept, logsumexp: max + Math.log(sum) };
 }
 
-/**
- * Finds what top_k and top_p keep without sorting the vocabulary, then draws by inverse CDF in order of token id.
- * A token is kept if its logit is above `cut`, or equal to it and its id at most `lastId`.
- */
-function drawToken(logits: Float32Array, params: SamplerParams, random: Random): number {
-  const temperature = Math.max(params.temperature, MIN_TEMPERATURE);
+/** Best first; equal logits by token id. −1: all of them. */
+export function listTop(logits: Float32Array, logsumexp: number, count: number) {
+  return findTop(logits, count < 0 ? logits.length : count).map((tokenId) => ({
+    tokenId,
+    logprob: Math.fround(logits[tokenId]! - logsumexp),
+  }));
+}
+
+/** What can be drawn: tokens whose logit is above `cut`, or equal to it with an id of at most `lastId`. */
+export interface Candidates {
+  readonly cut: number;
+  readonly lastId: number;
+  /** Of the best token, and what all candidates weigh: exp((logit − best) / temperature), summed. */
+  readonly best: number;
+  readonly weight: number;
+}
+
+/** What min_p, top_k and top_p keep, found without sorting the vocabulary. `temperature` > 0. */
+export function findCandidates(logits: Float32Array, params: SamplerParams, temperature: number): Candidates {
   const best = logits[argmax(logits)]!;
   const hasTopK = params.topK > 0 && params.topK < logits.length;
   const kth = hasTopK ? logits[findTop(logits, params.topK).at(-1)!]! : -Infinity; // what equals the k-th stays
-  const floor = Math.max(kth, best - NEGLIGIBLE_NATS * temperature);
-  const { cut, lastId, weight } =
+  const leastLikely = params.minP > 0 ? best + temperature * Math.log(params.minP) : -Infinity;
+  const floor = Math.max(kth, leastLikely, best - NEGLIGIBLE_NATS * temperature);
+  const nucleus =
     params.topP < 1
       ? cutNucleus(logits, best, temperature, floor, params.topP)
       : { cut: floor, lastId: Infinity, weight: totalWeight(logits, best, temperature, floor) };
+  return { ...nucleus, best };
+}
+
+/** One draw by inverse CDF, in order of token id. */
+function drawToken(logits: Float32Array, params: SamplerParams, random: Random): number {
+  const temperature = Math.max(params.temperature, MIN_TEMPERATURE);
+  const { cut, lastId, best, weight } = findCandidates(logits, params, temperature);
   let target = random.next() * weight;
   let drawn = 0;
   for (let id = 0; id < logits.length; id++) {
@@ -140,12 +180,17 @@ export function argmax(logits: Float32Array): number {
 }
 
 const sortByLogit = (logits: Float32Array, ids: number[]): number[] =>
-  ids.sort((a, b) => logits[b]! - logits[a]! || a - b);
+  ids.sort((a, b) => (logits[a]! === logits[b]! ? a - b : logits[b]! - logits[a]!)); // −∞ − −∞ is no number
 
-/** Ids of the k best, best first, equal logits by id: one pass with a short sorted list, or a sort when k is large. */
+/** Ids of the k best, best first, equal logits by id: one pass with a short sorted list, or a threshold when k is large. */
 function findTop(logits: Float32Array, k: number): number[] {
   if (k === 0) return [];
-  if (k > 64) return sortByLogit(logits, Array.from(logits.keys())).slice(0, k);
+  if (k > 64) {
+    const kth = k < logits.length ? logits.slice().sort()[logits.length - k]! : -Infinity; // sorts as numbers: 10 ms for 150k
+    const candidates: number[] = [];
+    for (let id = 0; id < logits.length; id++) if (logits[id]! >= kth) candidates.push(id);
+    return sortByLogit(logits, candidates).slice(0, k);
+  }
   const ids: number[] = [];
   for (let id = 0; id < logits.length; id++) {
     const logit = logits[id]!;

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { capacityClasses, capacityFor } from './kv-cache.ts';
+import { compareRanks, createTurns, type Rank } from './rank.ts';
 import * as scheduler from './scheduler.ts';
 
 interface Sim {
-  request: number;
+  rank: Rank;
   promptTokenCount: number;
   tokenCount: number;
   computedTokenCount: number;
@@ -17,13 +18,17 @@ const limits: scheduler.StepLimits = { maxRunning: 6, maxWaiting: 40, prefillChu
 const contextLength = 256;
 const budget: scheduler.CacheBudget = { classes: capacityClasses(contextLength), tokens: 448 };
 
-function sequence(request: number, promptTokenCount: number, maxTokens: number): Sim {
-  const tokenCount = promptTokenCount;
-  return { request, promptTokenCount, tokenCount, computedTokenCount: 0, slot: null, maxTokens, ends: [] };
+function request(rank: Rank | number, n: number, promptTokenCount: number, maxTokens: number): Sim[] {
+  return Array.from({ length: n }, () => ({
+    rank: typeof rank === 'number' ? { priority: 0, turn: 0, number: rank } : rank,
+    promptTokenCount,
+    tokenCount: promptTokenCount,
+    computedTokenCount: 0,
+    slot: null,
+    maxTokens,
+    ends: [],
+  }));
 }
-
-const request = (number: number, n: number, promptTokenCount: number, maxTokens: number): Sim[] =>
-  Array.from({ length: n }, () => sequence(number, promptTokenCount, maxTokens));
 
 /** Does to the queues what the engine does, with capacities in place of tensors. */
 function applyPlan(queues: scheduler.Queues<Sim>, plan: scheduler.StepPlan<Sim>): void {
@@ -46,13 +51,13 @@ function applyPlan(queues: scheduler.Queues<Sim>, plan: scheduler.StepPlan<Sim>)
   const { prefilling } = queues;
   if (plan.preemptPrefill) {
     queues.prefilling = null;
-    scheduler.requeue(queues, prefilling!.request, prefilling!.sequences);
+    scheduler.requeue(queues, prefilling!.sequences);
   }
   for (const s of plan.preempted.toReversed()) {
     scheduler.remove(queues, s);
     s.slot = null;
     s.computedTokenCount = 0;
-    scheduler.requeue(queues, s.request, [s]);
+    scheduler.requeue(queues, [s]);
   }
   queues.prefillTokensSinceDecode = 0;
   for (const s of plan.sequences) {
@@ -87,7 +92,7 @@ test('an empty engine is idle', () => {
 
 test('a prompt is computed in chunks that end at multiples of the chunk size', () => {
   const queues = scheduler.createQueues<Sim>();
-  scheduler.enqueue(queues, 1, request(1, 1, 70, 2), limits);
+  scheduler.enqueue(queues, request(1, 1, 70, 2), limits);
   const chunks = run(queues, 3).map((plan) => plan.kind === 'prefill' && [plan.start, plan.end, plan.capacity]);
   expect(chunks).toEqual([
     [0, 32, 64],
@@ -98,7 +103,7 @@ test('a prompt is computed in chunks that end at multiples of the chunk size', (
 
 test('the choices of a request start together from one prefill', () => {
   const queues = scheduler.createQueues<Sim>();
-  scheduler.enqueue(queues, 1, request(1, 4, 10, 5), limits);
+  scheduler.enqueue(queues, request(1, 4, 10, 5), limits);
   const [prefill, decode] = run(queues, 2);
   expect(prefill).toMatchObject({ kind: 'prefill', start: 0, end: 10 });
   expect(decode).toMatchObject({ kind: 'decode', preempted: [] });
@@ -107,23 +112,23 @@ test('the choices of a request start together from one prefill', () => {
 
 test('sequences that decode get a turn between the prompts of a crowd', () => {
   const queues = scheduler.createQueues<Sim>();
-  for (let i = 0; i < 6; i++) scheduler.enqueue(queues, i, request(i, 1, 30, 50), limits);
+  for (let i = 0; i < 6; i++) scheduler.enqueue(queues, request(i, 1, 30, 50), limits);
   const kinds = run(queues, 8).map((plan) => plan.kind);
   expect(kinds).toEqual(['prefill', 'prefill', 'prefill', 'decode', 'prefill', 'prefill', 'prefill', 'decode']);
 });
 
 test('the newest sequence gives up its place when the cache is full, and the oldest never does', () => {
   const queues = scheduler.createQueues<Sim>();
-  for (let i = 0; i < 4; i++) scheduler.enqueue(queues, i, request(i, 1, 60, 100), limits);
+  for (let i = 0; i < 4; i++) scheduler.enqueue(queues, request(i, 1, 60, 100), limits);
   const preempted = run(queues, 500).flatMap((plan) => (plan.kind === 'decode' ? plan.preempted : []));
   expect(preempted.length).toBeGreaterThan(0);
-  expect(preempted.every((s) => s.request > 0)).toBe(true);
+  expect(preempted.every((s) => s.rank.number > 0)).toBe(true);
 });
 
 test('a full queue refuses a request and says how many wait', () => {
   const queues = scheduler.createQueues<Sim>();
-  scheduler.enqueue(queues, 1, request(1, 40, 5, 5), limits);
-  expect(() => scheduler.enqueue(queues, 2, request(2, 1, 5, 5), limits)).toThrow(
+  scheduler.enqueue(queues, request(1, 40, 5, 5), limits);
+  expect(() => scheduler.enqueue(queues, request(2, 1, 5, 5), limits)).toThrow(
     expect.objectContaining({
       code: 'too_many_requests',
       message: expect.stringContaining('40 of at most 40') as string,
@@ -131,14 +136,41 @@ test('a full queue refuses a request and says how many wait', () => {
   );
 });
 
+test('a payer with one request is not behind the backlog of another', () => {
+  const queues = scheduler.createQueues<Sim>();
+  const turns = createTurns();
+  const arrive = (payer: string) => {
+    const sequences = request(turns.take({ priority: 0, payer, size: 1 }), 1, 10, 5);
+    scheduler.enqueue(queues, sequences, limits);
+    return sequences[0]!;
+  };
+  const backlog = Array.from({ length: 30 }, () => arrive('greedy'));
+  for (let i = 0; i < 12; i++) {
+    const plan = scheduler.planStep(queues, budget, limits);
+    if (plan.kind === 'prefill') turns.begin(plan.group.rank);
+    applyPlan(queues, plan);
+  }
+  const modest = arrive('modest');
+  while (modest.ends.length === 0) run(queues, 1);
+  expect(backlog.filter(({ ends }) => ends.length > 0).length).toBeLessThan(15);
+});
+
+test('a smaller priority goes before an earlier arrival, whoever pays', () => {
+  const turns = createTurns();
+  const [early, late, urgent] = [0, 0, -1].map((priority) => turns.take({ priority, payer: 'a', size: 3 }));
+  expect([early, late, urgent].toSorted((a, b) => compareRanks(a!, b!))).toEqual([urgent, early, late]);
+});
+
 type Event =
-  | { kind: 'arrive'; n: number; promptTokenCount: number; maxTokens: number }
+  | { kind: 'arrive'; priority: number; payer: string; n: number; promptTokenCount: number; maxTokens: number }
   | { kind: 'cancel'; pick: number }
   | { kind: 'steps'; count: number };
 
 const event: fc.Arbitrary<Event> = fc.oneof(
   fc.record({
     kind: fc.constant('arrive' as const),
+    priority: fc.constantFrom(0, 0, 0, -1, 2),
+    payer: fc.constantFrom('a', 'a', 'b', 'c'),
     n: fc.integer({ min: 1, max: 9 }),
     promptTokenCount: fc.integer({ min: 1, max: 200 }),
     maxTokens: fc.integer({ min: 1, max: 56 }),
@@ -152,23 +184,25 @@ test('in any order of arrivals and cancels the cache is never overfull and every
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
       const queues = scheduler.createQueues<Sim>();
       const accepted: Sim[] = [];
-      let requests = 0;
+      const turns = createTurns();
+      const step = () => {
+        const plan = scheduler.planStep(queues, budget, limits);
+        if (plan.kind === 'prefill') turns.begin(plan.group.rank);
+        applyPlan(queues, plan);
+      };
       const checkOrder = () => {
-        const order = [
-          ...queues.running,
-          ...(queues.prefilling?.sequences ?? []),
-          ...queues.waiting.flatMap((g) => g.sequences),
-        ];
-        const requestOrder = order.map((s) => s.request);
-        expect(requestOrder).toEqual(requestOrder.toSorted((a, b) => a - b));
+        for (const ranks of [queues.running.map((one) => one.rank), queues.waiting.map((group) => group.rank)]) {
+          expect(ranks).toEqual(ranks.toSorted(compareRanks));
+        }
         expect(queues.running.length).toBeLessThanOrEqual(limits.maxRunning);
         expect(scheduler.usedTokens(queues)).toBeLessThanOrEqual(budget.tokens);
       };
       for (const happening of events) {
         if (happening.kind === 'arrive') {
-          const sequences = request(requests++, happening.n, happening.promptTokenCount, happening.maxTokens);
+          const rank = turns.take({ ...happening, size: happening.n });
+          const sequences = request(rank, happening.n, happening.promptTokenCount, happening.maxTokens);
           try {
-            scheduler.enqueue(queues, sequences[0]!.request, [...sequences], limits);
+            scheduler.enqueue(queues, [...sequences], limits);
             accepted.push(...sequences);
           } catch (error) {
             expect(error).toMatchObject({ code: 'too_many_requests' });
@@ -181,14 +215,14 @@ test('in any order of arrivals and cancels the cache is never overfull and every
           }
         } else
           for (let i = 0; i < happening.count; i++) {
-            applyPlan(queues, scheduler.planStep(queues, budget, limits));
+            step();
             checkOrder();
           }
       }
       // No starvation: each step computes a token or a chunk, and a preempted sequence repeats at most a context.
       let left = accepted.length * contextLength * 4;
       while (scheduler.planStep(queues, budget, limits).kind !== 'idle') {
-        applyPlan(queues, scheduler.planStep(queues, budget, limits));
+        step();
         checkOrder();
         expect(left--).toBeGreaterThan(0);
       }

@@ -1,15 +1,18 @@
 // What the next EngineStep runs: planStep is pure and can be printed; the functions below it move sequences between the
-// queues. Knows token counts and cache capacities; knows no tensors. Requests run first come, first served: everything
-// that waits is newer than everything that runs, which is also why the newest is preempted and the oldest never is.
+// queues. Knows token counts and cache capacities; knows no tensors. Requests have a rank from the moment they arrive
+// (rank.ts); the best one that waits begins next, the last one that runs is preempted, and the first never is.
 //
 // A preempted sequence computes its prompt again by prefill and its completion again by decode, the way it was computed
 // before, so that it goes on with the same bits (prefill and decode use different kernels).
 import { AppError } from '#domain/errors';
 import { invariant } from '#base/invariant';
 import { capacityFor } from './kv-cache.ts';
+import { compareRanks, type Rank } from './rank.ts';
 
 /** One choice of a request, as far as scheduling goes. */
 export interface Schedulable {
+  /** Its request's. */
+  readonly rank: Rank;
   readonly promptTokenCount: number;
   /** Prompt and completion. */
   readonly tokenCount: number;
@@ -23,13 +26,13 @@ export interface Schedulable {
 export interface PrefillGroup<S extends Schedulable> {
   readonly sequences: S[];
   /** Tells requests apart: preempted choices of one request share a group again. */
-  readonly request: number;
+  readonly rank: Rank;
   computedTokenCount: number;
   /** Where the prompt is being computed; null until its first chunk runs. */
   slot: S['slot'];
 }
 
-/** Oldest first, each of them. */
+/** By rank, each of them. */
 export interface Queues<S extends Schedulable> {
   readonly waiting: PrefillGroup<S>[];
   /** At most one prompt is half computed. */
@@ -100,7 +103,7 @@ function planChunk<S extends Schedulable>(
   return { kind: 'prefill', group, start, end, capacity };
 }
 
-/** The oldest waiting group, if all its choices can start to run; or whatever its size, if nothing else runs. */
+/** The first waiting group, if all its choices can start to run; or whatever its size, if nothing else runs. */
 function admissible<S extends Schedulable>(
   queues: Queues<S>,
   budget: CacheBudget,
@@ -115,7 +118,7 @@ function admissible<S extends Schedulable>(
   return fits && queues.running.length + choices <= limits.maxRunning ? group : null;
 }
 
-/** Room for one more token each; when it is short, the newest give theirs up. */
+/** Room for one more token each; when it is short, the last give theirs up. */
 function planDecode<S extends Schedulable>(queues: Queues<S>, budget: CacheBudget): StepPlan<S> {
   const needs = queues.running.map((s) =>
     Math.max(capacityOf(s), capacityFor(budget.classes, s.computedTokenCount + 1)),
@@ -156,13 +159,8 @@ export const countWaiting = <S extends Schedulable>({ waiting, prefilling }: Que
 const promptTokenCount = <S extends Schedulable>(group: PrefillGroup<S>): number =>
   group.sequences[0]!.promptTokenCount;
 
-/** A new request joins the end of the line, if the line is not full. */
-export function enqueue<S extends Schedulable>(
-  queues: Queues<S>,
-  request: number,
-  sequences: S[],
-  { maxWaiting }: StepLimits,
-): void {
+/** A new request takes its place in the line, if the line is not full. */
+export function enqueue<S extends Schedulable>(queues: Queues<S>, sequences: S[], { maxWaiting }: StepLimits): void {
   const waiting = countWaiting(queues);
   if (waiting + sequences.length > maxWaiting) {
     throw new AppError(
@@ -173,7 +171,7 @@ export function enqueue<S extends Schedulable>(
       },
     );
   }
-  queues.waiting.push({ request, sequences, computedTokenCount: 0, slot: null });
+  requeue(queues, sequences);
 }
 
 /** The plan's group leaves the line for its first chunk. */
@@ -184,22 +182,30 @@ export function beginPrefill<S extends Schedulable>(queues: Queues<S>, group: Pr
   queues.prefilling = group;
 }
 
-/** The prompt is computed: the first `starts` sequences run, the others wait at the head of the line. */
+/** The prompt is computed: the first `starts` sequences run, the others wait again. */
 export function finishPrefill<S extends Schedulable>(queues: Queues<S>, group: PrefillGroup<S>, starts: number): S[] {
   invariant(queues.prefilling === group, 'this group was not being computed');
   queues.prefilling = null;
   const started = group.sequences.slice(0, starts);
-  queues.running.push(...started);
-  requeue(queues, group.request, group.sequences.slice(starts));
+  queues.running = [...queues.running, ...started].sort((a, b) => compareRanks(a.rank, b.rank)); // stable: choices in order
+  requeue(queues, group.sequences.slice(starts));
   return started;
 }
 
-/** Back to the head of the line, with nothing computed. Newest first, when several go. */
-export function requeue<S extends Schedulable>(queues: Queues<S>, request: number, sequences: readonly S[]): void {
+/** Sequences of one request join the line at its rank, with nothing computed. Last first, when several go. */
+export function requeue<S extends Schedulable>(queues: Queues<S>, sequences: readonly S[]): void {
   if (sequences.length === 0) return;
-  const head = queues.waiting[0];
-  if (head?.request === request) head.sequences.unshift(...sequences);
-  else queues.waiting.unshift({ request, sequences: [...sequences], computedTokenCount: 0, slot: null });
+  const { rank } = sequences[0]!;
+  const at = queues.waiting.findIndex((group) => compareRanks(group.rank, rank) >= 0);
+  const next = at < 0 ? undefined : queues.waiting[at];
+  if (next && next.rank.number === rank.number) next.sequences.unshift(...sequences);
+  else
+    queues.waiting.splice(at < 0 ? queues.waiting.length : at, 0, {
+      rank,
+      sequences: [...sequences],
+      computedTokenCount: 0,
+      slot: null,
+    });
 }
 
 /** Wherever the sequence is. A group that loses its last sequence goes too. */

@@ -1,0 +1,61 @@
+// Rules across the fields of a chat request, read from the raw JSON before types are checked, as in vLLM: the first one
+// that is broken is the only thing reported. Ranges of single fields are in chat-request.ts.
+import { refuse } from './validation.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** vLLM's validators, last declared first: that is the order in which they run. */
+export function refuseForbiddenCombinations(body: Body): void {
+  checkCacheSalt(body);
+  if (body.continue_final_message === true && body.add_generation_prompt === true)
+    refuse(['body'], 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.', body);
+  checkToolChoice(body);
+  checkStructuredOutputs(body);
+  checkTopLogprobs(body);
+  checkPromptLogprobs(body);
+  if (isObject(body.stream_options) && Object.keys(body.stream_options).length > 0 && body.stream !== true)
+    refuse(['body'], 'Stream options can only be defined when `stream=True`.', body);
+}
+
+function checkCacheSalt(body: Body): void {
+  const salt = body.cache_salt;
+  if (salt === undefined || salt === null || (typeof salt === 'string' && salt !== '')) return;
+  refuse(['body'], "Parameter 'cache_salt' must be a non-empty string if provided.", body);
+}
+
+function checkToolChoice(body: Body): void {
+  const choice = body.tool_choice;
+  if (choice === undefined || choice === null || choice === 'none') return;
+  const tools = Array.isArray(body.tools) ? (body.tools as unknown[]) : [];
+  if (tools.length === 0 && (isObject(choice) || choice === 'auto' || choice === 'required'))
+    refuse(['body'], 'When using `tool_choice`, `tools` must be set.', body);
+  const wanted = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
+  if (typeof wanted !== 'string') return;
+  const known = tools.some((tool) => isObject(tool) && isObject(tool.function) && tool.function.name === wanted);
+  if (!known) refuse(['body'], `The tool specified in \`tool_choice\` (${wanted.slice(0, 100)}) does not match any of the specified \`tools\`.`, body); // prettier-ignore
+}
+
+function checkStructuredOutputs(body: Body): void {
+  if (!isObject(body.structured_outputs)) return;
+  const { json, regex, choice } = body.structured_outputs;
+  if ([json, regex, choice].filter((value) => value !== undefined && value !== null).length > 1)
+    refuse(['body'], "You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice').", body); // prettier-ignore
+}
+
+function checkTopLogprobs(body: Body): void {
+  const top = body.top_logprobs;
+  if (typeof top !== 'number') return;
+  if (top < 0 && top !== -1) refuse(['body'], '`top_logprobs` must be a positive value or -1.', body);
+  if (top !== 0 && !body.logprobs) refuse(['body'], 'when using `top_logprobs`, `logprobs` must be set to true.', body);
+}
+
+function checkPromptLogprobs(body: Body): void {
+  const count = body.prompt_logprobs;
+  if (typeof count !== 'number') return;
+  if (body.stream === true && (count > 0 || count === -1))
+    refuse(['body'], '`prompt_logprobs` are not available when `stream=True`.', body);
+  if (count < 0 && count !== -1) refuse(['body'], '`prompt_logprobs` must be a positive value or -1.', body);
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

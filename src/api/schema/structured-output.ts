@@ -1,0 +1,124 @@
+// structured_outputs and response_format as they come over the wire → one Constraint. Whether it compiles is the engine's
+// to say.
+import { z } from 'zod';
+import type { Constraint } from '#domain/constraint';
+import { boolean, union } from './lax.ts';
+import type { Complaint } from './validation.ts';
+
+const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
+
+const CHOICES_MAX = 10_000; // a grammar of one alternative each
+
+export const structuredOutputs = z
+  .looseObject({
+    json: union({ str: z.string(), dict: z.looseObject({}) }).nullish().meta({ description: 'A JSON schema.' }),
+    regex: z.string().nullish().meta({ description: 'The whole answer matches.' }),
+    choice: z.array(z.string()).min(1).max(CHOICES_MAX).nullish().meta({ description: 'The answer is one of these.' }),
+    grammar: z.string().nullish().meta({ description: 'EBNF (GBNF) with a rule `root`, or Lark with a rule `start`.' }),
+    json_object: boolean().nullish().meta({ description: 'Any JSON object.' }),
+    structural_tag: z.string().nullish().meta({ description: 'JSON text of a structural tag: free text, then parts that keep to schemas.' }),
+    disable_fallback: boolean().nullish().meta({ description: 'Accepted; there is one grammar engine here.' }),
+    disable_any_whitespace: boolean().nullish().meta({ description: 'Compact JSON.' }),
+    disable_additional_properties: boolean().nullish().meta({ description: 'Objects have no properties but those in the schema.' }),
+    whitespace_pattern: z.string().nullish().meta({ description: 'Regular expression for white space in JSON.' }),
+  })
+  .superRefine((value, ctx) => {
+    const set = KINDS.filter((kind) => value[kind] !== undefined && value[kind] !== null);
+    if (set.length === 1) return;
+    const found = set.length === 0 ? 'none is set' : `${set.join(' and ')} are set`;
+    complain(ctx, [], `Exactly one of ${KINDS.join(', ')} must be set: ${found}.`);
+  }); // prettier-ignore
+
+export const responseFormat = z
+  .looseObject({
+    type: z.enum(['text', 'json_object', 'json_schema', 'structural_tag']),
+    json_schema: z
+      .looseObject({
+        name: z.string(),
+        description: z.string().nullish(),
+        schema: z.looseObject({}).nullish(),
+        strict: boolean().nullish().meta({ description: 'Accepted: schemas are always kept to.' }),
+      })
+      .nullish(),
+    format: z.looseObject({}).nullish(),
+    structures: z
+      .array(z.looseObject({ begin: z.string(), schema: z.looseObject({}).nullish(), end: z.string() }))
+      .nullish(),
+    triggers: z.array(z.string()).nullish(),
+  })
+  .superRefine((value, ctx) => {
+    if (value.type === 'json_schema' && !value.json_schema?.schema)
+      complain(ctx, ['json_schema'], 'response_format of type json_schema needs json_schema.schema.');
+    if (value.type === 'structural_tag' && !value.format && !(value.structures && value.triggers))
+      complain(ctx, ['format'], 'response_format of type structural_tag needs format, or structures and triggers.');
+  });
+
+export type StructuredOutputs = z.output<typeof structuredOutputs>;
+export type ResponseFormat = z.output<typeof responseFormat>;
+
+export function constraintOf(outputs: StructuredOutputs): Constraint {
+  const { json, regex, choice, grammar, structural_tag: tag } = outputs;
+  if (json !== undefined && json !== null) {
+    return {
+      kind: 'json_schema',
+      source: typeof json === 'string' ? json : JSON.stringify(json),
+      anyWhitespace: outputs.disable_any_whitespace !== true,
+      whitespacePattern: outputs.whitespace_pattern ?? null,
+      strict: outputs.disable_additional_properties === true,
+    };
+  }
+  if (typeof regex === 'string') return { kind: 'regex', source: regex };
+  if (choice) return { kind: 'ebnf', source: `root ::= ${choice.map(ebnfLiteral).join(' | ')}` };
+  if (typeof grammar === 'string') return { kind: 'ebnf', source: grammar };
+  if (typeof tag === 'string') return { kind: 'structural_tag', source: currentForm(tag) };
+  return { ...ANY_OBJECT, anyWhitespace: outputs.disable_any_whitespace !== true };
+}
+
+/** Null: text is free. */
+export function formatConstraint(format: ResponseFormat): Constraint | null {
+  if (format.type === 'text') return null;
+  if (format.type === 'json_object') return ANY_OBJECT;
+  if (format.type === 'json_schema') return { ...ANY_OBJECT, source: JSON.stringify(format.json_schema!.schema) };
+  return { kind: 'structural_tag', source: currentForm(JSON.stringify(format)) };
+}
+
+const ANY_OBJECT = {
+  kind: 'json_schema',
+  source: '{"type":"object"}',
+  anyWhitespace: true,
+  whitespacePattern: null,
+  strict: false,
+} as const;
+
+/** A literal of GBNF; what is not printable ASCII is escaped. */
+function ebnfLiteral(text: string): string {
+  const escaped = Array.from(text, (character) => {
+    if (character === '"' || character === '\\') return `\\${character}`;
+    if (character >= ' ' && character <= '~') return character;
+    return `\\U${character.codePointAt(0)!.toString(16).padStart(8, '0')}`;
+  });
+  return `"${escaped.join('')}"`;
+}
+
+/** The older form lists structures and what triggers them. What is no JSON goes on as it is: the engine says why. */
+function currentForm(text: string): string {
+  let tag: unknown;
+  try {
+    tag = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  if (typeof tag !== 'object' || tag === null || !('structures' in tag) || !Array.isArray(tag.structures)) return text;
+  const { structures, triggers } = tag as { structures: { begin: string; schema?: unknown; end: string }[]; triggers?: unknown };
+  const tags = structures.map(({ begin, schema, end }) => ({
+    begin,
+    content: { type: 'json_schema', json_schema: schema ?? {} },
+    end,
+  }));
+  return JSON.stringify({ type: 'structural_tag', format: { type: 'triggered_tags', triggers, tags } });
+} // prettier-ignore
+
+function complain(ctx: z.core.$RefinementCtx, path: string[], text: string): void {
+  const complaint: Complaint = { type: 'value_error', msg: `Value error, ${text}`, ctx: { error: {} } };
+  ctx.addIssue({ code: 'custom', path, message: complaint.msg, params: { complaint } });
+}

@@ -1,0 +1,86 @@
+// Changes to the logits before a token is chosen, in the order of the wire reference: allowed tokens, bad words, minimum
+// length, biases, penalties. A processor works in place; a sequence has a list of its own, because some remember what they
+// have counted. Constraints are not here (grammar/), as their mask shows in reported log-probabilities.
+import type { SamplingParams } from '#domain/sampling';
+
+export interface TokensSoFar {
+  /** Prompt and completion. */
+  readonly tokens: readonly number[];
+  readonly promptTokenCount: number;
+}
+
+/** `logits` is `[vocab]`. */
+export type LogitsProcessor = (logits: Float32Array, sequence: TokensSoFar) => void;
+
+export function createLogitsProcessors(params: SamplingParams): LogitsProcessor[] {
+  const { allowedTokenIds, badWords, minTokens, endTokenIds, logitBias } = params;
+  const { repetitionPenalty, frequencyPenalty, presencePenalty } = params;
+  const processors: LogitsProcessor[] = [];
+  if (allowedTokenIds !== null) processors.push(allowOnly(allowedTokenIds));
+  if (badWords.length > 0) processors.push(forbidWords(badWords));
+  if (minTokens > 0 && endTokenIds.length > 0) processors.push(forbidEnd(endTokenIds, minTokens));
+  if (logitBias.length > 0) processors.push(addBias(logitBias));
+  if (repetitionPenalty !== 1) processors.push(penalizeRepetition(repetitionPenalty));
+  if (frequencyPenalty !== 0 || presencePenalty !== 0) processors.push(penalizeUse(frequencyPenalty, presencePenalty));
+  return processors;
+}
+
+function allowOnly(tokenIds: readonly number[]): LogitsProcessor {
+  return (logits) => {
+    const kept = tokenIds.map((id) => logits[id]!);
+    logits.fill(-Infinity);
+    tokenIds.forEach((id, i) => (logits[id] = kept[i]!));
+  };
+}
+
+/** The last token of a word, where the completion ends with those before it. The prompt does not count. */
+function forbidWords(words: readonly (readonly number[])[]): LogitsProcessor {
+  return (logits, { tokens, promptTokenCount }) => {
+    for (const word of words) {
+      const start = tokens.length - (word.length - 1);
+      if (start < promptTokenCount) continue;
+      if (word.slice(0, -1).every((id, i) => tokens[start + i] === id)) logits[word.at(-1)!] = -Infinity;
+    }
+  };
+}
+
+/** Unless nothing else can come: the text that a constraint asked for is complete, however short. */
+function forbidEnd(endTokenIds: readonly number[], minTokens: number): LogitsProcessor {
+  return (logits, { tokens, promptTokenCount }) => {
+    if (tokens.length - promptTokenCount >= minTokens) return;
+    if (logits.every((logit, id) => logit === -Infinity || endTokenIds.includes(id))) return;
+    for (const id of endTokenIds) logits[id] = -Infinity;
+  };
+}
+
+function addBias(biases: SamplingParams['logitBias']): LogitsProcessor {
+  return (logits) => {
+    for (const [id, bias] of biases) logits[id]! += bias;
+  };
+}
+
+/** arXiv:1909.05858 §4.1, with the sign made to matter: a penalty never makes a token more likely. */
+function penalizeRepetition(penalty: number): LogitsProcessor {
+  const seen = new Set<number>();
+  let counted = 0;
+  return (logits, { tokens }) => {
+    for (; counted < tokens.length; counted++) seen.add(tokens[counted]!);
+    for (const id of seen) {
+      const logit = logits[id]!;
+      logits[id] = logit > 0 ? logit / penalty : logit * penalty;
+    }
+  };
+}
+
+/** OpenAI's: by how often a token was used, and once for being used at all. */
+function penalizeUse(byCount: number, once: number): LogitsProcessor {
+  const counts = new Map<number, number>();
+  let counted: number | null = null;
+  return (logits, { tokens, promptTokenCount }) => {
+    for (counted ??= promptTokenCount; counted < tokens.length; counted++) {
+      const id = tokens[counted]!;
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    for (const [id, count] of counts) logits[id]! -= byCount * count + once;
+  };
+}

@@ -1,0 +1,76 @@
+// Keys, values and logits of prompts that were computed before, so that the next request with the same beginning does not
+// compute them again. Blocks are the very chunks of prefill (arXiv:2309.06180 §4.3 shares pages in the same way): a chunk's
+// numbers depend on what lies before it and on where it ends, so an answer has the same bits with a full cache and with
+// an empty one. Completions are not kept: decode computes them by other kernels than prefill would.
+import { createHash } from 'node:crypto';
+import type { NewKeysAndValues } from './kv-cache.ts';
+
+export interface PrefixBlock {
+  readonly computed: NewKeysAndValues;
+  /** Of its last token, `[vocab]`; kept where a prompt ended. */
+  readonly end: { readonly logits: Float32Array; readonly logsumexp: Float32Array } | null;
+}
+
+/** Which computations may share: nothing crosses scopes (entities, salts) or adapters. */
+export interface PrefixScope {
+  readonly cacheScope: string;
+  readonly adapterId: string | null;
+}
+
+export interface PrefixCache {
+  /** The block of `tokens[start, end)` behind `parent`; null: not there. */
+  find(key: string): PrefixBlock | null;
+  put(key: string, block: PrefixBlock): void;
+  readonly sizeBytes: number;
+}
+
+/** Key of a chunk: its tokens behind all tokens before it. The first chunk's parent is its scope's key. */
+export const blockKey = (parent: string, tokens: readonly number[]): string =>
+  createHash('sha256').update(parent).update(Int32Array.from(tokens)).digest('base64');
+
+export const scopeKey = ({ cacheScope, adapterId }: PrefixScope): string => JSON.stringify([cacheScope, adapterId]);
+
+export function createPrefixCache(budgetBytes: number): PrefixCache {
+  /** Least recently used first. */
+  const blocks = new Map<string, PrefixBlock>();
+  let sizeBytes = 0;
+
+  function remove(key: string): void {
+    const block = blocks.get(key);
+    if (!block) return;
+    blocks.delete(key);
+    sizeBytes -= bytesOf(block);
+  }
+
+  return {
+    find(key) {
+      const block = blocks.get(key);
+      if (!block) return null;
+      blocks.delete(key);
+      blocks.set(key, block);
+      return block;
+    },
+    put(key, block) {
+      // A chunk that ended a prompt and one that went on are the same chunk: what is known about its end is kept.
+      const known = blocks.get(key);
+      remove(key);
+      const kept = known && block.end === null ? { ...block, end: known.end } : block;
+      const bytes = bytesOf(kept);
+      if (bytes > budgetBytes) return;
+      for (const oldest of blocks.keys()) {
+        if (sizeBytes + bytes <= budgetBytes) break;
+        remove(oldest);
+      }
+      blocks.set(key, kept);
+      sizeBytes += bytes;
+    },
+    get sizeBytes() {
+      return sizeBytes;
+    },
+  };
+}
+
+function bytesOf({ computed, end }: PrefixBlock): number {
+  const arrays = [...computed.k, ...computed.v, ...(end ? [end.logits, end.logsumexp] : [])];
+  return arrays.reduce((sum, array) => sum + array.byteLength, 0);
+}

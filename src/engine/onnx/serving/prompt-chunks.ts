@@ -1,0 +1,40 @@
+// How a prompt is cut into the chunks that prefill computes and the prefix cache keeps, and what is known about each token
+// of it when a client asks.
+import type { RankedLogprob } from '../../inference-engine.ts';
+import { blockKey, scopeKey, type PrefixScope } from './prefix-cache.ts';
+import { listTop } from './sampler.ts';
+
+export interface PromptChunk {
+  readonly end: number;
+  /** In the prefix cache. */
+  readonly key: string;
+}
+
+/** Chunks end at multiples of `chunkLength`, the last one with the prompt: where one ends depends on the prompt alone. */
+export function promptChunks(tokens: readonly number[], chunkLength: number, scope: PrefixScope): PromptChunk[] {
+  const chunks: PromptChunk[] = [];
+  let key = scopeKey(scope);
+  for (let start = 0; start < tokens.length; start += chunkLength) {
+    const end = Math.min(start + chunkLength, tokens.length);
+    key = blockKey(key, tokens.slice(start, end));
+    chunks.push({ end, key });
+  }
+  return chunks;
+}
+
+/** `logits` is `[vocab]`, of the position before `tokenId`. `count` alternatives, −1 for all. */
+export function rankPromptToken(
+  logits: Float32Array,
+  logsumexp: number,
+  tokenId: number,
+  count: number,
+): RankedLogprob[] {
+  const own = logits[tokenId]!;
+  let better = 0;
+  for (const logit of logits) if (logit > own) better++;
+  const best = listTop(logits, logsumexp, count).map((token, i) => ({ ...token, rank: i + 1 }));
+  return [
+    { tokenId, logprob: Math.fround(own - logsumexp), rank: better + 1 },
+    ...best.filter((token) => token.tokenId !== tokenId),
+  ];
+}
