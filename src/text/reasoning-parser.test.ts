@@ -37,6 +37,19 @@ test.each([
   );
 });
 
+test.each(['open', 'closed', 'unsaid'] as const)('%s: no answer depends on where it is split', (state) => {
+  const fragment = fc.constantFrom('<think>', '</think>', '\n', ' ', 'a', '<', '</th', '\t');
+  fc.assert(
+    fc.property(fc.array(fragment, { maxLength: 10 }), fc.nat(60), (fragments, cut) => {
+      const text = fragments.join('');
+      const whole = parse([text], state);
+      expect(parse([text.slice(0, cut), text.slice(cut)], state)).toEqual(whole);
+      expect(parse(text.split(''), state)).toEqual(whole);
+    }),
+    { seed: 1, numRuns: 2000 },
+  );
+});
+
 test('a parser says whether the next token belongs to the thinking', () => {
   const parser = createReasoningParser(syntax, 'open');
   expect(parser.thinking).toBe(true);

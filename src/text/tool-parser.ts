@@ -37,11 +37,14 @@ export const LLAMA3: ToolSyntax = {
   createParser: createLlama3Parser,
 };
 
-/** Null: the template teaches none. */
+/** Calls whose arguments are XML, within tool_call tags or without: Qwen3-Coder and Functionary; GLM-4.5. */
+const XML_CALLS = ['<function=', '<arg_key>'];
+
+/** Null: the template teaches none, or one that is not known here. */
 export function findToolSyntax(templateSource: string): ToolSyntax | null {
-  if (templateSource.includes('<tool_call>')) return HERMES;
-  const isLlama3 =
-    templateSource.includes('<|python_tag|>') ||
-    (templateSource.includes('<|start_header_id|>') && templateSource.includes('"parameters"'));
-  return isLlama3 ? LLAMA3 : null;
+  const has = (text: string) => templateSource.includes(text);
+  if (XML_CALLS.some(has)) return null;
+  if (has('<tool_call>')) return HERMES;
+  const hasParameters = has('"parameters"') || has('\\"parameters\\"'); // the latter inside a Jinja string
+  return has('<|python_tag|>') || (has('<|start_header_id|>') && hasParameters) ? LLAMA3 : null;
 }

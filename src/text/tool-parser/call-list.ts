@@ -4,8 +4,8 @@ import type { ToolDelta } from '../tool-parser.ts';
 import { createCallReader, type CallReader } from './call-reader.ts';
 
 export interface CallList {
-  /** Opens a call. `opening` is the text that led to it. */
-  begin(opening: string): void;
+  /** Opens a call. `opening` is the text that led to it; `needsArguments`: see CallReader. */
+  begin(opening: string, options: { needsArguments: boolean }): void;
   /** Reads on; `rest` is what lies behind the object, or behind its break. */
   read(text: string): { deltas: ToolDelta[]; rest: string; state: CallReader['state'] };
   /** The generation is over in the middle of it. */
@@ -16,7 +16,7 @@ export interface CallList {
 
 export function createCallList(): CallList {
   let count = 0;
-  let reader = createCallReader();
+  let reader = createCallReader({ needsArguments: false });
   let begun = false;
   let verbatim = '';
 
@@ -24,8 +24,8 @@ export function createCallList(): CallList {
   const asContent = (): ToolDelta[] => (begun ? [] : [{ kind: 'content', text: verbatim }]);
 
   return {
-    begin(opening) {
-      reader = createCallReader();
+    begin(opening, options) {
+      reader = createCallReader(options);
       begun = false;
       verbatim = opening;
     },
@@ -33,7 +33,7 @@ export function createCallList(): CallList {
       const end = reader.read(text, 0);
       verbatim += text.slice(0, end);
       const deltas: ToolDelta[] = [];
-      if (!begun && reader.name !== null && reader.state !== 'broken') {
+      if (!begun && reader.name !== null) {
         begun = true;
         deltas.push({ kind: 'call', index: count++, name: reader.name });
       }

@@ -6,18 +6,22 @@ export interface CallReader {
   read(text: string, from: number): number;
   /** `broken`: not a call, or not JSON. */
   readonly state: 'reading' | 'done' | 'broken';
-  /** Null until it is known. */
+  /** Null until it is known, and known to be the name of a call. */
   readonly name: string | null;
-  /** What has been read of the arguments since the last time; empty until the name is known. */
+  /** What has been read of the arguments since the last time; empty while `name` is null. */
   takeArguments(): string;
 }
 
 const SPACE = /\s/;
+const SCALAR_START = /[-\dtfn]/;
+/** In JSON inside strings only; elsewhere the model has left off and closes, or opens, a block. */
+const TAG_START = '<';
 const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters']);
 
 type Place = 'start' | 'key' | 'colon' | 'value' | 'in string' | 'in scalar' | 'in container' | 'behind value';
 
-export function createCallReader(): CallReader {
+/** `needsArguments`: an object without them is no call, whatever its name. */
+export function createCallReader({ needsArguments }: { needsArguments: boolean }): CallReader {
   let state: CallReader['state'] = 'reading';
   let place: Place = 'start';
   let name: string | null = null;
@@ -28,8 +32,15 @@ export function createCallReader(): CallReader {
   let quoted = false;
   let pieces = '';
   let hasArguments = false;
+  let inArguments = false; // the value that is read is theirs; of a key that comes twice the first counts
+  let wroteArguments = false;
 
-  const isArguments = () => key !== null && ARGUMENT_KEYS.has(key);
+  const isCall = () => name !== null && (hasArguments || !needsArguments);
+
+  function write(text: string): void {
+    pieces += text;
+    if (text !== '') wroteArguments = true;
+  }
 
   /** False: no JSON object of a call goes on like this. */
   function step(character: string): boolean {
@@ -51,12 +62,11 @@ export function createCallReader(): CallReader {
       case 'in string':
         return stepString(character);
       case 'in container':
-        stepContainer(character);
-        return true;
+        return stepContainer(character);
       case 'in scalar':
         if (character !== ',' && character !== '}' && !SPACE.test(character)) {
-          if (isArguments()) pieces += character;
-          return true;
+          if (inArguments && character !== TAG_START) write(character);
+          return character !== TAG_START;
         }
         place = 'behind value';
         return step(character);
@@ -67,8 +77,8 @@ export function createCallReader(): CallReader {
   }
 
   function finish(): boolean {
-    if (name === null) return false;
-    if (!hasArguments) pieces = '{}';
+    if (!isCall()) return false;
+    if (!wroteArguments) pieces = '{}'; // none, or an empty string: clients parse them
     state = 'done';
     return true;
   }
@@ -81,16 +91,18 @@ export function createCallReader(): CallReader {
   }
 
   function beginValue(character: string): boolean {
-    if (isArguments()) hasArguments = true;
-    if (character === '"') return beginString();
-    if (key === 'name') return false;
-    if (isArguments()) pieces += character;
     const isContainer = character === '{' || character === '[';
+    inArguments = !hasArguments && ARGUMENT_KEYS.has(key!);
+    if (character !== '"' && ((key === 'name' && name === null) || !(isContainer || SCALAR_START.test(character))))
+      return false;
+    if (inArguments) hasArguments = true;
+    if (character === '"') return beginString();
+    if (inArguments) write(character);
     place = isContainer ? 'in container' : 'in scalar';
     depth = 1;
     quoted = false;
     escaped = false;
-    return isContainer || /[-\dtfn]/.test(character);
+    return true;
   }
 
   /** Keys, the name, and arguments that are JSON text inside a string. */
@@ -100,27 +112,27 @@ export function createCallReader(): CallReader {
       raw += character;
       return true;
     }
+    const isName = key === 'name' && name === null;
+    place = key === null ? 'colon' : 'behind value';
+    if (key !== null && !isName && !inArguments) return true;
     const text = parseString(raw);
-    if (text === null) return false;
-    if (key === null) {
-      key = text;
-      place = 'colon';
-      return true;
-    }
-    if (key === 'name') name = text;
-    if (isArguments()) pieces += text;
-    place = 'behind value';
+    if (text === null || (isName && text === '')) return false;
+    if (key === null) key = text;
+    else if (isName) name = text;
+    else write(text);
     return true;
   }
 
-  function stepContainer(character: string): void {
-    if (isArguments()) pieces += character;
+  function stepContainer(character: string): boolean {
+    if (!quoted && character === TAG_START) return false;
+    if (inArguments) write(character);
     if (quoted) {
       if (character === '"' && !escaped) quoted = false;
       escaped = character === '\\' && !escaped;
     } else if (character === '"') quoted = true;
     else if (character === '{' || character === '[') depth++;
     else if ((character === '}' || character === ']') && --depth === 0) place = 'behind value';
+    return true;
   }
 
   return {
@@ -136,10 +148,10 @@ export function createCallReader(): CallReader {
       return state;
     },
     get name() {
-      return name;
+      return isCall() ? name : null;
     },
     takeArguments() {
-      if (name === null) return '';
+      if (!isCall()) return '';
       const taken = pieces;
       pieces = '';
       return taken;

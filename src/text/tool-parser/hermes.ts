@@ -1,5 +1,5 @@
-// `<tool_call>\n{"name": "f", "arguments": {…}}\n</tool_call>`, any number of them, text around them. White space that only
-// separates the blocks is dropped.
+// `<tool_call>\n{"name": "f", "arguments": {…}}\n</tool_call>`, any number of them, text around them. White space before a tag,
+// or with nothing else between and after the blocks, is dropped. A closing tag may be missing: nothing waits for it.
 import type { ToolDelta, ToolParser } from '../tool-parser.ts';
 import { createCallList } from './call-list.ts';
 
@@ -8,44 +8,56 @@ const CLOSE = '</tool_call>';
 
 export function createHermesParser(): ToolParser {
   const calls = createCallList();
-  let place: 'text' | 'call' | 'closing' = 'text';
+  let place: 'text' | 'call' = 'text';
+  let closing = false; // the last block was a call, and its closing tag has not come yet
+  let onlySpace = false; // since the last call
   let pending = '';
 
   /** Null: nothing more to be done with what there is. */
   function step(over: boolean): ToolDelta[] | null {
     if (place === 'text') return readText(over);
-    if (place === 'closing') return skipToClose();
     if (pending === '') return null;
+    const before = calls.count;
     const { deltas, rest, state } = calls.read(pending);
     pending = rest;
-    if (state === 'done') place = 'closing';
-    if (state === 'broken') place = deltas.some(({ kind }) => kind === 'content') ? 'text' : 'closing';
+    if (calls.count > before) closing = onlySpace = true;
+    if (state !== 'reading') place = 'text';
     return deltas;
   }
 
   function readText(over: boolean): ToolDelta[] | null {
-    const at = pending.indexOf(OPEN);
-    if (at >= 0) {
-      const before = content(pending.slice(0, at).trimEnd());
-      const opening = pending.slice(pending.slice(0, at).trimEnd().length, at) + OPEN;
-      pending = pending.slice(at + OPEN.length);
-      calls.begin(opening);
-      place = 'call';
-      return before;
+    const tags = closing ? [OPEN, CLOSE] : [OPEN];
+    const { tag, at } = firstOf(tags, pending);
+    if (tag !== null) {
+      const text = pending.slice(0, at).trimEnd();
+      if (tag === OPEN) beginCall(pending.slice(text.length, at) + OPEN);
+      else closing = false;
+      pending = pending.slice(at + tag.length);
+      return content(text);
     }
-    const kept = over ? 0 : heldBack(pending);
-    let text = pending.slice(0, pending.length - kept);
+    const kept = over ? 0 : heldBack(pending, tags);
+    const text = pending.slice(0, pending.length - kept);
     pending = pending.slice(pending.length - kept);
-    if (over && calls.count > 0 && text.trim() === '') text = '';
-    return text === '' ? null : content(text);
+    if (text === '' || (over && isLayout(text))) return null;
+    return content(text);
   }
 
-  function skipToClose(): ToolDelta[] | null {
-    const at = pending.indexOf(CLOSE);
-    if (at < 0) return null;
-    pending = pending.slice(at + CLOSE.length);
-    place = 'text';
-    return [];
+  function beginCall(opening: string): void {
+    calls.begin(opening, { needsArguments: false });
+    place = 'call';
+    closing = false;
+  }
+
+  /** At the end of the answer: nothing that was meant to be read. */
+  const isLayout = (text: string): boolean => {
+    const rest = text.trimStart();
+    return rest === '' ? onlySpace : closing && CLOSE.startsWith(rest);
+  };
+
+  function content(text: string): ToolDelta[] {
+    if (text === '') return [];
+    onlySpace = false;
+    return [{ kind: 'content', text }];
   }
 
   function readAll(over: boolean): ToolDelta[] {
@@ -63,14 +75,20 @@ export function createHermesParser(): ToolParser {
   };
 }
 
-const content = (text: string): ToolDelta[] => (text === '' ? [] : [{ kind: 'content', text }]);
+/** The tag that comes first in the text. */
+function firstOf(tags: readonly string[], text: string): { tag: string | null; at: number } {
+  let first: { tag: string | null; at: number } = { tag: null, at: text.length };
+  for (const tag of tags) {
+    const at = text.indexOf(tag);
+    if (at >= 0 && at < first.at) first = { tag, at };
+  }
+  return first;
+}
 
 /** White space and the beginning of a tag at the end of the text. */
-function heldBack(text: string): number {
-  let tag = 0;
-  for (let length = Math.min(OPEN.length - 1, text.length); length > 0 && tag === 0; length--) {
-    if (text.endsWith(OPEN.slice(0, length))) tag = length;
-  }
-  const before = text.slice(0, text.length - tag);
-  return tag + before.length - before.trimEnd().length;
+function heldBack(text: string, tags: readonly string[]): number {
+  const start = text.lastIndexOf('<'); // tags have no other
+  const isTag = start >= 0 && tags.some((tag) => tag.startsWith(text.slice(start)));
+  const before = isTag ? text.slice(0, start) : text;
+  return text.length - before.trimEnd().length;
 }

@@ -1,5 +1,5 @@
 // Llama 3's JSON calls: the answer as a whole is `{"name": "f", "parameters": {…}}`, behind `<|python_tag|>` or not, and
-// several are separated by `;`, `,` or white space. An answer that begins otherwise has no calls.
+// several are separated by `;`, `,` or white space. Once anything else comes, all that follows is content.
 import type { ToolDelta, ToolParser } from '../tool-parser.ts';
 import { createCallList } from './call-list.ts';
 
@@ -7,44 +7,35 @@ const TAG = '<|python_tag|>';
 
 export function createLlama3Parser(): ToolParser {
   const calls = createCallList();
-  let place: 'start' | 'call' | 'between' | 'content' = 'start';
+  let place: 'outside' | 'call' | 'content' = 'outside';
   let pending = '';
 
   function step(over: boolean): ToolDelta[] | null {
     if (pending === '') return null;
-    if (place === 'start') return readStart(over);
-    if (place === 'between') return readBetween(over);
+    if (place === 'outside') return readOutside(over);
     if (place === 'content') return [{ kind: 'content', text: take() }];
     const { deltas, rest, state } = calls.read(pending);
     pending = rest;
-    if (state === 'done') place = 'between';
+    if (state === 'done') place = 'outside';
     if (state === 'broken') place = 'content';
     return deltas;
   }
 
-  function readStart(over: boolean): ToolDelta[] | null {
-    const text = pending.trimStart();
+  /** Before the first call, and after each. */
+  function readOutside(over: boolean): ToolDelta[] | null {
+    const text = calls.count === 0 ? pending.trimStart() : pending.replace(/^[\s;,]+/, '');
     const layout = pending.slice(0, pending.length - text.length);
-    if (text.startsWith(TAG)) return beginCall(layout + TAG, text.slice(TAG.length));
-    if (text.startsWith('{')) return beginCall(layout, text);
+    if (text.startsWith(TAG)) return beginCall(layout + TAG, text.slice(TAG.length), false);
+    if (text.startsWith('{')) return beginCall(layout, text, true);
     if (!over && TAG.startsWith(text)) return null;
+    if (text === '' && calls.count > 0) pending = '';
     place = 'content';
     return [];
   }
 
-  function readBetween(over: boolean): ToolDelta[] | null {
-    const text = pending.replace(/^[\s;,]+/, '');
-    if (text.startsWith('{')) return beginCall(pending.slice(0, pending.length - text.length), text);
-    if (text === '') {
-      if (over) pending = '';
-      return null;
-    }
-    place = 'content';
-    return [];
-  }
-
-  function beginCall(opening: string, rest: string): ToolDelta[] {
-    calls.begin(opening);
+  /** Without the tag, an object that has a name only may well be an answer in JSON: `{"name": "Ada", "born": 1815}`. */
+  function beginCall(opening: string, rest: string, needsArguments: boolean): ToolDelta[] {
+    calls.begin(opening, { needsArguments });
     pending = rest;
     place = 'call';
     return [];
