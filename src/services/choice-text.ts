@@ -103,7 +103,7 @@ function createParts({ reasoning, tools }: ChoiceTextOptions) {
     if (!toolParser) return { content: text, toolCalls: [] };
     const deltas = [...toolParser.push(text), ...(ended ? toolParser.flush() : [])];
     const content = deltas.map((delta) => (delta.kind === 'content' ? delta.text : '')).join('');
-    const toolCalls = deltas.flatMap(toolCall).filter(({ index }) => tools!.parallel || index === 0);
+    const toolCalls = deltas.flatMap(toolCall).filter(({ index }) => tools.parallel || index === 0);
     return { content, toolCalls };
   }
 
@@ -127,7 +127,7 @@ function createParts({ reasoning, tools }: ChoiceTextOptions) {
       if (!thinker) return { reasoning: '', ...readTools(text, ended) };
       const pushed = thinker.push(text);
       const flushed = ended ? thinker.flush() : { reasoning: '', content: '' };
-      const thought = reasoning!.include ? pushed.reasoning + flushed.reasoning : '';
+      const thought = reasoning.include ? pushed.reasoning + flushed.reasoning : '';
       return { reasoning: thought, ...readTools(pushed.content + flushed.content, ended) };
     },
   };

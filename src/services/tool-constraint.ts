@@ -19,7 +19,11 @@ export function toolConstraint(
     type: 'tags_with_separator',
     tags: callable.map(({ function: { name, parameters } }) => ({
       begin: begin(JSON.stringify(name)),
-      content: { type: 'json_schema', json_schema: parameters ?? { type: 'object' } },
+      // Arguments that a function does not know break the call.
+      content: {
+        type: 'json_schema',
+        json_schema: { type: 'object', additionalProperties: false, ...(parameters as object) },
+      },
       end,
     })),
     separator,
@@ -29,11 +33,12 @@ export function toolConstraint(
   return { kind: 'structural_tag', source: JSON.stringify({ type: 'structural_tag', format }) };
 }
 
-const TAGS: Readonly<Record<ToolSyntax['name'], { begin(name: string): string; end: string; separator: string }>> = {
-  hermes: {
-    begin: (name) => `<tool_call>\n{"name": ${name}, "arguments": `,
-    end: '}\n</tool_call>',
-    separator: '\n',
-  },
-  llama3: { begin: (name) => `{"name": ${name}, "parameters": `, end: '}', separator: '; ' },
-};
+const TAGS: Readonly<Record<ToolSyntax['name'], { begin: (name: string) => string; end: string; separator: string }>> =
+  {
+    hermes: {
+      begin: (name) => `<tool_call>\n{"name": ${name}, "arguments": `,
+      end: '}\n</tool_call>',
+      separator: '\n',
+    },
+    llama3: { begin: (name) => `{"name": ${name}, "parameters": `, end: '}', separator: '; ' },
+  };

@@ -2,6 +2,7 @@
 // without a row here fails the first test.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatRequestSchema } from '#api/schema/chat-request';
+import { CONTEXT_LENGTH } from './tiny-chat-model.ts';
 import { BASE, chat, faults, openTestServer, send, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -325,8 +326,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     works: async () => {
       const whole = (await ask()).prompt_token_ids;
       expect((await ask({ truncate_prompt_tokens: 5 })).prompt_token_ids).toEqual(whole.slice(-5));
-      const long = { messages: [{ role: 'user', content: 'word '.repeat(400) }], truncate_prompt_tokens: -1 };
-      expect((await ask(long)).prompt_token_ids).toHaveLength(256 - 8);
+      const long = { messages: [{ role: 'user', content: 'word '.repeat(700) }], truncate_prompt_tokens: -1 };
+      expect((await ask(long)).prompt_token_ids).toHaveLength(CONTEXT_LENGTH - 8);
     },
     wrong: [[-2, 'body.truncate_prompt_tokens greater_than_equal']],
   },
@@ -353,7 +354,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   response_format: {
     works: async () => {
       const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'], additionalProperties: false };
-      const answer = await text({ response_format: { type: 'json_schema', json_schema: { name: 'x', schema } }, max_tokens: 60 });
+      const answer = await text({ response_format: { type: 'json_schema', json_schema: { name: 'x', schema } }, max_tokens: 200 });
       expect(typeof (JSON.parse(answer) as { ok: unknown }).ok).toBe('boolean');
     },
     wrong: [
@@ -391,7 +392,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   tool_choice: {
     works: async () => {
       for (const tool_choice of ['required', { type: 'function', function: { name: 'weather' } }]) {
-        const { message, finish_reason } = (await ask({ tools: [weather], tool_choice, max_tokens: 60 })).choices[0]!;
+        const { message, finish_reason } = (await ask({ tools: [weather], tool_choice, max_tokens: 200 })).choices[0]!;
         const { name, arguments: args } = message.tool_calls![0]!.function;
         expect(name).toBe('weather');
         expect(['Oslo', 'Rome']).toContain((JSON.parse(args) as { city: string }).city);
@@ -407,7 +408,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   parallel_tool_calls: {
     works: async () => {
-      const forced = { tools: [weather], tool_choice: 'required', parallel_tool_calls: false, max_tokens: 60 };
+      const forced = { tools: [weather], tool_choice: 'required', parallel_tool_calls: false, max_tokens: 200 };
       expect((await ask(forced)).choices[0]!.message.tool_calls).toHaveLength(1);
     },
     wrong: [['x', 'body.parallel_tool_calls bool_parsing']],

@@ -18,7 +18,7 @@ import { openTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 
 const TOKENIZER = new URL('../golden/fixtures/tokenizers/qwen/', import.meta.url);
-export const CONTEXT_LENGTH = 256;
+export const CONTEXT_LENGTH = 512;
 
 export interface TinyChatModel extends BaseModel {
   readonly directory: string;

@@ -217,7 +217,7 @@ function requestedConstraint({
 
 /** Fields of other engines. With an empty value they are accepted, so that clients which send every key work. */
 function refuseWhatIsNotHere(wire: Wire): void {
-  const isSet = (value: unknown) => value !== undefined && value !== null && Object.keys(value as object).length > 0;
+  const isSet = (value: unknown) => value !== undefined && value !== null && Object.keys(value).length > 0;
   if (isSet(wire.logits_processors))
     refuse(['body', 'logits_processors'], 'This server has no registered logits processors. Leave the field out.', wire.logits_processors); // prettier-ignore
   if (isSet(wire.mm_processor_kwargs))
