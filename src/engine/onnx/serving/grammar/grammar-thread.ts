@@ -2,14 +2,24 @@
 // computes its logits. Answers in order; what a slow grammar costs, the engine's thread decides (grammars.ts).
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar';
-import type { Constraint } from '#domain/constraint';
-import { ANSWERED, MASK, STATE, STATES, type FromThread, type ThreadData, type ToThread } from './thread-messages.ts';
+import {
+  ANSWERED,
+  MASK,
+  STATE,
+  STATES,
+  type FromThread,
+  type ThreadConstraint,
+  type ThreadData,
+  type ToThread,
+} from './thread-messages.ts';
+import { createUtf8Guard, type Pending } from './utf8-guard.ts';
 import { openXgrammar } from './xgrammar.ts';
 
 const data = workerData as ThreadData;
 const port = parentPort!;
 const working = new Int32Array(data.working);
 const opening = openXgrammar(data);
+const utf8 = createUtf8Guard(data.vocabulary);
 
 /** Least recently used first. */
 const grammars = new Map<string, CompiledGrammar>();
@@ -17,10 +27,12 @@ const grammars = new Map<string, CompiledGrammar>();
 interface OpenMatcher {
   readonly matcher: GrammarMatcher;
   readonly words: Int32Array;
+  /** Of the last character. */
+  pending: Pending;
 }
 const matchers = new Map<number, OpenMatcher>();
 
-async function compiled(constraint: Constraint): Promise<CompiledGrammar> {
+async function compiled(constraint: ThreadConstraint): Promise<CompiledGrammar> {
   const key = JSON.stringify(constraint);
   const grammar = grammars.get(key) ?? (await (await opening).compile(constraint));
   grammars.delete(key);
@@ -33,10 +45,10 @@ async function compiled(constraint: Constraint): Promise<CompiledGrammar> {
   return grammar;
 }
 
-async function open(id: number, constraint: Constraint, shared: SharedArrayBuffer): Promise<void> {
+async function open(id: number, constraint: ThreadConstraint, shared: SharedArrayBuffer): Promise<void> {
   const grammar = await compiled(constraint);
   const matcher = await (await opening).library.GrammarMatcher.createGrammarMatcher(grammar);
-  const entry = { matcher, words: new Int32Array(shared) };
+  const entry: OpenMatcher = { matcher, words: new Int32Array(shared), pending: [] };
   matchers.set(id, entry);
   await answer(entry);
 }
@@ -44,14 +56,19 @@ async function open(id: number, constraint: Constraint, shared: SharedArrayBuffe
 async function accept(id: number, tokenId: number): Promise<void> {
   const entry = matchers.get(id);
   if (!entry) return; // closed meanwhile
+  entry.pending = utf8.advance(entry.pending, tokenId);
   if (!entry.matcher.acceptToken(tokenId)) Atomics.store(entry.words, STATE, STATES.failed);
   await answer(entry);
 }
 
-async function answer({ matcher, words }: OpenMatcher): Promise<void> {
+async function answer({ matcher, words, pending }: OpenMatcher): Promise<void> {
   if (Atomics.load(words, STATE) === STATES.matching) {
     if (matcher.isTerminated()) Atomics.store(words, STATE, STATES.complete);
-    else words.set(await matcher.getNextTokenBitmask(), MASK);
+    else {
+      const mask = await matcher.getNextTokenBitmask();
+      utf8.apply(mask, pending);
+      words.set(mask, MASK);
+    }
   }
   Atomics.add(words, ANSWERED, 1);
   Atomics.notify(words, ANSWERED);

@@ -8,7 +8,7 @@ import type { Log } from '#base/log';
 import { openThread } from '#base/open-thread';
 import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
-import { readableSchema, readableTag } from './schema-support.ts';
+import { prepare } from './prepare.ts';
 import {
   ANSWERED,
   MASK,
@@ -16,6 +16,7 @@ import {
   STATE,
   STATES,
   type FromThread,
+  type ThreadConstraint,
   type ThreadData,
   type ToThread,
   type VocabularyBytes,
@@ -76,7 +77,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
   /** By JSON of the constraint: what is known to compile, and what is being tried. */
   const known = new Map<string, Promise<void>>();
 
-  async function attempt(constraint: Constraint): Promise<void> {
+  async function attempt(constraint: ThreadConstraint): Promise<void> {
     if (trying === null || trying.lost) trying = start('grammar trial');
     const thread = trying;
     const fault = await thread.ask((id) => ({ kind: 'compile', id, constraint }), limits.compileMs);
@@ -86,7 +87,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
     throw refusal(constraint, reason);
   }
 
-  function compile(constraint: Constraint): Promise<void> {
+  function compile(constraint: ThreadConstraint): Promise<void> {
     if (constraint.source.length > limits.sourceLengthMax)
       throw refusal(
         constraint,
@@ -104,11 +105,11 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
 
   return {
     async compile(constraint, signal) {
-      await compile(readable(constraint));
+      await compile(prepare(constraint));
       signal?.throwIfAborted();
     },
     async open(given) {
-      const constraint = readable(given);
+      const constraint = prepare(given);
       await compile(constraint);
       if (matching === null || matching.lost) matching = start('grammar');
       const thread = matching;
@@ -128,21 +129,13 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
   };
 }
 
-/** Schemas are read for what the library would silently ignore. */
-function readable(constraint: Constraint): Constraint {
-  const { kind, source } = constraint;
-  if (kind === 'json_schema') return { ...constraint, source: readableSchema(source) };
-  return kind === 'structural_tag' ? { kind, source: readableTag(source) } : constraint;
-}
-
-const NAMES: Readonly<Record<Constraint['kind'], string>> = {
-  json_schema: 'JSON schema',
+const NAMES: Readonly<Record<ThreadConstraint['kind'], string>> = {
   regex: 'regular expression',
   ebnf: 'grammar',
   structural_tag: 'structural tag',
 };
 
-const refusal = ({ kind }: Constraint, reason: string): AppError =>
+const refusal = ({ kind }: ThreadConstraint, reason: string): AppError =>
   new AppError('invalid_constraint', `This ${NAMES[kind]} cannot be used: ${reason.trim().slice(0, 500)}`);
 
 function createMatcher(thread: Thread, id: number, words: Int32Array, maskMs: number): GrammarMatcher {

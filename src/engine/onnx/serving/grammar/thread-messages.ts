@@ -2,6 +2,9 @@
 // waits on it between two steps, when it cannot read messages.
 import type { Constraint } from '#domain/constraint';
 
+/** Schemas have become grammars (schema-grammar.ts) before they come here. */
+export type ThreadConstraint = Exclude<Constraint, { kind: 'json_schema' }>;
+
 /** Bytes of every token, in order of id: token i is bytes[offsets[i], offsets[i + 1]). Empty: never part of a text. */
 export interface VocabularyBytes {
   readonly bytes: Uint8Array;
@@ -19,8 +22,13 @@ export interface ThreadData {
 }
 
 export type ToThread =
-  | { readonly kind: 'compile'; readonly id: number; readonly constraint: Constraint }
-  | { readonly kind: 'open'; readonly id: number; readonly constraint: Constraint; readonly shared: SharedArrayBuffer }
+  | { readonly kind: 'compile'; readonly id: number; readonly constraint: ThreadConstraint }
+  | {
+      readonly kind: 'open';
+      readonly id: number;
+      readonly constraint: ThreadConstraint;
+      readonly shared: SharedArrayBuffer;
+    }
   | { readonly kind: 'accept'; readonly id: number; readonly tokenId: number }
   | { readonly kind: 'close'; readonly id: number };
 
