@@ -29,6 +29,7 @@ import { createTrainingJobs } from '#services/training-jobs';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import type { BlobStore } from '#storage/blobs';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
+import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { openTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#training/rl-config';
@@ -91,6 +92,8 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     clock,
     deadlineMs: config.healthDeadlineMs,
   });
+  const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
+  if (sandbox) open.add(() => sandbox.close());
   const app = createApp({
     services: {
       apiKeys,
@@ -102,7 +105,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
       chat: createChat({
         models,
         recordUsage: () => {},
-        sandbox: null,
+        sandbox,
         settings: {
           priorities: config.chat.schedulingPolicy === 'priority',
           logprobsMax: config.chat.logprobsMax,

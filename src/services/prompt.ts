@@ -1,7 +1,8 @@
 // Messages → prompt tokens: the chat template with the variables of the request, tokens, truncation. What is refused here
 // is refused before anything is generated.
 import { AppError } from '#domain/errors';
-import type { ChatTemplate, RenderRequest } from '#text/chat-template';
+import type { ChatTemplate } from '#text/chat-template';
+import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import type { TextModel } from '#text/text-model';
 import type { ChatRequest, PromptOptions } from './chat-request.ts';
 
@@ -10,16 +11,6 @@ export interface Prompt {
   readonly tokens: readonly number[];
   /** Who speaks next: the assistant, or where no turn was begun, whoever spoke last. */
   readonly role: string;
-}
-
-/** Renders templates that came with a request, which may be slow, endless or wrong: within a deadline, out of harm's way. */
-export interface TemplateSandbox {
-  render(
-    source: string,
-    namedTokens: ReadonlyMap<string, string>,
-    request: RenderRequest,
-    signal: AbortSignal,
-  ): Promise<string>;
 }
 
 export interface PromptDeps {

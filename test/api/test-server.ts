@@ -11,7 +11,7 @@ import type { InferenceEngine } from '#engine/inference-engine';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
 import { createBaseModels } from '#services/base-models';
 import { createChat, type ChatSettings, type ChatUse } from '#services/chat';
-import type { TemplateSandbox } from '#services/prompt';
+import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { createCheckpoints } from '#services/checkpoints';
 import { createHealth } from '#services/health';
 import { createIdempotent } from '#services/idempotency';
