@@ -8,6 +8,7 @@ import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
 import { parseBlobName } from './blob-name.ts';
 import type { BlobStore } from './blobs.ts';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
@@ -27,6 +28,8 @@ export function createMemoryStorage(): Storage {
   let jobs: Claimable[] = [];
   let events: TrainingEvent[] = [];
   const answers = new Map<string, { bodyHash: string; response: string | null; createdAtMs: number }>();
+
+  const used = new Map<string, UsageEntry>();
 
   const eventsOf = (jobId: string) => events.filter((event) => event.jobId === jobId);
   const runningAttempt = (id: string, attempt: number) =>
@@ -266,6 +269,27 @@ export function createMemoryStorage(): Storage {
       },
       async release(key) {
         if (answers.get(key)?.response === null) answers.delete(key);
+      },
+    },
+
+    usage: {
+      async add(entries) {
+        for (const entry of entries) addUsage(used, entry);
+      },
+      async list({ entity, keyId, project, model, from, to }, page) {
+        const all = [...used]
+          .map(([id, entry]) => ({ id, ...entry }))
+          .filter((row) => row.entity === entity)
+          .sort((a, b) => (a.dayUtc === b.dayUtc ? 0 : a.dayUtc < b.dayUtc ? -1 : 1));
+        const wanted = all.filter(
+          (row) =>
+            row.keyId === (keyId ?? row.keyId) &&
+            row.project === (project ?? row.project) &&
+            row.model === (model ?? row.model) &&
+            row.dayUtc >= (from ?? row.dayUtc) &&
+            row.dayUtc <= (to ?? row.dayUtc),
+        );
+        return { ...paginate(all, wanted, page), totals: totalUsage(wanted) };
       },
     },
 

@@ -6,6 +6,7 @@ import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { Listing, Page } from '#domain/page';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
+import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
 
 export interface Storage {
   readonly apiKeys: ApiKeyStore;
@@ -14,6 +15,7 @@ export interface Storage {
   readonly jobs: JobStore;
   readonly events: EventStore;
   readonly idempotency: IdempotencyStore;
+  readonly usage: UsageStore;
   /** Cheap round trip for health checks. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -140,4 +142,26 @@ export interface IdempotencyStore {
   ): Promise<{ outcome: 'new' } | { outcome: 'done'; response: string } | { outcome: 'in_progress' | 'mismatch' }>;
   complete(key: string, response: string): Promise<void>;
   release(key: string): Promise<void>;
+}
+
+export interface UsageFilter {
+  readonly entity: string;
+  readonly keyId?: string;
+  readonly project?: string;
+  readonly model?: string;
+  /** First and last day, both included. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Of all rows that the filter lets through, whatever the page shows. */
+export interface UsageListing extends Listing<UsageRow> {
+  readonly totals: UsageAmounts;
+}
+
+export interface UsageStore {
+  /** Sums into one row per key. Throws: nothing was added, the same entries may be given again. */
+  add(entries: readonly UsageEntry[]): Promise<void>;
+  /** By day, then in order of first use, so that rows which come while someone reads pages come behind those read. */
+  list(filter: UsageFilter, page: Page): Promise<UsageListing>;
 }

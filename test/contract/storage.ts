@@ -4,6 +4,7 @@ import { createId } from '#base/ids';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { NewEvent, NewJob, Storage } from '#storage/storage';
+import { usageContract } from './usage-store.ts';
 
 const NOW = 1_700_000_000_000;
 const FIRST = { after: null, limit: 100 };
@@ -468,6 +469,8 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       await idempotency.complete('unknown', 'answer');
       expect(await idempotency.begin('unknown', 'body', NOW)).toEqual({ outcome: 'new' });
     });
+
+    usageContract(open);
 
     test('answers a ping', async () => {
       await (await open()).ping();

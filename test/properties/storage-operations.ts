@@ -1,6 +1,7 @@
 // What a property test may ask of a Storage. Ids are few and attempts low, so that operations meet each other's rows.
 import fc from 'fast-check';
 import type { JobStatus } from '#domain/training-job';
+import { usageId, type UsageEntry } from '#domain/usage';
 import type { NewEvent, Storage } from '#storage/storage';
 
 export const ENTITIES = ['one', 'two'];
@@ -50,6 +51,21 @@ const newEvent = (jobId: string, ordinal: number, sequence: number): NewEvent =>
   type: 'gradient_step',
   data: { sequence, note: "it's" },
   createdAtMs: sequence,
+});
+
+const DAYS = ['2026-06-01', '2026-06-02', '2026-06-03'];
+
+/** Few keys, so that they meet. */
+const usageEntry: fc.Arbitrary<UsageEntry> = fc.record({
+  entity: fc.constantFrom(...ENTITIES),
+  keyId: fc.constantFrom('k', 'l'),
+  project: fc.constantFrom('', 'p'),
+  model: fc.constantFrom('base', 'wandb-artifact:///one/p/m0:step1'),
+  dayUtc: fc.constantFrom(...DAYS),
+  requests: fc.constantFrom(1, 2),
+  promptTokens: fc.nat(),
+  cachedTokens: fc.nat(9),
+  completionTokens: fc.nat(9),
 });
 
 const model = fc.constantFrom(...MODELS);
@@ -163,6 +179,28 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
   ),
   asked('checkpoints.mergeMetrics', 1, fc.nat(15), ({ checkpoints }, n, { sequence }) =>
     checkpoints.mergeMetrics(`c${n}`, { 'val/x': sequence }),
+  ),
+
+  asked('usage.add', 6, fc.array(usageEntry, { maxLength: 5 }), ({ usage }, entries) => usage.add(entries)),
+  asked(
+    'usage.list',
+    3,
+    fc.record({
+      filter: fc.record(
+        {
+          entity: fc.constantFrom(...ENTITIES),
+          keyId: fc.constantFrom('k', 'l'),
+          project: fc.constantFrom('', 'p'),
+          model: fc.constant('base'),
+          from: fc.constantFrom(...DAYS),
+          to: fc.constantFrom(...DAYS),
+        },
+        { requiredKeys: ['entity'] },
+      ),
+      after: fc.option(usageEntry.map(usageId), { freq: 2 }),
+      limit: fc.integer({ min: 0, max: 4 }),
+    }),
+    ({ usage }, { filter, ...at }) => usage.list(filter, at),
   ),
 
   // The clock of these runs in hours, so that keys expire.

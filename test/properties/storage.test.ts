@@ -24,7 +24,7 @@ async function fill(storage: Storage): Promise<void> {
   for (const [i, id] of JOBS.slice(0, 3).entries()) await createJob(storage, id, MODELS[i % 2]!, moment());
 }
 
-async function everything({ models, checkpoints, jobs, events }: Storage): Promise<unknown> {
+async function everything({ models, checkpoints, jobs, events, usage }: Storage): Promise<unknown> {
   return {
     models: await Promise.all(ENTITIES.map((entity) => models.list({ entity }, ALL))),
     checkpoints: await Promise.all(MODELS.map((id) => checkpoints.list(id, ALL, 'asc'))),
@@ -32,6 +32,7 @@ async function everything({ models, checkpoints, jobs, events }: Storage): Promi
     jobs: await Promise.all(ENTITIES.map((entity) => jobs.list({ entity }, ALL))),
     queued: await jobs.countQueued(),
     events: await Promise.all(JOBS.map((id) => events.list(id, ALL))),
+    usage: await Promise.all(ENTITIES.map((entity) => usage.list({ entity }, ALL))),
     eventCounts: await Promise.all(JOBS.map((id) => events.count(id))),
   };
 }

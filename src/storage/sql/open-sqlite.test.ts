@@ -10,6 +10,7 @@ import { addModel, storageContract } from '../../../test/contract/storage.ts';
 import { createRecordingLog } from '../../../test/serving/recording-log.ts';
 import type { Storage } from '../storage.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
+import { firstLight } from './migrations/0001-first-light.ts';
 import { openSqliteStorage } from './open-sqlite.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'whetstone-sqlite-'));
@@ -54,6 +55,22 @@ test('what was written is there after the file is opened again, and migrations d
   expect(withDatabase(path, describeSchema)).toBe(schema);
   const versions = withDatabase(path, (database) => database.prepare('select version from schema_version').all());
   expect(versions).toEqual([{ version: SCHEMA_VERSION }]);
+});
+
+test('a file of an older version keeps its rows and gets what is new', async () => {
+  const path = newFile();
+  withDatabase(path, (database) => {
+    for (const statement of firstLight) database.exec(statement);
+    database.exec('create table schema_version (version integer not null)');
+    database.exec('insert into schema_version (version) values (1)');
+    database.exec("insert into api_keys values ('id', 'team', 'old', 'hash', 1, null)");
+  });
+  const storage = await open(path);
+  expect(await storage.apiKeys.findByHash('hash')).toMatchObject({ id: 'id', name: 'old' });
+  expect((await storage.usage.list({ entity: 'team' }, { after: null, limit: 1 })).rows).toEqual([]);
+  const fresh = newFile();
+  await open(fresh);
+  expect(withDatabase(path, describeSchema)).toBe(withDatabase(fresh, describeSchema));
 });
 
 test('the log tells when a schema was brought up to date, and only then', async () => {
@@ -102,6 +119,24 @@ async function addJobs(storage: Storage, count: number): Promise<void> {
     await storage.jobs.create({ id: `job-${i}`, type: 'rl', modelId, entity: 'team', bodyBlob: 'x', createdAtMs: i });
   }
 }
+
+test('usage that cannot be written whole is not written at all, and can be given again', async () => {
+  const path = newFile();
+  const { usage } = await open(path);
+  const amounts = { requests: 1, promptTokens: 10, cachedTokens: 0, completionTokens: 1 };
+  const entries = ['good', 'bad'].map((model) => ({ entity: 'team', keyId: 'k', project: '', model, dayUtc: '2026-06-01', ...amounts })); // prettier-ignore
+  const total = async () => (await usage.list({ entity: 'team' }, { after: null, limit: 9 })).totals.promptTokens;
+  withDatabase(path, (database) =>
+    database.exec(
+      "create trigger refuse before insert on usage when new.model = 'bad' begin select raise(abort, 'no'); end",
+    ),
+  );
+  await expect(usage.add(entries)).rejects.toThrow();
+  expect(await total()).toBe(0);
+  withDatabase(path, (database) => database.exec('drop trigger refuse'));
+  await usage.add(entries);
+  expect(await total()).toBe(20);
+});
 
 test('U+0000 does not cut a text short', async () => {
   const storage = await open();

@@ -15,6 +15,7 @@ import { migrate } from './migrate.ts';
 import { createModelStore } from './models.ts';
 import type { Tables } from './rows.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
+import { createUsageStore } from './usage.ts';
 
 export interface SqliteOptions {
   readonly path: string;
@@ -40,6 +41,7 @@ export async function openSqliteStorage({ path, log = silentLog }: SqliteOptions
     jobs: createJobStore(db, dialect),
     events: createEventStore(db),
     idempotency: createIdempotencyStore(db),
+    usage: createUsageStore(db),
     ping: async () => void (await sql`select 1`.execute(db)),
     close: () => db.destroy(),
   };

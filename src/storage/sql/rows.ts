@@ -4,6 +4,7 @@ import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
+import type { UsageEntry, UsageRow } from '#domain/usage';
 import type { NewEvent } from '../storage.ts';
 
 export interface Tables {
@@ -13,6 +14,7 @@ export interface Tables {
   training_jobs: TrainingJobTable;
   training_events: TrainingEventTable;
   idempotency_keys: IdempotencyKeyTable;
+  usage: UsageTable;
 }
 
 export interface ApiKeyTable {
@@ -83,6 +85,21 @@ export interface IdempotencyKeyTable {
   /** Null while the first request is still running. */
   response: string | null;
   created_at_ms: number;
+}
+
+export interface UsageTable {
+  id: string;
+  /** Order of first use. */
+  ordinal: number;
+  entity: string;
+  key_id: string;
+  project: string;
+  model: string;
+  day_utc: string;
+  requests: number;
+  prompt_tokens: number;
+  cached_tokens: number;
+  completion_tokens: number;
 }
 
 export const toApiKey = (row: Selectable<ApiKeyTable>): ApiKey => ({
@@ -156,4 +173,31 @@ export const fromEvent = (event: NewEvent): TrainingEventTable => ({
   type: event.type,
   data: JSON.stringify(event.data),
   created_at_ms: event.createdAtMs,
+});
+
+export const toUsageRow = (row: Selectable<UsageTable>): UsageRow => ({
+  id: row.id,
+  entity: row.entity,
+  keyId: row.key_id,
+  project: row.project,
+  model: row.model,
+  dayUtc: row.day_utc,
+  requests: row.requests,
+  promptTokens: row.prompt_tokens,
+  cachedTokens: row.cached_tokens,
+  completionTokens: row.completion_tokens,
+});
+
+export const fromUsage = (id: string, ordinal: number, entry: UsageEntry): UsageTable => ({
+  id,
+  ordinal,
+  entity: entry.entity,
+  key_id: entry.keyId,
+  project: entry.project,
+  model: entry.model,
+  day_utc: entry.dayUtc,
+  requests: entry.requests,
+  prompt_tokens: entry.promptTokens,
+  cached_tokens: entry.cachedTokens,
+  completion_tokens: entry.completionTokens,
 });

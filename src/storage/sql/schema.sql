@@ -72,6 +72,20 @@ CREATE TABLE training_jobs (
   ended_at_ms bigint
 );
 
+CREATE TABLE usage (
+  id text primary key,
+  ordinal bigint not null unique,
+  entity text not null,
+  key_id text not null,
+  project text not null,
+  model text not null,
+  day_utc text not null,
+  requests bigint not null,
+  prompt_tokens bigint not null,
+  cached_tokens bigint not null,
+  completion_tokens bigint not null
+);
+
 CREATE INDEX idempotency_keys_age on idempotency_keys (created_at_ms);
 
 CREATE INDEX training_jobs_of_entity on training_jobs (entity, claimed_at_ms);
@@ -79,3 +93,5 @@ CREATE INDEX training_jobs_of_entity on training_jobs (entity, claimed_at_ms);
 CREATE INDEX training_jobs_of_model on training_jobs (model_id, status, ordinal);
 
 CREATE INDEX training_jobs_unfinished on training_jobs (status, ordinal);
+
+CREATE INDEX usage_of_entity on usage (entity, day_utc, ordinal);
