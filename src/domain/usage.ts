@@ -1,4 +1,5 @@
 // What chat requests used, added up: one row per key, project, model and day.
+import { createHash } from 'node:crypto';
 
 export interface UsageKey {
   readonly entity: string;
@@ -21,10 +22,32 @@ export interface UsageAmounts {
 
 export interface UsageEntry extends UsageKey, UsageAmounts {}
 
+/** What one request used. */
+export type RequestUse = Omit<UsageEntry, 'requests'>;
+
+export interface UsageRow extends UsageEntry {
+  readonly id: string;
+}
+
 export const NO_USAGE: UsageAmounts = { requests: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
-export const addUsage = <T extends UsageAmounts>(a: T, b: UsageAmounts): T => ({
-  ...a,
+/** The same key always has the same one, so that amounts are added to its row. */
+export const usageId = ({ entity, keyId, project, model, dayUtc }: UsageKey): string =>
+  createHash('sha256')
+    .update(JSON.stringify([entity, keyId, project, model, dayUtc]))
+    .digest('hex')
+    .slice(0, 32);
+
+/** Into a map by usageId. */
+export function addUsage(rows: Map<string, UsageEntry>, entry: UsageEntry): void {
+  const id = usageId(entry);
+  const known = rows.get(id);
+  rows.set(id, { ...entry, ...sum(known ?? NO_USAGE, entry) });
+}
+
+export const totalUsage = (rows: Iterable<UsageAmounts>): UsageAmounts => [...rows].reduce(sum, NO_USAGE);
+
+const sum = (a: UsageAmounts, b: UsageAmounts): UsageAmounts => ({
   requests: a.requests + b.requests,
   promptTokens: a.promptTokens + b.promptTokens,
   cachedTokens: a.cachedTokens + b.cachedTokens,

@@ -1,59 +1,68 @@
 // What requests used, by key, project, model and day.
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
-import { NO_USAGE, type UsageAmounts } from '#domain/usage';
+import { addUsage, type UsageEntry } from '#domain/usage';
 import type { UsageFilter, UsageStore } from '../storage.ts';
-import { usageId } from '../usage-id.ts';
 import { toListing } from './listing.ts';
-import { toUsage, type Tables } from './rows.ts';
+import { fromUsage, toUsageRow, type Tables } from './rows.ts';
 
 const AMOUNTS = ['requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens'] as const;
 
 export function createUsageStore(db: Kysely<Tables>): UsageStore {
   return {
-    add(entries) {
-      return db.transaction().execute(async (tx) => {
-        for (const entry of entries) {
+    async add(entries) {
+      const rows = new Map<string, UsageEntry>();
+      for (const entry of entries) addUsage(rows, entry);
+      if (rows.size === 0) return;
+      await db.transaction().execute(async (tx) => {
+        const last = await tx
+          .selectFrom('usage')
+          .select(({ fn }) => fn.max('ordinal').as('ordinal'))
+          .executeTakeFirst();
+        let ordinal = Number(last?.ordinal ?? 0);
+        for (const [id, entry] of rows) {
           await tx
             .insertInto('usage')
-            .values({
-              id: usageId(entry),
-              entity: entry.entity,
-              key_id: entry.keyId,
-              project: entry.project,
-              model: entry.model,
-              day_utc: entry.dayUtc,
-              requests: entry.requests,
-              prompt_tokens: entry.promptTokens,
-              cached_tokens: entry.cachedTokens,
-              completion_tokens: entry.completionTokens,
-            })
-            .onConflict((conflict) =>
-              conflict.column('id').doUpdateSet(
-                Object.fromEntries(AMOUNTS.map((name) => [name, sql`usage.${sql.ref(name)} + excluded.${sql.ref(name)}`])),
-              ),
-            )
+            .values(fromUsage(id, ++ordinal, entry))
+            .onConflict((conflict) => conflict.column('id').doUpdateSet(SUMS))
             .execute();
         }
       });
     },
 
     async list(filter, { after, limit }) {
+      const totals = await filtered(
+        db.selectFrom('usage').select(AMOUNTS.map((name) => sql<number | null>`sum(${sql.ref(name)})`.as(name))),
+        filter,
+      ).executeTakeFirstOrThrow();
       let query = filtered(db.selectFrom('usage').selectAll(), filter);
       if (after !== null) {
-        const seen = sql<string>`(select day_utc || id from usage where id = ${after} and entity = ${filter.entity})`;
-        query = query.where(sql<string>`day_utc || id`, '>', seen);
+        const seen = db.selectFrom('usage').where('id', '=', after).where('entity', '=', filter.entity);
+        query = query.where(({ eb, and, or }) =>
+          or([
+            eb('day_utc', '>', seen.select('day_utc')),
+            and([eb('day_utc', '=', seen.select('day_utc')), eb('ordinal', '>', seen.select('ordinal'))]),
+          ]),
+        );
       }
-      const rows = await query.orderBy('day_utc').orderBy('id').limit(limit + 1).execute();
-      return toListing(rows, limit, toUsage);
-    },
-
-    async total(filter) {
-      const sums = AMOUNTS.map((name) => sql<number | null>`sum(${sql.ref(name)})`.as(name));
-      const row = await filtered(db.selectFrom('usage').select(sums), filter).executeTakeFirst();
-      return row ? toAmounts(row) : NO_USAGE;
+      const rows = await query
+        .orderBy('day_utc')
+        .orderBy('ordinal')
+        .limit(limit + 1)
+        .execute();
+      return {
+        ...toListing(rows, limit, toUsageRow),
+        totals: {
+          requests: Number(totals.requests ?? 0),
+          promptTokens: Number(totals.prompt_tokens ?? 0),
+          cachedTokens: Number(totals.cached_tokens ?? 0),
+          completionTokens: Number(totals.completion_tokens ?? 0),
+        },
+      };
     },
   };
-} // prettier-ignore
+}
+
+const SUMS = Object.fromEntries(AMOUNTS.map((name) => [name, sql`usage.${sql.ref(name)} + excluded.${sql.ref(name)}`]));
 
 function filtered<O>(
   query: SelectQueryBuilder<Tables, 'usage', O>,
@@ -67,10 +76,3 @@ function filtered<O>(
   if (to !== undefined) narrowed = narrowed.where('day_utc', '<=', to);
   return narrowed;
 }
-
-const toAmounts = (row: Readonly<Record<(typeof AMOUNTS)[number], number | null>>): UsageAmounts => ({
-  requests: Number(row.requests ?? 0),
-  promptTokens: Number(row.prompt_tokens ?? 0),
-  cachedTokens: Number(row.cached_tokens ?? 0),
-  completionTokens: Number(row.completion_tokens ?? 0),
-});

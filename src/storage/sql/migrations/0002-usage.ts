@@ -3,6 +3,7 @@
 export const usage: readonly string[] = [
   `create table usage (
     id text primary key,
+    ordinal bigint not null unique,
     entity text not null,
     key_id text not null,
     project text not null,
@@ -13,5 +14,5 @@ export const usage: readonly string[] = [
     cached_tokens bigint not null,
     completion_tokens bigint not null
   )`,
-  `create index usage_of_entity on usage (entity, day_utc, id)`,
+  `create index usage_of_entity on usage (entity, day_utc, ordinal)`,
 ];
