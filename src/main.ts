@@ -26,6 +26,7 @@ import { createJobRunner } from '#services/job-runner';
 import { createLogTrajectories } from '#services/log-trajectories';
 import { createModels } from '#services/models';
 import { createTrainingJobs } from '#services/training-jobs';
+import { createUsage } from '#services/usage';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import type { BlobStore } from '#storage/blobs';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
@@ -92,6 +93,8 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     clock,
     deadlineMs: config.healthDeadlineMs,
   });
+  const usage = createUsage({ storage: storage.usage, log });
+  open.add(() => usage.close());
   const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
   if (sandbox) open.add(() => sandbox.close());
   const app = createApp({
@@ -104,7 +107,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
       log,
       chat: createChat({
         models,
-        recordUsage: () => {},
+        recordUsage: (use) => usage.record(use),
         sandbox,
         settings: {
           priorities: config.chat.schedulingPolicy === 'priority',
@@ -114,6 +117,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
         log,
       }),
       checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
+      usage,
       trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: config.jobs.queuedMax }),
       logTrajectories: createLogTrajectories({ storage, blobs }),
       idempotent: createIdempotent(storage.idempotency, clock),

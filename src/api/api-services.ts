@@ -10,6 +10,7 @@ import type { Idempotent } from '#services/idempotency';
 import type { LogTrajectories } from '#services/log-trajectories';
 import type { Models } from '#services/models';
 import type { TrainingJobs } from '#services/training-jobs';
+import type { Usage } from '#services/usage';
 import type { Metrics } from './metrics.ts';
 
 export interface ApiServices {
@@ -20,6 +21,7 @@ export interface ApiServices {
   readonly checkpoints: Checkpoints;
   readonly trainingJobs: TrainingJobs;
   readonly logTrajectories: LogTrajectories;
+  readonly usage: Usage;
   readonly health: Health;
   readonly idempotent: Idempotent;
   readonly metrics: Metrics;

@@ -18,6 +18,7 @@ import { modelRoutes } from './routes/models.ts';
 import { openAIModelRoutes } from './routes/openai-models.ts';
 import { serverRoutes } from './routes/server.ts';
 import { trainingJobRoutes } from './routes/training-jobs.ts';
+import { usageRoutes } from './routes/usage.ts';
 import { parse, ValidationError } from './schema/validation.ts';
 
 declare module 'fastify' {
@@ -66,6 +67,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     ...modelRoutes(services),
     ...checkpointRoutes(services),
     ...trainingJobRoutes(services, limits, closing.signal),
+    ...usageRoutes(services),
     ...serverRoutes(services, version, () => description),
   ];
   const description = describeApi(endpoints, version, basePath);

@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
+import type { RequestUse } from '#domain/usage';
 import type { GenerateRequest, PromptReport, TokenConstraint, TokenEvent } from '#engine/inference-engine';
 import { thinkingInPrompt } from '#text/reasoning-parser';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
@@ -52,20 +53,6 @@ export interface Chat {
   start(context: ChatContext, request: ChatRequest): Promise<ChatAnswer>;
 }
 
-/** What one request used. */
-export interface ChatUse {
-  readonly entity: string;
-  readonly keyId: string;
-  /** Empty: none was named. */
-  readonly project: string;
-  /** As the answer names it. */
-  readonly model: string;
-  readonly dayUtc: string;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-}
-
 export interface ChatSettings {
   /** Requests may go before others by their `priority`. */
   readonly priorities: boolean;
@@ -76,7 +63,7 @@ export interface ChatSettings {
 export interface ChatDeps {
   readonly models: Models;
   /** Called once per request that began, however it ends. */
-  readonly recordUsage: (use: ChatUse) => void;
+  readonly recordUsage: (use: RequestUse) => void;
   /** Null: chat templates of requests are not trusted. */
   readonly sandbox: TemplateSandbox | null;
   readonly settings: ChatSettings;

@@ -10,7 +10,7 @@ import { silentLog } from '#base/log';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
 import { createBaseModels } from '#services/base-models';
-import { createChat, type ChatSettings, type ChatUse } from '#services/chat';
+import { createChat, type ChatSettings } from '#services/chat';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { createCheckpoints } from '#services/checkpoints';
 import { createHealth } from '#services/health';
@@ -19,6 +19,7 @@ import { createJobEvents, type JobEvents } from '#services/job-events';
 import { createLogTrajectories } from '#services/log-trajectories';
 import { createModels } from '#services/models';
 import { createTrainingJobs } from '#services/training-jobs';
+import { createUsage } from '#services/usage';
 import { createMemoryBlobs, createMemoryStorage } from '#storage/memory';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
@@ -38,8 +39,6 @@ const LIMITS: ApiLimits = {
 
 export interface TestServer {
   readonly app: FastifyInstance;
-  /** What the requests used, in the order in which they ended. */
-  readonly uses: readonly ChatUse[];
   readonly services: ApiServices;
   readonly storage: Storage;
   readonly blobs: BlobStore;
@@ -72,17 +71,17 @@ export async function openTestServer({
   const storage = createMemoryStorage();
   const blobs = createMemoryBlobs();
   const log = silentLog;
-  const uses: ChatUse[] = [];
+  const usage = createUsage({ storage: storage.usage, log });
   const jobEvents = createJobEvents();
   const baseModels = createBaseModels([{ ...model, inference: wrapEngine(model.inference) }]);
   const apiKeys = createApiKeys(storage.apiKeys, clock, BOOTSTRAP_KEY);
   const models = createModels({ storage, blobs, baseModels, clock, log });
   const health = createHealth({ storage, baseModels, trainingFaults: () => [], clock, deadlineMs: 1_000 });
   const services: ApiServices = {
-    apiKeys, baseModels, models, health, clock, log,
+    apiKeys, baseModels, models, usage, health, clock, log,
     chat: createChat({
       models,
-      recordUsage: (use) => void uses.push(use),
+      recordUsage: (use) => usage.record(use),
       sandbox,
       settings: { priorities: false, logprobsMax: 20, ...settings },
       clock,
@@ -97,7 +96,7 @@ export async function openTestServer({
   const app = createApp({ services, limits: { ...LIMITS, ...limits }, version: '0.0.0-test' });
   await app.ready();
   return {
-    app, uses, services, storage, blobs, apiKeys, jobEvents, model, clock,
+    app, services, storage, blobs, apiKeys, jobEvents, model, clock,
     async close() {
       await app.close();
       await model.close();

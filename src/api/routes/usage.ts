@@ -1,0 +1,23 @@
+// GET /v1/usage: what the caller's entity used, by day, key, project and model.
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { toEnvelope, toPage } from '../schema/listing.ts';
+import { toAmounts, toUsage, toUsageFilter, usageList, usageQuery } from '../schema/usage.ts';
+
+export function usageRoutes({ usage }: Pick<ApiServices, 'usage'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/usage',
+      tag: 'Server',
+      summary: 'Tokens and requests by day, key, project and model',
+      access: 'key',
+      query: usageQuery,
+      answer: usageList,
+      async handle({ caller, query }) {
+        const listing = await usage.list(caller, toUsageFilter(query), toPage(query));
+        return { ...toEnvelope(listing, toUsage), totals: toAmounts(listing.totals) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,68 @@
+// GET /v1/usage on the wire.
+import { z } from 'zod';
+import type { UsageAmounts, UsageRow } from '#domain/usage';
+import type { Usage } from '#services/usage';
+import { envelope, pageFields } from './listing.ts';
+import { refuse } from './validation.ts';
+
+const day = z
+  .string()
+  .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'String should be a day like 2026-11-21')
+  .optional();
+
+export const usageQuery = z.looseObject({
+  ...pageFields,
+  api_key_id: z.string().optional(),
+  project: z.string().optional().meta({ description: 'As in the Vendor-Project header, without the team.' }),
+  model: z.string().optional().meta({ description: 'As answers name it.' }),
+  start_date: day.meta({ description: 'First day, UTC.' }),
+  end_date: day.meta({ description: 'Last day, UTC; it is included.' }),
+});
+
+const amounts = {
+  requests: z.int(),
+  prompt_tokens: z.int(),
+  cached_tokens: z.int().meta({ description: 'Of the prompt tokens: those that did not have to be computed.' }),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+};
+
+export const usageList = envelope(
+  z.object({
+    id: z.string(),
+    object: z.literal('usage'),
+    date: z.string(),
+    api_key_id: z.string(),
+    project: z.string(),
+    model: z.string(),
+    ...amounts,
+  }),
+).extend({
+  totals: z.object(amounts).meta({ description: 'Of everything that the filter lets pass, not of this page only.' }),
+});
+
+export function toUsageFilter(query: z.output<typeof usageQuery>): Parameters<Usage['list']>[1] {
+  const { api_key_id: keyId, project, model, start_date: from, end_date: to } = query;
+  if (from !== undefined && to !== undefined && from > to)
+    refuse(['query', 'end_date'], 'end_date is before start_date.', to);
+  const given = Object.entries({ keyId, project, model, from, to }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
+}
+
+export const toUsage = ({ id, keyId, project, model, dayUtc, ...used }: UsageRow) => ({
+  id,
+  object: 'usage' as const,
+  date: dayUtc,
+  api_key_id: keyId,
+  project,
+  model,
+  ...toAmounts(used),
+});
+
+export const toAmounts = ({ requests, promptTokens, cachedTokens, completionTokens }: UsageAmounts) => ({
+  requests,
+  prompt_tokens: promptTokens,
+  cached_tokens: cachedTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+});
