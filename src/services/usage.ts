@@ -6,11 +6,8 @@ import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Page } from '#domain/page';
-import { addUsage, totalUsage, usageId, type UsageEntry } from '#domain/usage';
+import { addUsage, totalUsage, usageId, type RequestUse, type UsageEntry } from '#domain/usage';
 import type { UsageFilter, UsageListing, UsageStore } from '#storage/storage';
-
-/** One request's part of an entry. */
-export type RequestUse = Omit<UsageEntry, 'requests'>;
 
 export interface Usage {
   /** When a request has ended, however it did. Never waits, never throws. */
@@ -71,7 +68,7 @@ export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usa
     try {
       await storage.add([...inFlight.values()]);
     } catch (error) {
-      if (!outage.failed) log.error('usage.write_failed', { ...totalUsage([...inFlight.values()]), err: error });
+      if (!outage.failed) log.error('usage.write_failed', { ...totalUsage(inFlight.values()), err: error });
       outage.failed = true;
       for (const entry of inFlight.values()) collect(entry);
       throw error;
