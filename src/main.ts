@@ -25,6 +25,7 @@ import { createJobEvents } from '#services/job-events';
 import { createJobRunner } from '#services/job-runner';
 import { createLogTrajectories } from '#services/log-trajectories';
 import { createModels } from '#services/models';
+import { createSampledTokens, recallTokens } from '#services/sampled-tokens';
 import { createTrainingJobs } from '#services/training-jobs';
 import { createUsage } from '#services/usage';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
@@ -93,6 +94,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     clock,
     deadlineMs: config.healthDeadlineMs,
   });
+  const sampledTokens = createSampledTokens();
   const usage = createUsage({ storage: storage.usage, log });
   open.add(() => usage.close());
   const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
@@ -107,6 +109,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
       log,
       chat: createChat({
         models,
+        sampledTokens,
         recordUsage: (use) => usage.record(use),
         sandbox,
         settings: {
@@ -118,7 +121,15 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
       }),
       checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
       usage,
-      trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: config.jobs.queuedMax }),
+      trainingJobs: createTrainingJobs({
+        storage,
+        blobs,
+        jobEvents,
+        clock,
+        log,
+        queuedJobsMax: config.jobs.queuedMax,
+        recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens),
+      }),
       logTrajectories: createLogTrajectories({ storage, blobs }),
       idempotent: createIdempotent(storage.idempotency, clock),
       metrics: createMetrics(baseModels, () => health.queuedJobs()),

@@ -14,6 +14,7 @@ import type { ChatRequest } from './chat-request.ts';
 import { createChoiceText, type ChoiceTextOptions, type TextDelta } from './choice-text.ts';
 import type { Models, SampledModel } from './models.ts';
 import { buildPrompt, type Prompt } from './prompt.ts';
+import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
 import { generateSteadily } from './steady-generation.ts';
 import { toolConstraint } from './tool-constraint.ts';
@@ -62,6 +63,7 @@ export interface ChatSettings {
 
 export interface ChatDeps {
   readonly models: Models;
+  readonly sampledTokens: SampledTokens;
   /** Called once per request that began, however it ends. */
   readonly recordUsage: (use: RequestUse) => void;
   /** Null: chat templates of requests are not trusted. */
@@ -71,7 +73,7 @@ export interface ChatDeps {
   readonly log: Log;
 }
 
-export function createChat({ models, recordUsage, sandbox, settings, clock, log }: ChatDeps): Chat {
+export function createChat({ models, sampledTokens, recordUsage, sandbox, settings, clock, log }: ChatDeps): Chat {
   /** All that the engine needs; nothing runs yet. */
   async function plan({ caller, requestId, signal }: ChatContext, request: ChatRequest) {
     checkPriority(request, settings);
@@ -106,8 +108,20 @@ export function createChat({ models, recordUsage, sandbox, settings, clock, log 
         : generateSteadily(inference, generate, log, context.signal);
       const answered: ChatAnswer['prompt'] = { report: null };
 
+      /** For training: clients may lose what the tokens were. */
+      function remember(tokens: readonly SaidToken[]): void {
+        sampledTokens.remember(
+          { entity: context.caller.entity, baseModel: model.base.id, promptTokens: prompt.tokens, ...textOf(tokens) },
+          {
+            tokenIds: Int32Array.from(tokens, ({ token }) => token.tokenId),
+            logprobs: Float32Array.from(tokens, ({ token }) => token.logprob),
+          },
+        );
+      }
+
       async function* deltas(): AsyncGenerator<ChatDelta> {
         const choices = Array.from({ length: request.n }, () => createChoiceText(text.tokenizer, choice));
+        const said = choices.map((): SaidToken[] => []);
         let completionTokens = 0;
         try {
           for await (const token of stream) {
@@ -116,6 +130,8 @@ export function createChat({ models, recordUsage, sandbox, settings, clock, log 
             const { choiceIndex } = token;
             const delta = choices[choiceIndex]!.push(token);
             if (delta.finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
+            if (model.trainable) said[choiceIndex]!.push({ token, delta });
+            if (model.trainable && delta.finish) remember(said[choiceIndex]!);
             yield { choiceIndex, token, ...delta };
           }
         } finally {
@@ -143,6 +159,20 @@ export function createChat({ models, recordUsage, sandbox, settings, clock, log 
       };
     },
   };
+}
+
+interface SaidToken {
+  readonly token: TokenEvent;
+  readonly delta: TextDelta;
+}
+
+function textOf(tokens: readonly SaidToken[]): { content: string; calls: { name: string; arguments: string }[] } {
+  const calls: { name: string; arguments: string }[] = [];
+  for (const { index, name, arguments: text = '' } of tokens.flatMap(({ delta }) => delta.toolCalls)) {
+    calls[index] ??= { name: name ?? '', arguments: '' };
+    calls[index].arguments += text;
+  }
+  return { content: tokens.map(({ delta }) => delta.content).join(''), calls };
 }
 
 function checkPriority({ priority }: ChatRequest, { priorities }: ChatSettings): void {

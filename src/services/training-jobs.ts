@@ -5,6 +5,7 @@ import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import { isFinished, type JobStatus, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import type { Model } from '#domain/model';
 import type { RlJobBody } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
@@ -32,6 +33,8 @@ export interface TrainingJobsDeps {
   readonly log: Log;
   /** Each holds its body on disk; beyond this, clients should wait. */
   readonly queuedJobsMax: number;
+  /** Completes Choices that came without their tokens. */
+  readonly recall: (body: RlJobBody, model: Model) => RlJobBody;
 }
 
 const PAGE = 100;
@@ -48,6 +51,7 @@ export function createTrainingJobs({
   clock,
   log,
   queuedJobsMax,
+  recall,
 }: TrainingJobsDeps): TrainingJobs {
   async function get(caller: Caller, id: string): Promise<TrainingJob> {
     const job = await storage.jobs.find(id);
@@ -80,7 +84,8 @@ export function createTrainingJobs({
       const id = createId();
       const bodyBlob = bodyBlobOf(id);
       // The blob first: a row always finds its body.
-      const { sizeBytes } = await blobs.put(bodyBlob, Buffer.from(JSON.stringify(body)));
+      const complete = recall(body, model);
+      const { sizeBytes } = await blobs.put(bodyBlob, Buffer.from(JSON.stringify(complete)));
       const job = await storage.jobs.create({
         id,
         type: 'rl',

@@ -18,6 +18,7 @@ import { createIdempotent } from '#services/idempotency';
 import { createJobEvents, type JobEvents } from '#services/job-events';
 import { createLogTrajectories } from '#services/log-trajectories';
 import { createModels } from '#services/models';
+import { createSampledTokens, recallTokens } from '#services/sampled-tokens';
 import { createTrainingJobs } from '#services/training-jobs';
 import { createUsage } from '#services/usage';
 import { createMemoryBlobs, createMemoryStorage } from '#storage/memory';
@@ -71,6 +72,7 @@ export async function openTestServer({
   const storage = createMemoryStorage();
   const blobs = createMemoryBlobs();
   const log = silentLog;
+  const sampledTokens = createSampledTokens();
   const usage = createUsage({ storage: storage.usage, log });
   const jobEvents = createJobEvents();
   const baseModels = createBaseModels([{ ...model, inference: wrapEngine(model.inference) }]);
@@ -81,6 +83,7 @@ export async function openTestServer({
     apiKeys, baseModels, models, usage, health, clock, log,
     chat: createChat({
       models,
+      sampledTokens,
       recordUsage: (use) => usage.record(use),
       sandbox,
       settings: { priorities: false, logprobsMax: 20, ...settings },
@@ -88,7 +91,7 @@ export async function openTestServer({
       log,
     }),
     checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
-    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX }),
+    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), }),
     logTrajectories: createLogTrajectories({ storage, blobs }),
     idempotent: createIdempotent(storage.idempotency, clock),
     metrics: createMetrics(baseModels, () => health.queuedJobs()),

@@ -109,6 +109,7 @@ async function createWorld(): Promise<World> {
     clock: systemClock,
     log: silentLog,
     queuedJobsMax: 100,
+    recall: (body) => body,
   });
   return { storage, blobs, modelId, jobEvents, jobs };
 }

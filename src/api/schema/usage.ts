@@ -5,15 +5,15 @@ import type { Usage } from '#services/usage';
 import { envelope, pageFields } from './listing.ts';
 import { refuse } from './validation.ts';
 
-const day = z
-  .string()
-  .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'String should be a day like 2026-11-21')
-  .optional();
+const day = z.iso.date('String should be a day like 2026-11-21').optional();
 
 export const usageQuery = z.looseObject({
   ...pageFields,
-  api_key_id: z.string().optional(),
-  project: z.string().optional().meta({ description: 'As in the Vendor-Project header, without the team.' }),
+  api_key_id: z.string().optional().meta({ description: 'Id of a key, as `whetstone keys list` shows it.' }),
+  project: z
+    .string()
+    .optional()
+    .meta({ description: 'As in the Vendor-Project header, without the team. Empty: requests that named none.' }),
   model: z.string().optional().meta({ description: 'As answers name it.' }),
   start_date: day.meta({ description: 'First day, UTC.' }),
   end_date: day.meta({ description: 'Last day, UTC; it is included.' }),

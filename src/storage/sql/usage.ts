@@ -1,6 +1,6 @@
 // What requests used, by key, project, model and day.
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
-import { addUsage, type UsageEntry } from '#domain/usage';
+import { addUsage, type UsageAmounts, type UsageEntry } from '#domain/usage';
 import type { UsageFilter, UsageStore } from '../storage.ts';
 import { toListing } from './listing.ts';
 import { fromUsage, toUsageRow, type Tables } from './rows.ts';
@@ -16,7 +16,7 @@ export function createUsageStore(db: Kysely<Tables>): UsageStore {
       await db.transaction().execute(async (tx) => {
         const last = await tx
           .selectFrom('usage')
-          .select(({ fn }) => fn.max('ordinal').as('ordinal'))
+          .select((eb) => eb.fn.max('ordinal').as('ordinal'))
           .executeTakeFirst();
         let ordinal = Number(last?.ordinal ?? 0);
         for (const [id, entry] of rows) {
@@ -29,36 +29,35 @@ export function createUsageStore(db: Kysely<Tables>): UsageStore {
       });
     },
 
-    async list(filter, { after, limit }) {
-      const totals = await filtered(
-        db.selectFrom('usage').select(AMOUNTS.map((name) => sql<number | null>`sum(${sql.ref(name)})`.as(name))),
-        filter,
-      ).executeTakeFirstOrThrow();
-      let query = filtered(db.selectFrom('usage').selectAll(), filter);
-      if (after !== null) {
-        const seen = db.selectFrom('usage').where('id', '=', after).where('entity', '=', filter.entity);
-        query = query.where(({ eb, and, or }) =>
-          or([
-            eb('day_utc', '>', seen.select('day_utc')),
-            and([eb('day_utc', '=', seen.select('day_utc')), eb('ordinal', '>', seen.select('ordinal'))]),
-          ]),
-        );
-      }
-      const rows = await query
-        .orderBy('day_utc')
-        .orderBy('ordinal')
-        .limit(limit + 1)
-        .execute();
-      return {
-        ...toListing(rows, limit, toUsageRow),
-        totals: {
-          requests: Number(totals.requests ?? 0),
-          promptTokens: Number(totals.prompt_tokens ?? 0),
-          cachedTokens: Number(totals.cached_tokens ?? 0),
-          completionTokens: Number(totals.completion_tokens ?? 0),
-        },
-      };
+    list(filter, { after, limit }) {
+      return db.transaction().execute(async (tx) => {
+        let query = filtered(tx.selectFrom('usage').selectAll(), filter);
+        if (after !== null) {
+          // An unknown cursor compares with nulls, which is never true: an empty page.
+          const seen = sql`(select day_utc, ordinal from usage where id = ${after} and entity = ${filter.entity})`;
+          query = query.where(sql<boolean>`(day_utc, ordinal) > ${seen}`);
+        }
+        const rows = await query
+          .orderBy('day_utc')
+          .orderBy('ordinal')
+          .limit(limit + 1)
+          .execute();
+        return { ...toListing(rows, limit, toUsageRow), totals: await totalsOf(tx, filter) };
+      });
     },
+  };
+}
+
+async function totalsOf(db: Kysely<Tables>, filter: UsageFilter): Promise<UsageAmounts> {
+  const totals = await filtered(
+    db.selectFrom('usage').select(AMOUNTS.map((name) => sql<number | null>`sum(${sql.ref(name)})`.as(name))),
+    filter,
+  ).executeTakeFirstOrThrow();
+  return {
+    requests: Number(totals.requests ?? 0),
+    promptTokens: Number(totals.prompt_tokens ?? 0),
+    cachedTokens: Number(totals.cached_tokens ?? 0),
+    completionTokens: Number(totals.completion_tokens ?? 0),
   };
 }
 
