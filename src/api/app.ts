@@ -58,6 +58,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
   app.addHook('preClose', async () => closing.abort());
 
   readBodies(app);
+  closeWhenQuiet(app);
   shareHeaders(app);
   record(app, services);
 
@@ -154,6 +155,29 @@ function readBody(contentType: string | undefined, bytes: Buffer): ReadBody {
   } catch (error) {
     return { error };
   }
+}
+
+/**
+ * A server that closes waits for answers, not for connections: clients' pools keep some open on which no request ever came,
+ * and Node does not count those as idle.
+ */
+function closeWhenQuiet(app: FastifyInstance): void {
+  let answering = 0;
+  let closing = false;
+  const closeIfQuiet = () => {
+    if (closing && answering === 0) app.server.closeAllConnections();
+  };
+  app.addHook('onRequest', async (_request, reply) => {
+    answering++;
+    reply.raw.once('close', () => {
+      answering--;
+      closeIfQuiet();
+    });
+  });
+  app.addHook('preClose', async () => {
+    closing = true;
+    closeIfQuiet();
+  });
 }
 
 function shareHeaders(app: FastifyInstance): void {
