@@ -3,6 +3,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { GROUP_SIZE, timeGroups } from './groups.ts';
 import { openLlamaCpp } from './llama-cpp.ts';
 import { makeModelDirectory } from './model-directory.ts';
 import { timePytorch } from './pytorch.ts';
@@ -116,6 +117,15 @@ async function benchTraining(modelDirectory: string): Promise<Measurement> {
   };
 }
 
+async function benchGroups(modelDirectory: string): Promise<Measurement> {
+  const times = await timeGroups(modelDirectory, threads, rounds);
+  return {
+    what: `groups of ${GROUP_SIZE}, prompt 512`,
+    unit: 'tokens/s',
+    tokensPerSecond: Object.fromEntries(times.map(({ name, tokensPerSecond }) => [name, tokensPerSecond])),
+  };
+}
+
 function report({ what, unit, tokensPerSecond }: Measurement): void {
   const [[, ours], ...peers] = Object.entries(tokensPerSecond) as [[string, number], ...[string, number][]];
   const ratios = peers.map(([name, theirs]) => `${(ours / theirs).toFixed(2)}x ${name} (${theirs.toFixed(1)})`);
@@ -127,6 +137,7 @@ const modelDirectory = await makeModelDirectory(config);
 try {
   const measurements: Measurement[] = [];
   for (const precisions of PRECISIONS) measurements.push(...(await benchSampling(modelDirectory, precisions)));
+  measurements.push(await benchGroups(modelDirectory));
   measurements.push(await benchTraining(modelDirectory));
   measurements.forEach(report);
   await mkdir('bench/results', { recursive: true });

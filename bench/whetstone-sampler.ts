@@ -15,7 +15,7 @@ export async function openWhetstone(
     modelDirectory,
     precision,
     threads,
-    limits: DEFAULT_INFERENCE_LIMITS,
+    limits: { ...DEFAULT_INFERENCE_LIMITS, prefixCacheBytes: 0 }, // rounds repeat their prompts: each computes them
     log: silentLog,
   });
   const sampling = { ...PLAIN_SAMPLING, temperature: 0, seed: 1 };

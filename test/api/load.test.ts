@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const post = (fields: object, signal?: AbortSignal) =>
+const post = (fields: Readonly<Record<string, unknown>>, signal?: AbortSignal) =>
   fetch(`${base}/v1/chat/completions`, {
     method: 'POST',
     headers: { ...asOwner, 'content-type': 'application/json' },
