@@ -6,7 +6,7 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { RequestUse } from '#domain/usage';
 import type { GenerateRequest, PromptReport, TokenConstraint, TokenEvent } from '#engine/inference-engine';
-import { thinkingInPrompt } from '#text/reasoning-parser';
+import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { HERMES } from '#text/tool-parser';
 import { searchBeams } from './beam-search.ts';
@@ -215,7 +215,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
     primaryEos: eosTokenIds[0] ?? null,
     reasoning: reasoningSyntax && {
       syntax: reasoningSyntax,
-      state: thinkingInPrompt(prompt.text, reasoningSyntax),
+      state: continuesThinking(request, reasoningSyntax) ? 'open' : thinkingInPrompt(prompt.text, reasoningSyntax),
       include: output.includeReasoning,
     },
     tools:
@@ -227,6 +227,12 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
           }
         : null,
   };
+}
+
+/** The final message is continued in the middle of a thought. */
+function continuesThinking(request: ChatRequest, { start, end }: ReasoningSyntax): boolean {
+  const text = request.prompt.continueFinalMessage ? lastText(request) : '';
+  return text.includes(start) && !text.includes(end);
 }
 
 /** Compiled before the answer begins. It holds behind the thinking, where the prompt leaves that open. */

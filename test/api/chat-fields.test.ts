@@ -370,6 +370,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       expect(['yes', 'no']).toContain(await answer({ choice: ['yes', 'no'] }));
       expect(await answer({ regex: '[ab]{3}' })).toMatch(/^[ab]{3}$/);
       expect(await answer({ grammar: 'root ::= "x" ("y" | "z")' })).toMatch(/^x[yz]$/);
+      expect(await answer({ grammar: 'start: "x" REST\nREST: /[yz]/' })).toMatch(/^x[yz]$/);
       const schema = { type: 'object', properties: { a: { enum: [1, 2] } }, required: ['a'], additionalProperties: false };
       expect(JSON.parse(await answer({ json: schema, disable_any_whitespace: true }))).toHaveProperty('a');
       const tag = { structures: [{ begin: '<n>', schema: { enum: [7] }, end: '</n>' }], triggers: ['<n>'] };

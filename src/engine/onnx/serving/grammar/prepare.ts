@@ -1,5 +1,6 @@
 // Constraints as clients send them → what the grammar library is good at: schemas become grammars, also inside tags.
 import type { Constraint } from '#domain/constraint';
+import { isLark, larkToGbnf } from './lark.ts';
 import { refusal, schemaGrammar } from './schema-grammar.ts';
 import type { ThreadConstraint } from './thread-messages.ts';
 
@@ -7,6 +8,7 @@ import type { ThreadConstraint } from './thread-messages.ts';
 export function prepare(constraint: Constraint): ThreadConstraint {
   const { kind, source } = constraint;
   if (kind === 'json_schema') return { kind: 'ebnf', source: schemaGrammar(parseJson(source), constraint) };
+  if (kind === 'ebnf' && isLark(source)) return { kind, source: larkToGbnf(source) };
   return kind === 'structural_tag' ? { kind, source: JSON.stringify(withGrammars(parseJson(source), 0)) } : constraint;
 }
 

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { isLark, larkToGbnf } from './lark.ts';
+
+test('rules, terminals, strings, options and repetitions become GBNF', () => {
+  const lark = `
+    // a command
+    start: verb " " NUMBER~2..3 [unit] -> command
+    ?verb: "go"i
+         | "stop"
+    NUMBER: /[0-9]+/
+    unit: ("m" | "km")?
+  `;
+  expect(isLark(lark)).toBe(true);
+  const rules = Object.fromEntries(larkToGbnf(lark).split('\n').map((line) => line.split(' ::= ') as [string, string])); // prettier-ignore
+  expect(Object.keys(rules)).toEqual(['root', 'verb', 'NUMBER', 'unit']);
+  expect(rules.root!.trim()).toBe('verb " " NUMBER{2,3} (unit)?');
+  expect(rules.verb).toContain('(("g" | "G") ("o" | "O"))');
+  expect(rules.unit!.trim()).toBe('("m" | "km")?');
+});
+
+test('GBNF is left alone', () => {
+  expect(isLark('root ::= "a: b"\nx ::= "y"')).toBe(false);
+});
+
+test.each([
+  ['start: a\n%ignore " "', /line 2, `%ignore` cannot be converted/],
+  ['rule: "a"', /no rule `start`/],
+  ['start: "a" & "b"', /line 1, `& "b"` cannot be read/],
+  ['start: /a/i', /flags/],
+])('%j is refused by its line', (source, reason) => {
+  expect(() => larkToGbnf(source)).toThrow(reason);
+});

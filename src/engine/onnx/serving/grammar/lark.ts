@@ -1,0 +1,69 @@
+// Lark grammars (`start: "a" b`, `B: /[0-9]+/`) → GBNF, for clients that send the one where the other is meant. What Lark does
+// behind the grammar's back (%ignore, %import, templates) has no counterpart and is refused.
+import { AppError } from '#domain/errors';
+import { literal } from './gbnf.ts';
+import { patternGrammar } from './pattern-grammar.ts';
+
+const RULE = /^\s*[?!]*([A-Za-z_]\w*)(?:\.-?\d+)?\s*:(?!:=)(.*)$/;
+
+export const isLark = (source: string): boolean =>
+  !source.includes('::=') && source.split('\n').some((line) => RULE.test(line));
+
+/** Throws `invalid_constraint`. */
+export function larkToGbnf(source: string): string {
+  const rules: { name: string; body: string }[] = [];
+  for (const [index, line] of source.split('\n').entries()) {
+    const text = line.replace(/^\s*\/\/.*$/, '').trim();
+    if (text === '') continue;
+    if (text.startsWith('%')) throw refusal(index, `\`${text.split(/\s/)[0]}\` cannot be converted`);
+    const rule = RULE.exec(text);
+    if (rule) rules.push({ name: nameOf(rule[1]!), body: convert(rule[2]!, index) });
+    else if (rules.length > 0) rules.at(-1)!.body += ` ${convert(text, index)}`;
+    else throw refusal(index, 'a rule looks like `name: …`');
+  }
+  if (!rules.some(({ name }) => name === 'root')) throw refusal(0, 'there is no rule `start`');
+  return rules.map(({ name, body }) => `${name} ::= ${body.trim() === '' ? '""' : body}`).join('\n');
+}
+
+const nameOf = (name: string): string => (name === 'start' ? 'root' : name === 'root' ? 'root_' : name);
+
+const TOKEN =
+  /\s+|"((?:\\.|[^"\\])*)"(i?)|\/((?:\\.|[^/\\])+)\/([a-z]*)|->\s*\w+|~\s*(\d+)(?:\s*\.\.\s*(\d+))?|([A-Za-z_]\w*)|[()|*+?]|(\[)|(\])|\/\/.*$/y;
+
+function convert(body: string, line: number): string {
+  let converted = '';
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < body.length) {
+    const at = TOKEN.lastIndex;
+    const match = TOKEN.exec(body);
+    if (!match) throw refusal(line, `\`${body.slice(at, at + 20)}\` cannot be read`);
+    const [token, text, anyCase, pattern, flags, from, to, name, open, close] = match;
+    if (text !== undefined) converted += anyCase ? inAnyCase(unescape(text)) : literal(unescape(text));
+    else if (pattern !== undefined) converted += expression(pattern, flags ?? '', line);
+    else if (from !== undefined) converted += `{${from},${to ?? from}}`;
+    else if (name !== undefined) converted += nameOf(name);
+    else if (open) converted += '(';
+    else if (close) converted += ')?';
+    else if (!token.startsWith('->') && !token.startsWith('//')) converted += token;
+  }
+  return converted;
+}
+
+function expression(pattern: string, flags: string, line: number): string {
+  if (flags !== '') throw refusal(line, `the flags \`${flags}\` of an expression cannot be converted`);
+  try {
+    return patternGrammar(`^(?:${pattern})$`, 'plain');
+  } catch (error) {
+    throw refusal(line, error instanceof Error ? error.message : String(error));
+  }
+}
+
+const inAnyCase = (text: string): string =>
+  `(${Array.from(text, (c) => (c.toLowerCase() === c.toUpperCase() ? literal(c) : `(${literal(c.toLowerCase())} | ${literal(c.toUpperCase())})`)).join(' ')})`;
+
+function unescape(text: string): string {
+  return JSON.parse(`"${text.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')}"`) as string;
+}
+
+const refusal = (line: number, reason: string): AppError =>
+  new AppError('invalid_constraint', `This Lark grammar cannot be used: in line ${line + 1}, ${reason}.`);
