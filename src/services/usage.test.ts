@@ -161,6 +161,20 @@ test('closing writes what is left at once, and again when that fails', async () 
   expect(events(log)).not.toContain('usage.lost');
 });
 
+test('closing waits for the write that is under way', async () => {
+  let finish = () => {};
+  const { usage, time, stored } = open(() => new Promise((resolve) => (finish = resolve)));
+  usage.record(use());
+  await time.advance(100);
+  let ended = false;
+  const closed = usage.close().then(() => (ended = true));
+  await time.advance(1_000);
+  expect(ended).toBe(false);
+  finish();
+  await closed;
+  expect((await stored()).requests).toBe(1);
+});
+
 test.each([
   ['fails', away],
   ['is stuck', () => new Promise<void>(() => {})],

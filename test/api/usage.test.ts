@@ -9,8 +9,17 @@ afterAll(() => server.close());
 
 const url = '/v1/chat/completions';
 interface UsageList {
-  data: { model: string; project: string; date: string; requests: number }[];
-  totals: { requests: number; prompt_tokens: number; cached_tokens: number; completion_tokens: number };
+  data: { id: string; model: string; project: string; date: string; api_key_id: string; requests: number }[];
+  first_id: string;
+  last_id: string;
+  has_more: boolean;
+  totals: {
+    requests: number;
+    prompt_tokens: number;
+    cached_tokens: number;
+    completion_tokens: number;
+    total_tokens: number;
+  };
 }
 const usage = async (query = '', headers = {}) =>
   (await send(server, { url: `/v1/usage${query}`, headers })).json<UsageList>();
@@ -28,6 +37,33 @@ test('whole answers and streams are counted to the token, by project', async () 
   expect((await usage('?start_date=2026-06-02')).data).toEqual([]);
 });
 
+test('pages follow one another, each with the totals of all', async () => {
+  const all = await usage();
+  const first = await usage('?limit=1');
+  expect(first).toMatchObject({ data: [all.data[0]], has_more: true, totals: all.totals });
+  expect([first.first_id, first.last_id]).toEqual([all.data[0]!.id, all.data[0]!.id]);
+  const second = await usage(`?limit=1&after=${first.last_id}`);
+  expect(second).toMatchObject({ data: [all.data[1]], has_more: false, totals: all.totals });
+  expect(await usage('?after=unknown')).toMatchObject({ data: [], first_id: '', last_id: '', totals: all.totals });
+});
+
+test('usage is told apart by key, model and day', async () => {
+  const { secret, key } = await server.apiKeys.create({ entity: 'team', name: 'theirs' });
+  const headers = { authorization: `Bearer ${secret}` };
+  await send(server, { url, headers, body: chat({ stream: true }) });
+  server.clock.advance(24 * 60 * 60 * 1000);
+  await send(server, { url, headers, body: chat() });
+  const { data, totals } = await usage(`?api_key_id=${key.id}&model=${BASE}`, headers);
+  expect(data.map(({ date, api_key_id, requests }) => [date, api_key_id, requests])).toEqual([
+    ['2026-06-01', key.id, 1],
+    ['2026-06-02', key.id, 1],
+  ]);
+  expect(totals.total_tokens).toBe(totals.prompt_tokens + totals.completion_tokens);
+  expect((await usage('?api_key_id=another', headers)).totals.requests).toBe(0);
+  expect((await usage('?model=another', headers)).totals.requests).toBe(0);
+  expect((await usage('?start_date=2026-06-02&end_date=2026-06-02', headers)).totals.requests).toBe(1);
+});
+
 test('another entity sees nothing of it', async () => {
   const { secret } = await server.apiKeys.create({ entity: 'others', name: 'theirs' });
   expect((await usage('', { authorization: `Bearer ${secret}` })).totals.requests).toBe(0);
@@ -41,6 +77,8 @@ test('a project of another team is refused', async () => {
 
 test('days that are none, or run backwards, are refused by place', async () => {
   const refused = async (query: string) => faults(await send(server, { url: `/v1/usage${query}` }));
+  expect(await refused('?end_date=2026-02-30')).toEqual(['query.end_date string_pattern_mismatch']);
+  expect(await refused('?limit=101')).toEqual(['query.limit less_than_equal']);
   expect(await refused('?start_date=yesterday')).toEqual(['query.start_date string_pattern_mismatch']);
   expect(await refused('?start_date=2026-06-02&end_date=2026-06-01')).toEqual(['query.end_date value_error']);
 });
