@@ -1,5 +1,5 @@
 // The peer for sampling: llama.cpp through node-llama-cpp, same shape, same threads, greedy. Null when bench/ has not been
-// installed (`npm ci --prefix bench/peers --ignore-scripts`).
+// installed (`npm install --prefix bench/peers --ignore-scripts`).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -73,7 +73,7 @@ async function benchSampling(
     await openWhetstone(modelDirectory, precision, threads),
     await openLlamaCpp(config!, peerPrecision, threads),
   ].filter((s) => s !== null);
-  if (contestants.length === 1) say('llama.cpp is not installed: npm ci --prefix bench/peers --ignore-scripts');
+  if (contestants.length === 1) say('llama.cpp is not installed: npm install --prefix bench/peers --ignore-scripts');
   const measurements: Measurement[] = [];
   measurements.push({
     what: `${precision} prefill ${PREFILL_TOKENS}`,
