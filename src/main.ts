@@ -68,6 +68,8 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   open.add(() => lock.release());
   const storage = await openStorage(config.dataDirectory);
   open.add(() => storage.close());
+  const usage = createUsage({ storage: storage.usage, log });
+  open.add(() => usage.close());
   const blobs = await openFilesystemBlobs({ root: join(config.dataDirectory, 'blobs') });
   const hosted = await Promise.all(config.models.map((name) => openHostedModel(name, config, blobs, log, open)));
   const [first, ...others] = unique(hosted);
@@ -95,8 +97,6 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     deadlineMs: config.healthDeadlineMs,
   });
   const sampledTokens = createSampledTokens();
-  const usage = createUsage({ storage: storage.usage, log });
-  open.add(() => usage.close());
   const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
   if (sandbox) open.add(() => sandbox.close());
   const app = createApp({

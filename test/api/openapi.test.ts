@@ -61,6 +61,7 @@ test('answers and failures fit the schemas', async () => {
     ['/v1/chat/completions', { url: '/v1/chat/completions', body: chat({ model: 'default/p/m', n: 2, return_token_ids: true }) }],
     ['/v1/chat/completions', { url: '/v1/chat/completions', body: {} }],
     ['/v1/chat/completions', { url: '/v1/chat/completions', body: chat({ model: 'nope' }) }],
+    ['/v1/usage', { url: '/v1/usage' }],
     ['/v1/models', { url: '/v1/models' }],
     ['/v1/models', { url: '/v1/models', headers: { authorization: '' } }],
     ['/v1/models/{model}', { url: `/v1/models/${BASE}` }],

@@ -1,0 +1,74 @@
+// The official openai package for Node, unmodified. Plain requests and errors are in test/api/server.test.ts too.
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEY, MODEL, openStarterServer, WEATHER_PARAMETERS, WEATHER_QUESTION, YES_OR_NO, type StarterServer } from './starter-server.ts'; // prettier-ignore
+
+let server: StarterServer;
+let openai: OpenAI;
+beforeAll(async () => {
+  server = await openStarterServer();
+  openai = new OpenAI({ baseURL: server.baseUrl, apiKey: KEY, maxRetries: 0, project: 'research' });
+});
+afterAll(() => server.close());
+
+const ask = (content: string) => ({ model: MODEL, messages: [{ role: 'user' as const, content }], temperature: 0 });
+const tools = [{ type: 'function' as const, function: { name: 'get_weather', description: 'Tells the weather', parameters: WEATHER_PARAMETERS } }]; // prettier-ignore
+
+test('several choices, with logprobs', async () => {
+  const { choices, usage } = await openai.chat.completions.create({ ...ask('Hello!'), temperature: 1, n: 3, logprobs: true, top_logprobs: 2 }); // prettier-ignore
+  expect(choices.map(({ index }) => index)).toEqual([0, 1, 2]);
+  const tokens = choices.reduce((sum, { logprobs }) => sum + logprobs!.content!.length, 0);
+  expect(tokens).toBe(usage!.completion_tokens);
+});
+
+describe('tools', () => {
+  test('the model calls of its own accord, and goes on with the result', async () => {
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: WEATHER_QUESTION }];
+    const first = await openai.chat.completions.create({ model: MODEL, messages, tools, temperature: 0 });
+    const { message, finish_reason: reason } = first.choices[0]!;
+    expect(reason).toBe('tool_calls');
+    const call = message.tool_calls![0]!;
+    expect(call.type === 'function' && JSON.parse(call.function.arguments)).toEqual({ city: 'Paris' });
+    messages.push(message, { role: 'tool', tool_call_id: call.id, content: '{"sky": "rainy", "degrees": 12}' });
+    const second = await openai.chat.completions.create({ model: MODEL, messages, tools, temperature: 0 });
+    expect(second.choices[0]!.message.content).toContain('rainy');
+  });
+
+  test.each(['required', { type: 'function', function: { name: 'get_weather' } }] as const)('%j forces a call, also in a stream', async (tool_choice) => {
+    const stream = openai.chat.completions.stream({ ...ask('Hello!'), tools, tool_choice, parallel_tool_calls: false, max_tokens: 100 });
+    const { message } = (await stream.finalChatCompletion()).choices[0]!;
+    expect(message.tool_calls).toHaveLength(1);
+    expect(JSON.parse(message.tool_calls![0]!.function.arguments)).toHaveProperty('city');
+  }); // prettier-ignore
+
+  test('a stream of a free call is what the whole answer is', async () => {
+    const whole = await openai.chat.completions.create({ ...ask(WEATHER_QUESTION), tools });
+    const streamed = await openai.chat.completions.stream({ ...ask(WEATHER_QUESTION), tools }).finalChatCompletion();
+    const calls = ({ choices }: typeof whole) => choices[0]!.message.tool_calls!.map((call) => call.type === 'function' && call.function);
+    expect(calls(streamed)).toMatchObject(calls(whole));
+    expect(streamed.choices[0]!.finish_reason).toBe('tool_calls');
+  }); // prettier-ignore
+});
+
+test('structured output parses', async () => {
+  const response_format = { type: 'json_schema', json_schema: { name: 'answer', schema: YES_OR_NO, strict: true } } as const;
+  const completion = await openai.chat.completions.parse({ ...ask('Is two more than one?'), response_format });
+  const parsed = completion.choices[0]!.message.parsed as unknown as { answer: string };
+  expect(['yes', 'no']).toContain(parsed.answer);
+}); // prettier-ignore
+
+test('errors are of the client’s own kinds', async () => {
+  const refused = (fields: object) => openai.chat.completions.create({ ...ask('Hi'), ...fields });
+  await expect(refused({ model: 'nope' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  await expect(refused({ temperature: -1 })).rejects.toBeInstanceOf(OpenAI.UnprocessableEntityError);
+  await expect(refused({ max_tokens: 1e6 })).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
+  const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'never' } } };
+  await expect(refused({ response_format })).rejects.toMatchObject({ status: 422, message: expect.stringContaining('no type of JSON') as string }); // prettier-ignore
+});
+
+test('an aborted stream ends', async () => {
+  const stream = await openai.chat.completions.create({ ...ask('Hello!'), stream: true, max_tokens: 200, ignore_eos: true } as OpenAI.ChatCompletionCreateParamsStreaming); // prettier-ignore
+  let chunks = 0;
+  for await (const _ of stream) if (chunks++ === 3) break;
+  expect(chunks).toBe(4);
+});

@@ -1,0 +1,41 @@
+// The server as `whetstone serve` starts it, on the starter model: what the clients' tests talk to.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '#base/log';
+import { readServerConfig } from '../../src/config.ts';
+import { startServer } from '../../src/main.ts';
+
+export const KEY = 'wk-clients';
+export const MODEL = 'whetstone/starter';
+
+export interface StarterServer {
+  readonly baseUrl: string;
+  close(): Promise<void>;
+}
+
+export async function openStarterServer(): Promise<StarterServer> {
+  const data = await mkdtemp(join(tmpdir(), 'whetstone-clients-'));
+  const server = await startServer(readServerConfig({ data, port: '0' }, { WHETSTONE_API_KEY: KEY }), silentLog);
+  return {
+    baseUrl: `${server.url}/v1`,
+    async close() {
+      await server.close();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A question that the starter answers with a call when it may, and what it can call. */
+export const WEATHER_QUESTION = 'What is the weather in Paris?';
+export const WEATHER_PARAMETERS = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+} as const;
+export const YES_OR_NO = {
+  type: 'object',
+  properties: { answer: { type: 'string', enum: ['yes', 'no'] } },
+  required: ['answer'],
+  additionalProperties: false,
+} as const;
