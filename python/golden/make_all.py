@@ -9,8 +9,10 @@ warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own int
 
 import make_models  # noqa: E402
 import make_safetensors  # noqa: E402
+import make_sampling  # noqa: E402
 import make_tokenizers  # noqa: E402
 
 make_safetensors.main()
 make_tokenizers.main()
 make_models.main()
+make_sampling.main()
