@@ -10,7 +10,7 @@ export type Constraint =
       readonly anyWhitespace: boolean;
       /** A regular expression for the white space instead; null: any. */
       readonly whitespacePattern: string | null;
-      /** Objects have the properties that their schema names and no others, even where it does not forbid them. */
+      /** Objects have the properties that their schema names, if it names some, and no others unless it says so. */
       readonly strict: boolean;
     }
   /** The whole text matches. */

@@ -19,7 +19,7 @@ export const structuredOutputs = z
     structural_tag: z.string().nullish().meta({ description: 'JSON text of a structural tag: free text, then parts that keep to schemas.' }),
     disable_fallback: boolean().nullish().meta({ description: 'Accepted; there is one grammar engine here.' }),
     disable_any_whitespace: boolean().nullish().meta({ description: 'Compact JSON.' }),
-    disable_additional_properties: boolean().nullish().meta({ description: 'Objects have no properties but those in the schema.' }),
+    disable_additional_properties: boolean().nullish().meta({ description: 'Objects have no properties but those in the schema, where that does not say otherwise. Default: true.' }),
     whitespace_pattern: z.string().nullish().meta({ description: 'Regular expression for white space in JSON.' }),
   })
   .superRefine((value, ctx) => {
@@ -37,7 +37,11 @@ export const responseFormat = z
         name: z.string(),
         description: z.string().nullish(),
         schema: z.looseObject({}).nullish(),
-        strict: boolean().nullish().meta({ description: 'Accepted: schemas are always kept to.' }),
+        strict: boolean()
+          .nullish()
+          .meta({
+            description: 'Schemas are always kept to. false: objects may have more properties than theirs names.',
+          }),
       })
       .nullish(),
     format: z.looseObject({}).nullish(),
@@ -64,7 +68,7 @@ export function constraintOf(outputs: StructuredOutputs): Constraint {
       source: typeof json === 'string' ? json : JSON.stringify(json),
       anyWhitespace: outputs.disable_any_whitespace !== true,
       whitespacePattern: outputs.whitespace_pattern ?? null,
-      strict: outputs.disable_additional_properties === true,
+      strict: outputs.disable_additional_properties !== false,
     };
   }
   if (typeof regex === 'string') return { kind: 'regex', source: regex };
@@ -78,7 +82,12 @@ export function constraintOf(outputs: StructuredOutputs): Constraint {
 export function formatConstraint(format: ResponseFormat): Constraint | null {
   if (format.type === 'text') return null;
   if (format.type === 'json_object') return ANY_OBJECT;
-  if (format.type === 'json_schema') return { ...ANY_OBJECT, source: JSON.stringify(format.json_schema!.schema) };
+  if (format.type === 'json_schema')
+    return {
+      ...ANY_OBJECT,
+      source: JSON.stringify(format.json_schema!.schema),
+      strict: format.json_schema!.strict !== false,
+    };
   return { kind: 'structural_tag', source: currentForm(JSON.stringify(format)) };
 }
 

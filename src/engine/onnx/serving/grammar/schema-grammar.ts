@@ -13,7 +13,7 @@ export interface SchemaGrammarOptions {
   readonly anyWhitespace: boolean;
   /** A regular expression instead; null: up to 32 spaces, tabs and line breaks. */
   readonly whitespacePattern: string | null;
-  /** Objects have no other properties than those in their schema, also where it does not forbid them. */
+  /** Objects have no other properties than those that their schema names, if it names some and says nothing of others. */
   readonly strict: boolean;
 }
 
@@ -124,8 +124,9 @@ export function schemaGrammar(
   /** Properties in the order of the schema, then others. Rule i·0: nothing was written before property i; i·1: something was. */
   function object(schema: Json, path: string, depth: number, name: string): string {
     const required = namesOf(schema.required, `${path}/required`);
-    const rest = strict && schema.additionalProperties === undefined ? false : (schema.additionalProperties ?? !(schema.unevaluatedProperties === false)); // prettier-ignore
     const described = isJson(schema.properties) ? schema.properties : {};
+    const isClosed = strict && Object.keys(described).length > 0;
+    const rest = schema.additionalProperties ?? !(isClosed || schema.unevaluatedProperties === false);
     const missing = required.filter((key) => !Object.hasOwn(described, key));
     if (rest === false && missing.length > 0)
       throw refusal(`${path}/required`, `\`${missing[0]}\` is required, but other properties are forbidden`);
