@@ -15,7 +15,7 @@ export function templateMessages(messages: readonly ChatMessage[], traits: Templ
 function templateMessage(message: ChatMessage, index: number, traits: TemplateTraits): TemplateMessage {
   const { role, content, tool_calls: toolCalls, ...rest } = message;
   const result: TemplateMessage = {
-    role: role === 'developer' && !traits.knowsDeveloper ? 'system' : role,
+    role: templateRole(role, traits),
     content: templateContent(content, index, traits),
   };
   // A key with null would be "defined" to a template; to a client it means the same as no key.
@@ -28,6 +28,12 @@ function templateMessage(message: ChatMessage, index: number, traits: TemplateTr
       templateToolCall(call, `messages[${index}].tool_calls[${at}]`, traits),
     );
   return result;
+}
+
+/** What most templates call it, where this one has no words for it. */
+function templateRole(role: string, { knowsDeveloper, knowsFunction }: TemplateTraits): string {
+  if (role === 'developer' && !knowsDeveloper) return 'system';
+  return role === 'function' && !knowsFunction ? 'tool' : role;
 }
 
 function templateContent(content: ChatMessage['content'], index: number, traits: TemplateTraits): unknown {

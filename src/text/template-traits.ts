@@ -7,8 +7,9 @@ export interface TemplateTraits {
   readonly content: 'string' | 'parts' | 'either';
   /** `text`: it puts the arguments of tool calls between strings, so they must be JSON already. */
   readonly toolArguments: 'object' | 'text';
-  /** It has words for developer messages of its own. */
+  /** It has words of its own for developer messages, and for results in the older role `function`. */
   readonly knowsDeveloper: boolean;
+  readonly knowsFunction: boolean;
 }
 
 export function readTemplateTraits(program: JinjaNode): TemplateTraits {
@@ -26,7 +27,16 @@ export function readTemplateTraits(program: JinjaNode): TemplateTraits {
     content: loops ? (asks ? 'either' : 'parts') : 'string',
     toolArguments: nodes.some(addsArguments) ? 'text' : 'object',
     knowsDeveloper: nodes.some((node) => node.type === 'StringLiteral' && node.value === 'developer'),
+    knowsFunction: nodes.some((node) => isFunctionRole(node)),
   };
+}
+
+/** `role == 'function'`: the word alone is also a type of tools. */
+function isFunctionRole(node: JinjaNode): boolean {
+  if (node.type !== 'BinaryExpression') return false;
+  const isWord = (side: unknown) => isJinjaNode(side) && side.type === 'StringLiteral' && side.value === 'function';
+  const isRole = (side: unknown) => isMember(side, 'role') || (isJinjaNode(side) && side.value === 'role');
+  return (isWord(node.right) && isRole(node.left)) || (isWord(node.left) && isRole(node.right));
 }
 
 /** `x | filter`, `x if …`, `x[a:b]` → `x`: what a loop goes through, or a test is about. */

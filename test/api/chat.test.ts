@@ -206,6 +206,13 @@ describe('a request', () => {
     accepted('may write numbers and booleans as strings', { temperature: '0.5', n: '1', seed: ' 7 ', max_tokens: '4', logprobs: 'yes' }),
     accepted('may have no model: the first base model answers', { model: null }),
     accepted('may instruct as developer', { messages: [{ role: 'developer', content: 'Be brief.' }, { role: 'user', content: 'Go' }] }),
+    accepted('may hold custom tool calls, functions’ results and roles of one’s own', {
+      messages: [
+        { role: 'user', content: 'Shell?' },
+        { role: 'assistant', tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'shell', input: 'ls' } }] },
+        { role: 'function', name: 'shell', content: 'a.txt' },
+      ],
+    }),
     accepted('may hold tool calls and their results', {
       messages: [
         { role: 'user', content: 'Weather?' },

@@ -8,11 +8,22 @@ const text = z.string();
 const part = union({ str: text, dict: z.looseObject({ type: text }) });
 const content = union({ str: text, 'list[part]': z.array(part) });
 
-const toolCall = z.looseObject({
+const functionCall = z.looseObject({
   id: text.optional(),
   type: text.optional(),
   function: z.looseObject({ name: text, arguments: text.nullish().transform((value) => value ?? '') }),
 });
+
+/** A call with free text: to templates, a function with one argument. */
+const customCall = z
+  .looseObject({ id: text.optional(), type: z.literal('custom'), custom: z.looseObject({ name: text, input: text }) })
+  .transform(({ id, custom: { name, input } }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify({ input }) },
+  }));
+
+const toolCall = union({ function: functionCall, custom: customCall });
 
 const anyMessage = z.looseObject({
   role: text.meta({
