@@ -37,11 +37,9 @@ export const responseFormat = z
         name: z.string(),
         description: z.string().nullish(),
         schema: z.looseObject({}).nullish(),
-        strict: boolean()
-          .nullish()
-          .meta({
-            description: 'Schemas are always kept to. false: objects may have more properties than theirs names.',
-          }),
+        strict: boolean().nullish().meta({
+          description: 'Schemas are always kept to. false: objects may have more properties than theirs names.',
+        }),
       })
       .nullish(),
     format: z.looseObject({}).nullish(),
