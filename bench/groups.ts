@@ -45,8 +45,11 @@ export async function timeGroups(modelDirectory: string, threads: number, rounds
     },
   ];
   const samples = contestants.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, contestant] of contestants.entries()) samples[i]!.push(await contestant.run(round));
+  for (let round = 0; round < rounds + 1; round++) {
+    for (const [i, contestant] of contestants.entries()) {
+      const tokensPerSecond = await contestant.run(round);
+      if (round > 0) samples[i]!.push(tokensPerSecond); // the first round warms up
+    }
   }
   await sharing.close();
   await alone.close();
