@@ -2,12 +2,6 @@
 // read in api/schema/trajectory.ts. How turns become tokens is training/tokenize.ts.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 
-/** `token` is `token_id:N` or the token's text; logprob in nats, null where it was not finite. */
-export interface TokenLogprob {
-  readonly token: string;
-  readonly logprob: number | null;
-}
-
 /** A message that is context only. */
 export interface MessageTurn {
   readonly kind: 'message';
@@ -19,8 +13,10 @@ export interface SampledTurn {
   readonly kind: 'sampled';
   readonly message: ChatMessage;
   readonly finishReason: string;
-  readonly logprobs: readonly TokenLogprob[] | null;
-  readonly tokenIds: readonly number[] | null;
+  /** What was sampled: ids, or the text of a token where the client has only that. Null: the turn carries none. */
+  readonly tokens: readonly (number | string)[] | null;
+  /** Of each token, nats; null where it was not finite. Null: none came. */
+  readonly logprobs: readonly (number | null)[] | null;
   readonly promptTokenIds: readonly number[] | null;
 }
 
@@ -60,4 +56,29 @@ export interface RlConfigInput {
   readonly epsilon?: number;
   readonly epsilonHigh?: number;
   readonly packedSequenceLength?: number;
+  readonly importanceSamplingLevel?: 'token' | 'sequence' | 'average' | 'geometric_average';
+  readonly maskProbRatio?: boolean;
+  /** max_negative_advantage_importance_sampling_weight */
+  readonly ratioMax?: number;
+  /** vendor_k2_tau */
+  readonly tau?: number;
+  readonly truncatedImportanceSampling?: number;
+  readonly precalculateLogprobs?: boolean;
+  readonly allowTrainingWithoutLogprobs?: boolean;
+  readonly klPenaltyCoefficient?: number;
+  readonly klPenaltySource?: 'current_learner' | 'sample';
+  readonly klReference?: KlReference;
+  /** num_trajectories_learning_rate_multiplier_power */
+  readonly sequenceCountPower?: number;
+  readonly scaleLearningRateByRewardStdDev?: boolean;
+  /** logprob_calculation_chunk_size */
+  readonly logprobChunkSize?: number;
 }
+
+/** The policy that KL is measured against; without one, the base model. */
+export type KlReference =
+  | { readonly step: number }
+  /** Steps before the one the job starts from; not before step 0. */
+  | { readonly stepLag: number }
+  /** Another model's checkpoint, by the name that chat requests use. */
+  | { readonly checkpointName: string };

@@ -12,7 +12,9 @@ export type LossExpression =
   /** condition is 0 or 1 */
   | { op: 'where'; condition: LossExpression; x: LossExpression; y: LossExpression }
   /** mean of x over the tokens that share TrainingRow.sequenceIds, given back to each of them */
-  | { op: 'sequenceMean'; x: LossExpression };
+  | { op: 'sequenceMean'; x: LossExpression }
+  /** over all trained tokens of the row, given back to each; only the mean carries a gradient */
+  | { op: 'mean' | 'largest' | 'smallest'; x: LossExpression };
 
 export interface LossProgram {
   /** Identifies the shape of the program, so that engines can cache what they compile. */

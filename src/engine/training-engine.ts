@@ -71,15 +71,31 @@ export interface OpenSessionOptions {
   readonly lora: LoraConfig;
   /** Start with zero optimizer moments even if `from` has them. */
   readonly resetOptimizer?: boolean;
+  /** Trained tokens whose logits may be in memory at once. Default: the engine's choice. */
+  readonly headTokensMax?: number;
+}
+
+/** How much training fits. */
+export interface TrainingLimits {
+  /** Tokens of the longest sequence that the model reads. */
+  readonly contextLength: number;
+  /** Tokens that fit in one row: the context, or less where memory ends first. */
+  readonly rowLengthMax: number;
+  /** A row of n tokens peaks at about fixedBytes + n · bytesPerToken + n² · bytesPerPair. */
+  readonly memory: {
+    readonly budgetBytes: number;
+    readonly fixedBytes: number;
+    readonly bytesPerToken: number;
+    readonly bytesPerPair: number;
+  };
 }
 
 /**
  * One session at a time. Codes thrown: `engine_unavailable` (its process died or is starting: open a new session and
- * replay), `bad_model_files`, `invalid_request` (row longer than maxRowLength), `cancelled`.
+ * replay), `bad_model_files`, `invalid_request` (row longer than rowLengthMax), `cancelled`.
  */
 export interface TrainingEngine {
-  /** Tokens that fit in one row. */
-  readonly maxRowLength: number;
+  readonly limits: TrainingLimits;
   open(options: OpenSessionOptions, signal: AbortSignal): Promise<TrainingSession>;
   status(): { ready: boolean; busy: boolean; restarts: number; lastFailure: string | null };
   close(): Promise<void>;

@@ -14,7 +14,7 @@ import { randomPrompt } from './inference-engine.ts';
 
 export interface TrainingEngineOptions {
   readonly modelDirectory: string;
-  readonly maxRowLength: number;
+  readonly rowLengthMax: number;
   readonly threads: number;
 }
 
@@ -53,7 +53,7 @@ export function trainingEngineContract(
     let session: TrainingSession | undefined;
     let directories = 0;
 
-    const openEngine = () => open({ modelDirectory: model.directory, maxRowLength: MAX_ROW_LENGTH, threads: 1 });
+    const openEngine = () => open({ modelDirectory: model.directory, rowLengthMax: MAX_ROW_LENGTH, threads: 1 });
     beforeAll(async () => {
       model = await writeTinyModel();
       scratch = await mkdtemp(join(tmpdir(), 'whetstone-training-contract-'));
@@ -293,7 +293,7 @@ export function trainingEngineContract(
     });
 
     test('the longest row fits', async () => {
-      expect(engine.maxRowLength).toBe(MAX_ROW_LENGTH);
+      expect(engine.limits.rowLengthMax).toBe(MAX_ROW_LENGTH);
       const row = plainRow(randomPrompt(MAX_ROW_LENGTH, 7), {});
       expect((await (await start()).forwardBackward(row, crossEntropy)).loss).toBeGreaterThan(0);
     });

@@ -1,6 +1,7 @@
 // The losses of python/golden/losses.py as the programs that jobs train with. Cross-entropy is without weights there.
 import type { LossProgram } from '#engine/loss-program';
 import { policyLoss } from '#training/losses';
+import { lossConfig } from '../training/loss-config.ts';
 import type { LossName, ModelExpectations } from './fixture.ts';
 
 export function goldenLoss(name: LossName, clipRanges: ModelExpectations['clip']): LossProgram {
@@ -9,5 +10,5 @@ export function goldenLoss(name: LossName, clipRanges: ModelExpectations['clip']
   }
   const kind = name.startsWith('ppo') ? 'ppo' : 'cispo';
   const { epsilon, epsilonHigh } = clipRanges[kind];
-  return policyLoss({ kind, epsilon, epsilonHigh });
+  return policyLoss(lossConfig({ kind, epsilon, epsilonHigh }));
 }

@@ -45,7 +45,7 @@ export async function openGraph(config: DecoderConfig, lora: LoraShape | null, l
   return {
     trained,
     async run(rows) {
-      const results = await session.run({ ...rowFeeds(rows), ...lossFeeds(rows, loss), ...feeds });
+      const results = await session.run({ ...rowFeeds(rows, 5), ...lossFeeds(rows, loss), ...feeds });
       return {
         loss: results['loss']![0]!,
         metrics: (name) => results[`metric.${name}`]![0]!,

@@ -31,7 +31,7 @@ const log = createRecordingLog();
 beforeAll(async () => {
   model = await writeTinyModel();
   scratch = await mkdtemp(join(tmpdir(), 'whetstone-training-'));
-  const options = { modelDirectory: model.directory, threads: 1, maxRowLength: 64, baseModelName: 'tiny' };
+  const options = { modelDirectory: model.directory, threads: 1, rowLengthMax: 64, baseModelName: 'tiny' };
   engine = await openTrainingEngine({ ...options, log });
 });
 afterAll(async () => {
@@ -59,14 +59,14 @@ test('training in a child gives the very bytes of training in this process, and 
   const inProcess = await createOnnxTrainingEngine({
     modelDirectory: model.directory,
     threads: 1,
-    maxRowLength: 64,
+    rowLengthMax: 64,
     baseModelName: 'tiny',
     log: silentLog,
   });
   const expected = await train(await open(inProcess), 'in-process');
   await inProcess.close();
 
-  expect(engine.maxRowLength).toBe(64);
+  expect(engine.limits.rowLengthMax).toBe(64);
   const session = await open(engine);
   expect(engine.status()).toMatchObject({ ready: true, busy: true });
   expect(await train(session, 'hosted')).toEqual(expected);

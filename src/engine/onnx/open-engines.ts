@@ -42,7 +42,10 @@ export interface OpenInferenceOptions extends OpenEngineOptions {
 }
 
 export interface OpenTrainingOptions extends OpenEngineOptions {
-  readonly maxRowLength?: number;
+  /** For the rows of a job, beside the weights. Default: 40 % of the machine's memory. */
+  readonly memoryBytes?: number;
+  /** A limit of the row's length below the memory's. */
+  readonly rowLengthMax?: number;
   /** Written into adapter_config.json as base_model_name_or_path. */
   readonly baseModelName?: string;
 }
@@ -59,6 +62,7 @@ export function openInferenceEngine(options: OpenInferenceOptions): Promise<Infe
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
 export function openTrainingEngine(options: OpenTrainingOptions): Promise<TrainingEngine> {
   const { modelDirectory, log, threads = availableParallelism(), timings = TRAINING_TIMINGS } = options;
-  const { maxRowLength = null, baseModelName = null } = options;
-  return openHostedTrainingEngine({ modelDirectory, threads, maxRowLength, baseModelName, timings, log });
+  const { memoryBytes = null, rowLengthMax = null, baseModelName = null } = options;
+  const start = { modelDirectory, threads, memoryBytes, rowLengthMax, baseModelName };
+  return openHostedTrainingEngine({ ...start, timings, log });
 }

@@ -1,23 +1,15 @@
 // Reverse-mode differentiation over the nodes of a graph: the gradient is more nodes in the same graph. Knows the rule of
 // each op and nothing of models. Checked against finite differences, op by op and through whole decoders.
 import { invariant } from '#base/invariant';
-import { sameShape, type Graph, type Node, type Value } from './graph.ts';
+import { sameShape, type Graph, type GradientRule, type Node, type Value } from './graph.ts';
 import * as ops from './ops.ts';
-
-/** Gradients of the inputs, given those of the outputs (null: zero). Only `wanted` inputs need one. */
-type Rule = (
-  g: Graph,
-  node: Node,
-  grads: readonly (Value | null)[],
-  wanted: readonly boolean[],
-) => readonly (Value | null)[];
 
 /** ∂loss/∂x for each x of `wrt`; loss is a scalar (`[]` or all sizes 1). */
 export function gradients(g: Graph, loss: Value, wrt: readonly Value[]): Value[] {
   const active = new Set(wrt);
   for (const node of g.nodes) {
     if (isIdentity(node)) continue; // stopGradient
-    if (node.inputs.some((x) => x && active.has(x))) {
+    if (readBy(node).some((x) => x && active.has(x))) {
       for (const y of node.outputs) if (y.dtype === 'float32') active.add(y);
     }
   }
@@ -26,12 +18,13 @@ export function gradients(g: Graph, loss: Value, wrt: readonly Value[]): Value[]
   for (const node of [...g.nodes].reverse()) {
     const outputGrads = node.outputs.map((y) => grads.get(y) ?? null);
     if (isIdentity(node) || outputGrads.every((x) => x === null)) continue;
-    const wanted = node.inputs.map((x) => x !== null && active.has(x));
+    const read = readBy(node);
+    const wanted = read.map((x) => x !== null && active.has(x));
     if (!wanted.includes(true)) continue;
-    const rule = RULES[node.op];
+    const rule = node.gradient ?? RULES[node.op];
     invariant(rule, `no gradient rule for ${node.op}`);
     rule(g, node, outputGrads, wanted).forEach((grad, i) => {
-      const x = node.inputs[i];
+      const x = read[i];
       if (!x || !grad || !wanted[i]) return;
       const known = grads.get(x);
       grads.set(x, known ? ops.add(g, known, grad) : grad);
@@ -39,6 +32,8 @@ export function gradients(g: Graph, loss: Value, wrt: readonly Value[]): Value[]
   }
   return wrt.map((x) => grads.get(x) ?? ops.zerosLike(g, x));
 }
+
+const readBy = ({ inputs, captured }: Node): readonly (Value | null)[] => [...inputs, ...captured];
 
 const isIdentity = (node: Node): boolean => node.op === 'Identity';
 
@@ -53,7 +48,7 @@ function unbroadcast(g: Graph, grad: Value, x: Value): Value {
 }
 
 /** A rule for ops with one output and two broadcasting inputs. */
-function binaryRule(dx: (g: Graph, grad: Value, x: Value, y: Value) => Value, dy: typeof dx): Rule {
+function binaryRule(dx: (g: Graph, grad: Value, x: Value, y: Value) => Value, dy: typeof dx): GradientRule {
   return (g, { inputs }, [grad], [wantX, wantY]) => {
     const [x, y] = inputs as [Value, Value];
     return [wantX ? unbroadcast(g, dx(g, grad!, x, y), x) : null, wantY ? unbroadcast(g, dy(g, grad!, x, y), y) : null];
@@ -61,19 +56,19 @@ function binaryRule(dx: (g: Graph, grad: Value, x: Value, y: Value) => Value, dy
 }
 
 /** A rule for elementwise ops; `y` is the op's own output. */
-function unaryRule(dx: (g: Graph, grad: Value, x: Value, y: Value) => Value): Rule {
+function unaryRule(dx: (g: Graph, grad: Value, x: Value, y: Value) => Value): GradientRule {
   return (g, { inputs, outputs }, [grad]) => [dx(g, grad!, inputs[0]!, outputs[0]!)];
 }
 
 /** Where the condition on (x, y) holds, the gradient goes to x, elsewhere to y. At a tie it goes to y. */
-function selectRule(condition: (g: Graph, x: Value, y: Value) => Value): Rule {
+function selectRule(condition: (g: Graph, x: Value, y: Value) => Value): GradientRule {
   return binaryRule(
     (g, grad, x, y) => ops.mul(g, grad, ops.toFloat(g, condition(g, x, y))),
     (g, grad, x, y) => ops.mul(g, grad, ops.toFloat(g, ops.not(g, condition(g, x, y)))),
   );
 }
 
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, GradientRule>> = {
   Add: binaryRule(
     (_g, grad) => grad,
     (_g, grad) => grad,

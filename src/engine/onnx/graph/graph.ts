@@ -16,7 +16,15 @@ export interface Value {
   readonly producer: Node | null;
 }
 
-export type Attribute = number | string | readonly number[] | { readonly float: number };
+export type Attribute = number | string | readonly number[] | { readonly float: number } | Graph;
+
+/** Gradients of a node's inputs and captured values, given those of its outputs (null: zero). Only `wanted` ones are needed. */
+export type GradientRule = (
+  g: Graph,
+  node: Node,
+  grads: readonly (Value | null)[],
+  wanted: readonly boolean[],
+) => readonly (Value | null)[];
 
 export interface Node {
   readonly op: string;
@@ -26,6 +34,16 @@ export interface Node {
   readonly inputs: readonly (Value | null)[];
   readonly outputs: readonly Value[];
   readonly attributes: Readonly<Record<string, Attribute>>;
+  /** Values of this graph that a graph among the attributes reads. */
+  readonly captured: readonly Value[];
+  /** Where the op's name does not say how it is differentiated. */
+  readonly gradient: GradientRule | null;
+}
+
+export interface NodeExtras {
+  readonly domain?: string;
+  readonly captured?: readonly Value[];
+  readonly gradient?: GradientRule;
 }
 
 export type InitializerData = Float32Array | BigInt64Array | Uint8Array;
@@ -46,7 +64,13 @@ export class Graph {
   readonly initializers: Initializer[] = [];
   readonly outputs: Value[] = [];
   #next = 0;
+  readonly #prefix: string;
   readonly #integers = new Map<string, Value>();
+
+  /** A graph inside a node needs names of its own: a prefix for all that it makes. */
+  constructor(prefix = '') {
+    this.#prefix = prefix;
+  }
 
   input(name: string, dtype: Dtype, shape: Shape): Value {
     const value: Value = { name, dtype, shape, producer: null };
@@ -84,10 +108,10 @@ export class Graph {
     inputs: readonly (Value | null)[],
     outputs: readonly OutputSpec[],
     attributes: Readonly<Record<string, Attribute>> = {},
-    domain = '',
+    { domain = '', captured = [], gradient }: NodeExtras = {},
   ): readonly Value[] {
     const made: Value[] = [];
-    const node: Node = { op, domain, inputs, outputs: made, attributes };
+    const node: Node = { op, domain, inputs, outputs: made, attributes, captured, gradient: gradient ?? null };
     for (const spec of outputs) made.push({ ...spec, name: this.#name(op), producer: node });
     this.nodes.push(node);
     return made;
@@ -102,7 +126,7 @@ export class Graph {
   }
 
   #name(stem: string): string {
-    return `${stem}_${this.#next++}`;
+    return `${this.#prefix}${stem}_${this.#next++}`;
   }
 }
 

@@ -71,7 +71,7 @@ export function matmul(g: Graph, a: Value, b: Value, { transposeA, transposeB, a
   const output = { dtype: a.dtype, shape };
   if (!transposeA && !transposeB && alpha === undefined) return one(g.node('MatMul', [a, b], [output]));
   const attributes = { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: alpha ?? 1 } };
-  return one(g.node('FusedMatMul', [a, b], [output], attributes, 'com.microsoft'));
+  return one(g.node('FusedMatMul', [a, b], [output], attributes, { domain: 'com.microsoft' }));
 }
 
 function lastTwo(shape: Shape, transposed = false): [Dim, Dim] {
@@ -90,7 +90,9 @@ export function matmulBlocks8(
 ): Value {
   const attributes = { K: inFeatures, N: outFeatures, bits: 8, block_size: 32, accuracy_level: 4 };
   const shape = [...x.shape.slice(0, -1), outFeatures];
-  return one(g.node('MatMulNBits', [x, packed, scales], [{ dtype: 'float32', shape }], attributes, 'com.microsoft'));
+  return one(
+    g.node('MatMulNBits', [x, packed, scales], [{ dtype: 'float32', shape }], attributes, { domain: 'com.microsoft' }),
+  );
 }
 
 /** With `keepDims` the reduced axes stay as size 1; without, a Reshape drops them. */
@@ -111,6 +113,9 @@ function reduction(op: string) {
 
 export const reduceSum = reduction('ReduceSum');
 export const reduceMean = reduction('ReduceMean');
+/** These two have no gradient. */
+export const reduceMax = reduction('ReduceMax');
+export const reduceMin = reduction('ReduceMin');
 /** log Σ exp along the axes. */
 export const logSumExp = reduction('ReduceLogSumExp');
 
@@ -174,6 +179,12 @@ export function split(g: Graph, x: Value, axis: number, dims: readonly Dim[], si
   return g.node('Split', [x, sizes ?? g.integers(...(dims as number[]))], outputs, { axis: at });
 }
 
+/** Rows start … end − 1 along axis 0, as far as there are such; start and end int64 `[]`. No gradient. */
+export function slice(g: Graph, x: Value, start: Value, end: Value, size: Dim): Value {
+  const [from, to] = [reshape(g, start, [1]), reshape(g, end, [1])];
+  return one(g.node('Slice', [x, from, to, g.integers(0)], [{ dtype: x.dtype, shape: [size, ...x.shape.slice(1)] }]));
+}
+
 /** Rows of `data` along axis 0: `[n, ...rest]` at `[...i] → [...i, ...rest]`. */
 export function gather(g: Graph, data: Value, indices: Value): Value {
   return one(
@@ -225,6 +236,12 @@ export function rmsNorm(g: Graph, x: Value, weight: Value, epsilon: number): Val
  */
 export function rotary(g: Graph, x: Value, positions: Value, cos: Value, sin: Value): Value {
   return one(
-    g.node('RotaryEmbedding', [x, positions, cos, sin], [{ dtype: x.dtype, shape: x.shape }], {}, 'com.microsoft'),
+    g.node(
+      'RotaryEmbedding',
+      [x, positions, cos, sin],
+      [{ dtype: x.dtype, shape: x.shape }],
+      {},
+      { domain: 'com.microsoft' },
+    ),
   );
 }

@@ -1,7 +1,7 @@
 // Graph → ONNX ModelProto bytes (opset 18). Weights above a size go to a second file, because a protobuf message ends at
 // 2 GiB. The message definitions are the part of onnx.proto3 that we write: field numbers from onnx/onnx (Apache-2.0).
 import protobuf from 'protobufjs';
-import type { Attribute, Dtype, Graph, Initializer, InitializerData, Value } from './graph.ts';
+import { Graph, type Attribute, type Dtype, type Initializer, type InitializerData, type Value } from './graph.ts';
 
 const OPSET = 18;
 const IR_VERSION = 9;
@@ -11,7 +11,7 @@ const EXTERNAL_BYTES_MIN = 64 * 1024;
 const ALIGNMENT = 4096;
 
 const DATA_TYPE: Record<Dtype, number> = { float32: 1, uint8: 2, int64: 7, bool: 9 };
-const ATTRIBUTE = { float: 1, int: 2, string: 3, ints: 7 } as const;
+const ATTRIBUTE = { float: 1, int: 2, string: 3, graph: 5, ints: 7 } as const;
 
 const field = (type: string, id: number) => ({ type, id });
 const list = (type: string, id: number) => ({ rule: 'repeated', type, id });
@@ -52,6 +52,7 @@ const Model = protobuf.Root.fromJSON({
         f: field('float', 2),
         i: field('int64', 3),
         s: field('bytes', 4),
+        g: field('GraphProto', 6),
         ints: list('int64', 8),
         type: field('int32', 20),
       },
@@ -102,29 +103,34 @@ export function serializeGraph(graph: Graph, externalFile: string | null): Seria
       { domain: '', version: OPSET },
       { domain: 'com.microsoft', version: 1 },
     ],
-    graph: {
-      name: 'whetstone',
-      node: graph.nodes.map((node, i) => ({
-        name: `${node.op}_${i}`,
-        opType: node.op,
-        domain: node.domain,
-        input: node.inputs.map((x) => x?.name ?? ''),
-        output: node.outputs.map((y) => y.name),
-        attribute: Object.entries(node.attributes).map(([name, value]) => attribute(name, value)),
-      })),
-      initializer: graph.initializers.map(tensor),
-      input: graph.inputs.map(valueInfo),
-      output: graph.outputs.map(valueInfo),
-    },
+    graph: graphMessage(graph, 'whetstone', tensor),
   };
   return { model: Model.encode(Model.fromObject(message)).finish(), external };
 }
+
+type TensorMessage = (initializer: Initializer) => object;
+
+const graphMessage = (graph: Graph, name: string, tensor: TensorMessage): object => ({
+  name,
+  node: graph.nodes.map((node, i) => ({
+    name: `${name}_${node.op}_${i}`,
+    opType: node.op,
+    domain: node.domain,
+    input: node.inputs.map((x) => x?.name ?? ''),
+    output: node.outputs.map((y) => y.name),
+    attribute: Object.entries(node.attributes).map(([key, value]) => attribute(key, value, tensor)),
+  })),
+  initializer: graph.initializers.map(tensor),
+  input: graph.inputs.map(valueInfo),
+  output: graph.outputs.map(valueInfo),
+});
 
 export const paddedLength = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT;
 
 const bytesOf = (data: InitializerData): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
-function attribute(name: string, value: Attribute) {
+function attribute(name: string, value: Attribute, tensor: TensorMessage) {
+  if (value instanceof Graph) return { name, type: ATTRIBUTE.graph, g: graphMessage(value, name, tensor) };
   if (typeof value === 'number') return { name, type: ATTRIBUTE.int, i: value };
   if (typeof value === 'string') return { name, type: ATTRIBUTE.string, s: new TextEncoder().encode(value) };
   if ('float' in value) return { name, type: ATTRIBUTE.float, f: value.float };

@@ -3,7 +3,7 @@ import type { TrainingRow } from '../../training-engine.ts';
 import { plainRow } from '../../../../test/learning/tiny-decoders.ts';
 import { checkRow } from './check-row.ts';
 
-const LIMITS = { maxRowLength: 8, maxPositions: 8, vocab: 10 };
+const LIMITS = { rowLengthMax: 8, maxPositions: 8, vocab: 10 };
 const good = plainRow([1, 2, 3, 4], {});
 
 test('a row that fits passes, also one that trains nothing', () => {

@@ -3,16 +3,16 @@ import { AppError } from '#domain/errors';
 import type { TrainingRow } from '../../training-engine.ts';
 
 export interface RowLimits {
-  readonly maxRowLength: number;
+  readonly rowLengthMax: number;
   readonly maxPositions: number;
   readonly vocab: number;
 }
 
-export function checkRow(row: TrainingRow, { maxRowLength, maxPositions, vocab }: RowLimits): void {
+export function checkRow(row: TrainingRow, { rowLengthMax, maxPositions, vocab }: RowLimits): void {
   const { tokens, positions, segments, parents, predictFrom, targets, sequenceIds } = row;
   if (tokens.length === 0) throw refuse('it is empty');
-  if (tokens.length > maxRowLength) {
-    throw refuse(`it has ${tokens.length} tokens, at most ${maxRowLength} fit`);
+  if (tokens.length > rowLengthMax) {
+    throw refuse(`it has ${tokens.length} tokens, at most ${rowLengthMax} fit`);
   }
   if (positions.length !== tokens.length || segments.length !== tokens.length) {
     throw refuse(`${tokens.length} tokens, ${positions.length} positions and ${segments.length} segments must agree`);

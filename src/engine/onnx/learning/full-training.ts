@@ -13,7 +13,7 @@ import { allocateFusedWeights, fusedParameters, sizeOf } from './fused-weights.t
 import { createGraphCache } from './graph-cache.ts';
 import { createGradientSums } from './gradient-sums.ts';
 import { findOptimizerFile, writeOptimizerFile } from './optimizer-file.ts';
-import { lossFeeds, rowFeeds, trainedCount, type Feeds } from './train-feeds.ts';
+import { headChunk, lossFeeds, rowFeeds, trainedCount, type Feeds } from './train-feeds.ts';
 
 export interface FullTrainingOptions {
   /** Holds config.json; with `resume` also what `save` and `saveOptimizer` wrote. */
@@ -71,6 +71,7 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
   );
 
   const graphs = createGraphCache(config, { threads, memoryPattern: true });
+  const chunk = headChunk(config.vocab, null);
 
   return {
     config,
@@ -78,13 +79,13 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
 
     async forwardBackward(rows, loss) {
       const session = await graphs.get(null, loss);
-      return sums.add(await session.run({ ...rowFeeds(rows), ...lossFeeds(rows, loss), ...weightFeeds }), loss);
+      return sums.add(await session.run({ ...rowFeeds(rows, chunk), ...lossFeeds(rows, loss), ...weightFeeds }), loss);
     },
 
     async logprobs(rows) {
       if (trainedCount(rows) === 0) return new Float32Array(0);
       const session = await graphs.get(null, null);
-      return (await session.run({ ...rowFeeds(rows), ...weightFeeds }))['logprobs']!;
+      return (await session.run({ ...rowFeeds(rows, chunk), ...weightFeeds }))['logprobs']!;
     },
 
     async optimStep(params) {

@@ -10,7 +10,7 @@ import { createGradientSums } from './gradient-sums.ts';
 import { loraParameters, type LinearLayer, type LoraAdapter } from './lora.ts';
 import { writeOptimizerFile } from './optimizer-file.ts';
 import { writePeftDirectory } from './peft-directory.ts';
-import { lossFeeds, rowFeeds, type Feeds } from './train-feeds.ts';
+import { headChunk, lossFeeds, rowFeeds, type Feeds } from './train-feeds.ts';
 
 /** What the engine lends. */
 export interface LoraSessionBase {
@@ -26,6 +26,7 @@ export interface LoraSessionBase {
 export function createLoraSession(
   base: LoraSessionBase,
   adapter: LoraAdapter,
+  headTokensMax: number | null,
   resumed: AdamwState | null,
   onClose: () => void,
 ): TrainingSession {
@@ -39,6 +40,7 @@ export function createLoraSession(
       parameters.map(({ name, shape }) => [name, { data: adapter.tensors.get(name)!, dims: shape }]),
     ),
   };
+  const chunk = headChunk(limits.vocab, headTokensMax);
   let open = true;
   const checkOpen = () => invariant(open, 'this training session is closed');
 
@@ -48,7 +50,7 @@ export function createLoraSession(
       checkRow(row, limits);
       if (row.targets.length === 0) return new Float32Array(0);
       const graph = await graphs.get(adapter, null);
-      return (await graph.run({ ...rowFeeds([row]), ...feeds }))['logprobs']!;
+      return (await graph.run({ ...rowFeeds([row], chunk), ...feeds }))['logprobs']!;
     },
 
     async forwardBackward(row, loss) {
@@ -59,7 +61,7 @@ export function createLoraSession(
         return { loss: 0, metrics: Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0])) };
       }
       const graph = await graphs.get(adapter, loss);
-      return sums.add(await graph.run({ ...rowFeeds([row]), ...ownFeeds, ...feeds }), loss);
+      return sums.add(await graph.run({ ...rowFeeds([row], chunk), ...ownFeeds, ...feeds }), loss);
     },
 
     async optimStep(params) {

@@ -50,6 +50,17 @@ const PROGRAMS: Record<string, LossExpression> = {
     y: constant(0),
   },
   'a comparison as a number': binary('mul', binary('less', ratio, constant(1)), logprob),
+  'distance from the mean of the row': binary(
+    'mul',
+    binary('sub', { op: 'mean', x: ratio }, ratio),
+    input('advantage'),
+  ),
+  'between the extremes': binary(
+    'mul',
+    binary('sub', { op: 'largest', x: difference }, { op: 'smallest', x: difference }),
+    logprob,
+  ),
+  'mean of a constant over the row': binary('mul', { op: 'mean', x: constant(2) }, logprob),
   'entropy bonus': binary('sub', unary('neg', logprob), binary('mul', constant(0.01), { op: 'entropy' })),
 };
 
@@ -100,7 +111,7 @@ async function openLowered(program: LossProgram) {
   const g = new Graph();
   const value = g.input('logprob', 'float32', ['trained']);
   const entropy = g.input('entropy', 'float32', ['trained']);
-  const { loss, metrics } = lowerLoss(g, program, { logprob: value, entropy: () => entropy });
+  const { loss, metrics } = lowerLoss(g, program, { logprob: value, entropy });
   g.output('loss', loss);
   for (const [name, metric] of metrics) g.output(name, metric);
   g.output('gradient', gradients(g, loss, [value])[0]!);
@@ -171,6 +182,12 @@ function evaluate(e: LossExpression, logprobs: readonly number[], frozen: readon
       const condition = at(e.condition, frozen);
       return zip(e.x, e.y, () => 0).map((_, i) => (condition[i] === 1 ? at(e.x)[i]! : at(e.y)[i]!));
     }
+    case 'mean':
+      return at(e.x).map((_, __, xs) => sum(xs) / xs.length);
+    case 'largest':
+      return at(e.x, frozen).map((_, __, xs) => Math.max(...xs));
+    case 'smallest':
+      return at(e.x, frozen).map((_, __, xs) => Math.min(...xs));
     case 'sequenceMean': {
       const x = at(e.x);
       return VALUES.sequences.map((own) => {

@@ -7,8 +7,8 @@ import * as ops from '../graph/ops.ts';
 export interface TokenValues {
   /** `[trained]`, nats; differentiable. */
   readonly logprob: Value;
-  /** `[trained]`, nats. Made only if the program asks. */
-  entropy(): Value;
+  /** `[trained]`, nats. */
+  readonly entropy: Value;
 }
 
 export interface LoweredLoss {
@@ -44,13 +44,13 @@ function createLowering(g: Graph, tokens: TokenValues) {
     return known;
   };
 
-  /** float32 `[trained]`, or `[]` for what does not depend on the token. */
+  /** float32 `[trained]`; `[]` or `[1]` for what does not depend on the token. */
   function value(e: LossExpression): Value {
     switch (e.op) {
       case 'logprob':
         return tokens.logprob;
       case 'entropy':
-        return ops.stopGradient(g, tokens.entropy());
+        return ops.stopGradient(g, tokens.entropy);
       case 'input':
         return input(lossInputName(e.name), ['trained']);
       case 'constant':
@@ -82,6 +82,12 @@ function createLowering(g: Graph, tokens: TokenValues) {
         return ops.where(g, truth(e.condition), value(e.x), value(e.y));
       case 'sequenceMean':
         return sequenceMean(value(e.x));
+      case 'mean':
+        return ops.reduceMean(g, tokenValue(e.x), [0]);
+      case 'largest':
+        return ops.reduceMax(g, ops.stopGradient(g, tokenValue(e.x)), [0]);
+      case 'smallest':
+        return ops.reduceMin(g, ops.stopGradient(g, tokenValue(e.x)), [0]);
     }
   }
 
@@ -96,7 +102,7 @@ function createLowering(g: Graph, tokens: TokenValues) {
 
   /** With membership M `[sequences, trained]` of 0 and 1: Mᵀ (M x ÷ M 1). NaN or infinity in x spreads to every token. */
   function sequenceMean(x: Value): Value {
-    if (x.shape.length === 0) return x;
+    if (!isPerToken(x)) return x;
     const members = input('membership', ['sequences', 'trained']);
     const column = ops.reshape(g, x, ['trained', 1]);
     const sums = ops.matmul(g, members, column); // [sequences, 1]
@@ -111,11 +117,13 @@ function createLowering(g: Graph, tokens: TokenValues) {
 
   function tokenValue(e: LossExpression): Value {
     const x = value(e);
-    return x.shape.length === 0 ? ops.expandLike(g, x, tokens.logprob) : x;
+    return isPerToken(x) ? x : ops.expandLike(g, x, tokens.logprob);
   }
 
   return { tokenValue };
 }
+
+const isPerToken = ({ shape }: Value): boolean => shape.length === 1 && shape[0] !== 1;
 
 /** Whether an expression anywhere in the program has this op. */
 export function programUses(program: LossProgram, op: LossExpression['op']): boolean {

@@ -1,5 +1,6 @@
 // TrainingEngine on ONNX Runtime, in this process: LoRA over frozen float32 weights. ONNX Runtime blocks the thread while
 // it computes; process/ hosts this engine in a child so that the server stays responsive.
+import { totalmem } from 'node:os';
 import { basename, resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
@@ -14,44 +15,49 @@ import { createLoraAdapter, linearLayers, loraParameters, type LinearLayer, type
 import { createLoraSession, type LoraSessionBase } from './lora-session.ts';
 import { findOptimizerFile } from './optimizer-file.ts';
 import { readPeftDirectory } from './peft-directory.ts';
+import { trainingLimits } from './row-memory.ts';
 
-/** Attention keeps heads · row² · layers floats for the backward pass: 7.5 GB at this length for a 0.6B model. */
-const DEFAULT_MAX_ROW_LENGTH = 2048;
+/** Of the machine's memory, or what its container may use: the rest is for weights, sampling and everything else. */
+const DEFAULT_MEMORY_SHARE = 0.4;
 
 export interface OnnxTrainingEngineOptions {
   /** Hugging Face layout: config.json and safetensors. */
   readonly modelDirectory: string;
   readonly threads: number;
-  readonly maxRowLength?: number;
+  /** For the rows of a job, beside the weights. Default: 40 % of the machine's memory. */
+  readonly memoryBytes?: number;
+  /** A limit of the row's length below the memory's. */
+  readonly rowLengthMax?: number;
   /** Written into adapter_config.json as base_model_name_or_path. Default: the directory's name. */
   readonly baseModelName?: string;
   readonly log: Log;
 }
 
 export async function createOnnxTrainingEngine(options: OnnxTrainingEngineOptions): Promise<TrainingEngine> {
-  const { modelDirectory, threads, maxRowLength = DEFAULT_MAX_ROW_LENGTH, log } = options;
+  const { modelDirectory, threads, memoryBytes = defaultMemoryBytes(), log } = options;
   const startMs = performance.now();
   const config = await readDecoderConfig(modelDirectory);
+  const limits = trainingLimits(config, memoryBytes, options.rowLengthMax);
+  const { rowLengthMax } = limits;
   // Tables for more positions than a row can have would only cost memory.
-  const maxPositions = Math.min(config.maxPositions, maxRowLength);
-  const rowConfig = { ...config, maxPositions };
+  const rowConfig = { ...config, maxPositions: rowLengthMax };
   const tensors = await loadFusedTensors(modelDirectory, rowConfig);
   const base: LoraSessionBase = {
     layers: linearLayers(config),
-    limits: { maxRowLength, maxPositions, vocab: config.vocab },
+    limits: { rowLengthMax, maxPositions: rowLengthMax, vocab: config.vocab },
     graphs: createGraphCache(rowConfig, { threads, memoryPattern: false }),
     weightFeeds: Object.fromEntries(
       fusedParameters(config).map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),
     ),
     baseModelName: options.baseModelName ?? basename(resolve(modelDirectory)),
   };
-  log.info('training_engine.ready', { loadMs: Math.round(performance.now() - startMs), maxRowLength, threads });
+  log.info('training_engine.ready', { loadMs: Math.round(performance.now() - startMs), rowLengthMax, threads });
 
   let busy = false;
   let closed = false;
 
   return {
-    maxRowLength,
+    limits,
 
     async open(request, signal) {
       if (closed) throw new AppError('engine_unavailable', 'The training engine is closed.');
@@ -61,7 +67,7 @@ export async function createOnnxTrainingEngine(options: OnnxTrainingEngineOption
         throwIfAborted(signal);
         const { adapter, optimizer } = await openAdapter(request, base.layers);
         throwIfAborted(signal);
-        return createLoraSession(base, adapter, optimizer, () => (busy = false));
+        return createLoraSession(base, adapter, request.headTokensMax ?? null, optimizer, () => (busy = false));
       } catch (error) {
         busy = false;
         throw error;
@@ -75,6 +81,12 @@ export async function createOnnxTrainingEngine(options: OnnxTrainingEngineOption
       await base.graphs.close();
     },
   };
+}
+
+function defaultMemoryBytes(): number {
+  const constrained = process.constrainedMemory(); // 0, or beyond the machine's: no limit
+  const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.floor(total * DEFAULT_MEMORY_SHARE);
 }
 
 async function loadFusedTensors(directory: string, config: Parameters<typeof loadDecoderWeights>[0]) {

@@ -13,7 +13,15 @@ export type Feeds = Record<string, Feed>;
 export const trainedCount = (rows: readonly TrainingRow[]): number =>
   rows.reduce((sum, row) => sum + row.targets.length, 0);
 
-export function rowFeeds(rows: readonly TrainingRow[]): Feeds {
+/** Floats of logits in memory at once: a chunk has at least 64 tokens, or matrices become too thin. */
+const LOGITS_MAX = 16 * 1024 * 1024;
+const HEAD_CHUNK_MIN = 64;
+
+/** Trained tokens whose logits are computed at once; `limit` null: none but memory's. */
+export const headChunk = (vocab: number, limit: number | null): number =>
+  Math.min(Math.max(HEAD_CHUNK_MIN, Math.floor(LOGITS_MAX / vocab)), limit ?? Infinity);
+
+export function rowFeeds(rows: readonly TrainingRow[], headChunk: number): Feeds {
   const batch = rows.length;
   const seq = Math.max(...rows.map((row) => row.tokens.length));
   const trained = trainedCount(rows);
@@ -38,6 +46,7 @@ export function rowFeeds(rows: readonly TrainingRow[]): Feeds {
     mask: { data: mask, dims: [batch, 1, seq, seq] },
     predict_from: { data: predictFrom, dims: [trained] },
     targets: { data: targets, dims: [trained] },
+    head_chunk: { data: BigInt64Array.of(BigInt(headChunk)), dims: [] },
   };
 }
 

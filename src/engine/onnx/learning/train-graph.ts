@@ -8,6 +8,7 @@
 //   mask          [batch, 1, seq, seq], additive    metric.NAME       [1]
 //   predict_from  int64 [trained], of batch · seq   gradient.NAME     as the parameter
 //   targets       int64 [trained]
+//   head_chunk    int64 [], tokens whose logits are in memory at once
 //   loss.NAME     [trained]; membership [sequences, trained]
 //   every base weight by its fused name; every LoRA parameter by its PEFT name
 import type { LossProgram } from '../../loss-program.ts';
@@ -21,6 +22,7 @@ import { layerPrefix, projections, type FusedLinear } from '../models/parameters
 import { fusedBiasName, fusedWeightName } from './fused-weights.ts';
 import { loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from './lora.ts';
 import { lowerLoss } from './lower-loss.ts';
+import { tokenHead, type TokenHead } from './token-head.ts';
 
 /** What is trained: the base weights themselves (null), or an adapter of this shape over frozen ones. */
 export type TrainedPart = LoraShape | null;
@@ -33,7 +35,7 @@ export function buildTrainGraph(config: DecoderConfig, lora: TrainedPart, loss: 
   const g = new Graph();
   const parameters = createParameterInputs(g, lora);
   const states = forward(g, config, lora, parameters);
-  const tokens = tokenValues(g, config, parameters, states);
+  const tokens = tokenValues(g, config, parameters, states, loss !== null);
   if (loss === null) {
     g.output('logprobs', tokens.logprob);
     return g;
@@ -118,39 +120,18 @@ function zeroColumns(g: Graph, x: Value, width: number): Value {
   return g.node('ConstantOfShape', [target], [{ dtype: 'float32', shape: [x.shape[0]!, width] }])[0]!;
 }
 
-/**
- * logprob = logit of the target − log Σ exp(logits), with the target's logit as a dot product with its row of the head:
- * no `[trained, vocab]` tensor is gathered from or scattered into, and exp(logits) serves the loss, its gradient and the
- * entropy.
- */
-function tokenValues(g: Graph, config: DecoderConfig, parameters: ParameterInputs, states: Value) {
+function tokenValues(
+  g: Graph,
+  config: DecoderConfig,
+  parameters: ParameterInputs,
+  states: Value,
+  differentiable: boolean,
+): TokenHead {
   const predictFrom = g.input('predict_from', 'int64', ['trained']);
   const targets = g.input('targets', 'int64', ['trained']);
   const headName = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
   const head = parameters.base(headName, [config.vocab, config.hidden]);
 
-  const rows = ops.gather(g, states, predictFrom); // [trained, hidden]
-  const logits = ops.matmul(g, rows, head, { transposeB: true }); // [trained, vocab]
-  const largest = ops.stopGradient(g, rowMaximum(g, logits)); // [trained, 1]
-  const shifted = ops.sub(g, logits, largest);
-  const exponentials = ops.exp(g, shifted);
-  const total = ops.reduceSum(g, exponentials, [-1]);
-  const logTotal = ops.log(g, total);
-  const targetLogit = ops.reduceSum(g, ops.mul(g, rows, ops.gather(g, head, targets)), [-1]);
-  const logprob = ops.sub(g, ops.sub(g, targetLogit, largest), logTotal); // [trained, 1]
-  const flat = (x: Value) => ops.reshape(g, x, ['trained']);
-  return {
-    logprob: flat(logprob),
-    entropy(): Value {
-      const mean = ops.div(g, ops.reduceSum(g, ops.mul(g, exponentials, shifted), [-1]), total);
-      return flat(ops.sub(g, logTotal, mean));
-    },
-  };
-}
-
-/** Largest value of each row, `[rows, 1]`. Not differentiable. */
-function rowMaximum(g: Graph, x: Value): Value {
-  const shape = [...x.shape.slice(0, -1), 1];
-  const axes = g.integers(x.shape.length - 1);
-  return g.node('ReduceMax', [x, axes], [{ dtype: 'float32', shape }], { keepdims: 1 })[0]!;
+  const chunk = g.input('head_chunk', 'int64', []);
+  return tokenHead(g, { states: ops.gather(g, states, predictFrom), head, targets, chunk }, differentiable);
 }

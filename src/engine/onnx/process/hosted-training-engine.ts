@@ -14,18 +14,18 @@ export interface HostedTrainingOptions extends TrainingStart {
 }
 
 export async function openHostedTrainingEngine(options: HostedTrainingOptions): Promise<TrainingEngine> {
-  const { modelDirectory, threads, maxRowLength, baseModelName, timings, log } = options;
+  const { modelDirectory, threads, memoryBytes, rowLengthMax, baseModelName, timings, log } = options;
   const child = await openSupervisedChild<TrainingProcedures, TrainingStart, TrainingReady>({
     name: 'training',
     fork: () => forkWorker('training'),
-    start: { modelDirectory, threads, maxRowLength, baseModelName },
+    start: { modelDirectory, threads, memoryBytes, rowLengthMax, baseModelName },
     timings,
     log,
   });
   const { ready } = await child.whenReady();
   const openSessions = new Set<object>();
   return {
-    maxRowLength: ready.maxRowLength,
+    limits: ready,
     async open(sessionOptions, signal) {
       const { rpc } = await child.whenReady(signal);
       const session = await rpc.call('open', sessionOptions).result;

@@ -23,15 +23,16 @@ export function serveTraining(port: Port<ToClient, ToServer>): void {
     return session.verbs;
   };
   const server = serveRpc<Procedures>(port, {
-    async start({ modelDirectory, threads, maxRowLength, baseModelName }) {
+    async start({ modelDirectory, threads, memoryBytes, rowLengthMax, baseModelName }) {
       engine = await createOnnxTrainingEngine({
         modelDirectory,
         threads,
-        ...(maxRowLength === null ? {} : { maxRowLength }),
+        ...(memoryBytes === null ? {} : { memoryBytes }),
+        ...(rowLengthMax === null ? {} : { rowLengthMax }),
         ...(baseModelName === null ? {} : { baseModelName }),
         log: createForwardingLog((line: LogLine) => server.notify('log', line)),
       });
-      return { maxRowLength: engine.maxRowLength };
+      return engine.limits;
     },
     ping: async () => null,
     async stop() {

@@ -5,19 +5,19 @@ import type {
   OpenSessionOptions,
   OptimizerParams,
   SaveOptions,
+  TrainingLimits,
   TrainingRow,
 } from '../../training-engine.ts';
 
 export interface TrainingStart {
   readonly modelDirectory: string;
   readonly threads: number;
-  readonly maxRowLength: number | null;
+  readonly memoryBytes: number | null;
+  readonly rowLengthMax: number | null;
   readonly baseModelName: string | null;
 }
 
-export interface TrainingReady {
-  readonly maxRowLength: number;
-}
+export type TrainingReady = TrainingLimits;
 
 export interface TrainingProcedures {
   open: { params: OpenSessionOptions; result: number };

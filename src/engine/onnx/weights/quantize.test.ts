@@ -27,7 +27,7 @@ type Matmul = (g: Graph, x: Value, packed: Value, scales: Value, inFeatures: num
 const inFloat: Matmul = (g, x, packed, scales, inFeatures, outFeatures) => {
   const attributes = { K: inFeatures, N: outFeatures, bits: 8, block_size: 32, accuracy_level: 1 };
   const outputs = [{ dtype: 'float32', shape: [...x.shape.slice(0, -1), outFeatures] }] as const;
-  return g.node('MatMulNBits', [x, packed, scales], outputs, attributes, 'com.microsoft')[0]!;
+  return g.node('MatMulNBits', [x, packed, scales], outputs, attributes, { domain: 'com.microsoft' })[0]!;
 };
 
 async function runMatmul(

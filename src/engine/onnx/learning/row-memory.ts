@@ -1,0 +1,39 @@
+// What a row costs in memory while it is trained, from the model's sizes: kept activations, scores of attention, a chunk of
+// logits. An estimate to plan rows by, a little above what was measured (bench/training-memory.ts); knows no machine.
+import type { TrainingLimits } from '../../training-engine.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { headChunk } from './train-feeds.ts';
+
+const FLOAT = 4;
+/** Sequences beyond this are not trained, whatever the model reads: as the reference trainer. */
+const SEQUENCE_MAX = 32_768;
+
+/** `budgetBytes`: for rows, beside the weights. `rowLengthMax`: an operator's limit below the memory's. */
+export function trainingLimits(config: DecoderConfig, budgetBytes: number, rowLengthMax = Infinity): TrainingLimits {
+  const contextLength = Math.min(config.maxPositions, SEQUENCE_MAX);
+  const memory = { budgetBytes, ...rowMemory(config) };
+  const fitting = longestRow(memory);
+  return { contextLength, rowLengthMax: Math.min(contextLength, rowLengthMax, Math.max(fitting, 0)), memory };
+}
+
+type RowMemory = Omit<TrainingLimits['memory'], 'budgetBytes'>;
+
+function rowMemory(config: DecoderConfig): RowMemory {
+  const { layers, hidden, heads, kvHeads, headDim, intermediate, vocab } = config;
+  const attention = heads * headDim;
+  const qkv = attention + 2 * kvHeads * headDim;
+  // Of each layer: both norms and residuals; q, k, v before and after norm and rotation, and attended; gate, up and their products.
+  const keptPerToken = layers * (5 * hidden + 3 * qkv + 2 * attention + 6 * intermediate);
+  return {
+    fixedBytes: FLOAT * 4 * headChunk(vocab, null) * vocab,
+    bytesPerToken: FLOAT * (keptPerToken + 4 * hidden),
+    // Softmax of each layer is kept; the mask, and a few copies of one layer's scores come and go.
+    bytesPerPair: FLOAT * heads * (layers + 4) + FLOAT * (1 + heads / kvHeads),
+  };
+}
+
+/** The largest n with fixed + n · perToken + n² · perPair ≤ budget. */
+function longestRow({ budgetBytes, fixedBytes, bytesPerToken: b, bytesPerPair: a }: TrainingLimits['memory']): number {
+  const room = budgetBytes - fixedBytes;
+  return room <= 0 ? 0 : Math.floor((-b + Math.sqrt(b * b + 4 * a * room)) / (2 * a));
+}

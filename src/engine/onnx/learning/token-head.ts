@@ -1,0 +1,113 @@
+// Log-probabilities and entropies of trained tokens, a chunk of them at a time: logits are `[chunk, vocab]`, never
+// `[trained, vocab]`, which for a thousand tokens and a vocabulary of 150k would be 600 MB several times over.
+//
+// The gradient needs no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed beside the value, so a frozen
+// head costs no more than without chunks. Only where the head itself is trained are the logits computed a second time.
+import type { GradientRule, Graph, Value } from '../graph/graph.ts';
+import { loop } from '../graph/loop.ts';
+import * as ops from '../graph/ops.ts';
+
+export interface TokenHeadInputs {
+  /** `[trained, hidden]`, each to predict its target from. */
+  readonly states: Value;
+  /** `[vocab, hidden]` */
+  readonly head: Value;
+  /** int64 `[trained]` */
+  readonly targets: Value;
+  /** int64 `[]`: tokens at a time. */
+  readonly chunk: Value;
+}
+
+export interface TokenHead {
+  /** `[trained]`, nats; differentiable by states and head. */
+  readonly logprob: Value;
+  /** `[trained]`, nats; no gradient. */
+  readonly entropy: Value;
+}
+
+/** Not `differentiable`: without what only the gradient needs, a third of the work. */
+export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = true): TokenHead {
+  const { states, head, targets, chunk } = inputs;
+  const none = (what: string, ...rest: readonly number[]) =>
+    g.initializer(`no_${what}`, new Float32Array(0), [0, ...rest]);
+  const slopes = differentiable ? [none('slopes', head.shape[1] as number)] : [];
+  const options = {
+    name: 'head',
+    rounds: chunkCount(g, inputs),
+    carried: [none('logprobs'), none('entropies'), ...slopes],
+    captured: [states, head, targets, chunk],
+    gradient: headGradient(inputs),
+  };
+  const [logprob, entropy] = loop(g, options, (body, index, known) => {
+    const part = chunkOf(body, inputs, index);
+    const { exponentials, total, shifted, largest } = chunkSoftmax(body, part.states, head);
+    const targetRows = ops.gather(body, head, part.targets); // [chunk, hidden]
+    const targetLogit = ops.reduceSum(body, ops.mul(body, part.states, targetRows), [-1]);
+    const logTotal = ops.log(body, total);
+    const value = ops.sub(body, ops.sub(body, targetLogit, largest), logTotal);
+    const mean = ops.div(body, ops.reduceSum(body, ops.mul(body, exponentials, shifted), [-1]), total);
+    const found = [ops.reshape(body, value, ['chunk']), ops.reshape(body, ops.sub(body, logTotal, mean), ['chunk'])];
+    if (differentiable) {
+      const expected = ops.div(body, ops.matmul(body, exponentials, head), total); // softmax · W
+      found.push(ops.sub(body, targetRows, expected)); // [chunk, hidden]
+    }
+    return found.map((x, i) => ops.concat(body, [known[i]!, x], 0, targets.shape[0]));
+  });
+  return { logprob: logprob!, entropy: ops.stopGradient(g, entropy!) };
+}
+
+/** int64 `[]`: trained ÷ chunk, rounded up. */
+function chunkCount(g: Graph, { targets, chunk }: TokenHeadInputs): Value {
+  const count = ops.reshape(g, ops.shapeOf(g, targets), []);
+  const one = g.initializer('one_token', BigInt64Array.of(1n), []);
+  return ops.div(g, ops.sub(g, ops.add(g, count, chunk), one), chunk);
+}
+
+function chunkOf(body: Graph, { states, targets, chunk }: TokenHeadInputs, index: Value) {
+  const start = ops.mul(body, index, chunk);
+  const end = ops.add(body, start, chunk);
+  const slice = (x: Value) => ops.slice(body, x, start, end, 'chunk');
+  return { slice, states: slice(states), targets: slice(targets) };
+}
+
+/** Of softmax over the vocabulary, shifted by each row's largest logit; all `[chunk, vocab]` or `[chunk, 1]`. */
+function chunkSoftmax(body: Graph, states: Value, head: Value) {
+  const logits = ops.matmul(body, states, head, { transposeB: true });
+  const largest = ops.reduceMax(body, logits, [-1]);
+  const shifted = ops.sub(body, logits, largest);
+  const exponentials = ops.exp(body, shifted);
+  return { largest, shifted, exponentials, total: ops.reduceSum(body, exponentials, [-1]) };
+}
+
+function headGradient(inputs: TokenHeadInputs): GradientRule {
+  return (g, { inputs: explicit, outputs }, [grad], wanted) => {
+    const [wantStates, wantHead] = wanted.slice(explicit.length);
+    const column = ops.reshape(g, grad!, [grad!.shape[0]!, 1]);
+    return [
+      ...explicit.map(() => null),
+      wantStates ? ops.mul(g, column, outputs[2]!) : null,
+      wantHead ? weightGradient(g, inputs, column) : null,
+    ];
+  };
+}
+
+/** Σ grad · (1[target] − softmax) ⊗ state, `[vocab, hidden]` */
+function weightGradient(g: Graph, inputs: TokenHeadInputs, grad: Value): Value {
+  const { states, head, targets, chunk } = inputs;
+  const options = {
+    name: 'head_weight',
+    rounds: chunkCount(g, inputs),
+    carried: [ops.zerosLike(g, head)],
+    captured: [states, head, targets, chunk, grad],
+  };
+  return loop(g, options, (body, index, [sum]) => {
+    const part = chunkOf(body, inputs, index);
+    const { exponentials, total } = chunkSoftmax(body, part.states, head);
+    const share = part.slice(grad); // [chunk, 1]
+    const pulled = ops.mul(body, exponentials, ops.div(body, share, total)); // [chunk, vocab]
+    const pushed = ops.mul(body, part.states, share); // [chunk, hidden]
+    const rows = ops.expandLike(body, ops.reshape(body, part.targets, ['chunk', 1]), pushed);
+    const down = ops.sub(body, sum!, ops.matmul(body, pulled, part.states, { transposeA: true }));
+    return [ops.scatterAdd(body, down, rows, pushed, 0)];
+  })[0]!;
+}
