@@ -121,21 +121,32 @@ function evaluate(e: LossExpression, tokens: TokenInputs): Dual[] {
       const [xs, ys] = [of(e.x), of(e.y)];
       return of(e.condition).map(({ value }, i) => (value !== 0 ? xs[i]! : ys[i]!));
     }
+    case 'largest':
+      return overRow(of(e.x), (values) => Math.max(...values));
+    case 'smallest':
+      return overRow(of(e.x), (values) => Math.min(...values));
+    case 'mean': {
+      const xs = of(e.x);
+      return each(() => meanOf(xs));
+    }
     case 'sequenceMean': {
       const xs = of(e.x);
-      return each((token) => {
-        const members = xs.filter((_, i) => tokens.sequenceIds[i] === tokens.sequenceIds[token]);
-        const share = 1 / members.length;
-        return {
-          value: members.reduce((total, { value }) => total + value, 0) * share,
-          slope: members.reduce(
-            (slope: ReadonlyMap<number, number>, d) => sum(slope, scaled(d.slope, share)),
-            new Map(),
-          ),
-        };
-      });
+      return each((token) => meanOf(xs.filter((_, i) => tokens.sequenceIds[i] === tokens.sequenceIds[token])));
     }
   }
+}
+
+const overRow = (xs: readonly Dual[], f: (values: number[]) => number): Dual[] => {
+  const result = flat(f(xs.map(({ value }) => value)));
+  return xs.map(() => result);
+};
+
+function meanOf(members: readonly Dual[]): Dual {
+  const share = 1 / members.length;
+  return {
+    value: members.reduce((total, { value }) => total + value, 0) * share,
+    slope: members.reduce((slope: ReadonlyMap<number, number>, d) => sum(slope, scaled(d.slope, share)), new Map()),
+  };
 }
 
 const scaled = (slope: ReadonlyMap<number, number>, factor: number): ReadonlyMap<number, number> =>

@@ -2,6 +2,12 @@
 import { expect, test } from 'vitest';
 import { evaluateLoss, type TokenInputs } from './loss-reference.ts';
 import { crossEntropyLoss, policyLoss } from './losses.ts';
+import { resolveRlConfig, type PolicyLossConfig } from './rl-config.ts';
+
+const lossConfig = (change: Partial<PolicyLossConfig>): PolicyLossConfig => ({
+  ...resolveRlConfig({}).loss,
+  ...change,
+});
 
 const logprobs = [-1.2, -0.3, -2.5, -0.7];
 const oldLogprobs = [-1.0, -2.3, NaN, -0.65];
@@ -19,7 +25,10 @@ const clip = (x: number, low: number, high: number) => Math.min(Math.max(x, low)
 const mean = (xs: readonly number[]) => xs.reduce((a, b) => a + b, 0) / xs.length;
 
 test('CISPO: minus the clipped ratio, held constant, times advantage times logprob', () => {
-  const { loss, gradient } = evaluateLoss(policyLoss({ kind: 'cispo', epsilon: 1, epsilonHigh: 4 }), tokens);
+  const { loss, gradient } = evaluateLoss(
+    policyLoss(lossConfig({ kind: 'cispo', epsilon: 1, epsilonHigh: 4 })),
+    tokens,
+  );
   const clipped = ratios.map((ratio) => clip(ratio, 0, 5));
   expect(clipped[1]).toBe(5); // e² is beyond 1 + 4
   expect(loss).toBeCloseTo(mean(clipped.map((r, i) => -r * advantages[i]! * logprobs[i]! * weights[i]!)), 12);
@@ -27,7 +36,10 @@ test('CISPO: minus the clipped ratio, held constant, times advantage times logpr
 });
 
 test('PPO: the worse of the plain and the clipped ratio; no gradient where the clip decides', () => {
-  const { loss, gradient, metrics } = evaluateLoss(policyLoss({ kind: 'ppo', epsilon: 0.2, epsilonHigh: 0.2 }), tokens);
+  const { loss, gradient, metrics } = evaluateLoss(
+    policyLoss(lossConfig({ kind: 'ppo', epsilon: 0.2, epsilonHigh: 0.2 })),
+    tokens,
+  );
   const perToken = ratios.map(
     (r, i) => -Math.min(r * advantages[i]!, clip(r, 0.8, 1.2) * advantages[i]!) * weights[i]!,
   );
@@ -38,7 +50,7 @@ test('PPO: the worse of the plain and the clipped ratio; no gradient where the c
 });
 
 test('metrics are plain means over the trained tokens', () => {
-  const { metrics } = evaluateLoss(policyLoss({ kind: 'cispo', epsilon: 1, epsilonHigh: 4 }), tokens);
+  const { metrics } = evaluateLoss(policyLoss(lossConfig({ kind: 'cispo', epsilon: 1, epsilonHigh: 4 })), tokens);
   const differences = ratios.map(Math.log);
   expect(metrics['ratio_mean']).toBeCloseTo(mean(ratios), 12);
   expect(metrics['kl_div']).toBeCloseTo(mean(ratios.map((r, i) => r - 1 - differences[i]!)), 12);
@@ -51,7 +63,7 @@ test('cross-entropy is the weighted negative log-probability', () => {
 });
 
 test.each([
-  ['ppo', policyLoss({ kind: 'ppo', epsilon: 0.2, epsilonHigh: 0.3 })],
+  ['ppo', policyLoss(lossConfig({ kind: 'ppo', epsilon: 0.2, epsilonHigh: 0.3 }))],
   ['cross-entropy', crossEntropyLoss],
 ])('the slopes of %s equal finite differences', (_, program) => {
   const { gradient } = evaluateLoss(program, tokens);

@@ -1,66 +1,124 @@
 // Losses, each written once as data: engines lower them into graphs, loss-reference.ts evaluates them in plain TypeScript.
-// Inputs per trained token: oldLogprobs (nats, NaN where the client has none), advantages, weights.
+// Inputs per trained token, log-probabilities in nats, NaN where there is none: advantages, weights, oldLogprobs (what the
+// ratio divides by); sampledLogprobs (the client's, where old ones were computed anew); referenceLogprobs (the KL anchor's).
 import type { LossExpression, LossProgram } from '#engine/loss-program';
-import type { PolicyLossConfig } from './rl-config.ts';
+import type { ImportanceSamplingLevel, PolicyLossConfig } from './rl-config.ts';
 
 const logprob: LossExpression = { op: 'logprob' };
-const advantages: LossExpression = { op: 'input', name: 'advantages' };
 const weights: LossExpression = { op: 'input', name: 'weights' };
-const sampled: LossExpression = { op: 'input', name: 'oldLogprobs' };
-
+const input = (name: string): LossExpression => ({ op: 'input', name });
 const constant = (value: number): LossExpression => ({ op: 'constant', value });
-const neg = (x: LossExpression): LossExpression => ({ op: 'neg', x });
-const exp = (x: LossExpression): LossExpression => ({ op: 'exp', x });
-const stopGradient = (x: LossExpression): LossExpression => ({ op: 'stopGradient', x });
+const unary =
+  (op: 'neg' | 'exp' | 'sqrt' | 'stopGradient' | 'isNaN' | 'mean' | 'largest' | 'smallest' | 'sequenceMean') =>
+  (x: LossExpression): LossExpression => ({ op, x });
 const binary =
-  (op: 'add' | 'sub' | 'mul' | 'min' | 'max' | 'less') =>
+  (op: 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'less') =>
   (x: LossExpression, y: LossExpression): LossExpression => ({ op, x, y });
-const [add, sub, mul, min, max, less] = (['add', 'sub', 'mul', 'min', 'max', 'less'] as const).map(binary) as [
-  Binary,
-  Binary,
-  Binary,
-  Binary,
-  Binary,
-  Binary,
-];
-type Binary = ReturnType<typeof binary>;
-
-/** A token without a sampling logprob counts as on-policy: ratio 1. */
-const oldLogprob: LossExpression = {
+const where = (condition: LossExpression, x: LossExpression, y: LossExpression): LossExpression => ({
   op: 'where',
-  condition: { op: 'isNaN', x: sampled },
-  x: stopGradient(logprob),
-  y: sampled,
-};
+  condition,
+  x,
+  y,
+});
+const [neg, exp, sqrt, stopGradient] = [unary('neg'), unary('exp'), unary('sqrt'), unary('stopGradient')];
+const [isNaN, mean, largest, smallest] = [unary('isNaN'), unary('mean'), unary('largest'), unary('smallest')];
+const sequenceMean = unary('sequenceMean');
+const [add, sub, mul, div] = [binary('add'), binary('sub'), binary('mul'), binary('div')];
+const [min, max, less] = [binary('min'), binary('max'), binary('less')];
+
+/** Where the log-probability is not known, the token counts as on-policy: the other policy's, held constant. */
+const orCurrent = (known: LossExpression, current: LossExpression = logprob): LossExpression =>
+  where(isNaN(known), stopGradient(current), known);
 
 /**
  * CISPO (arXiv:2506.13585 eq. 4): −sg(clip(r)) · A · log π, every token keeps its gradient; or PPO's clipped surrogate
- * (arXiv:1707.06347 eq. 7): −min(r · A, clip(r) · A). r = π / π_old per token. Summed with the tokens' weights over the
- * trained tokens of the row, divided by their number.
+ * (arXiv:1707.06347 eq. 7): −min(r · A, clip(r) · A). Summed with the tokens' weights over the trained tokens of the row,
+ * divided by their number. In the order of the reference trainer (ART): the ratio is raised to its level, capped, masked;
+ * advantages are shaped; the loss is truncated by another ratio.
  */
-export function policyLoss({ kind, epsilon, epsilonHigh }: PolicyLossConfig): LossProgram {
-  const difference = sub(logprob, oldLogprob);
-  const ratio = exp(difference);
+export function policyLoss(config: PolicyLossConfig): LossProgram {
+  const { kind, epsilon, epsilonHigh, ratioMax, masksRatio, truncation } = config;
   const [low, high] = [constant(1 - epsilon), constant(1 + epsilonHigh)];
+  const old = orCurrent(input('oldLogprobs'));
+  const difference = sub(logprob, old);
+  const leveled = ratioAt(config.importanceSampling, difference);
+  const capped = ratioMax === null ? leveled : min(leveled, constant(ratioMax));
+  const inside = mul(less(low, capped), less(capped, high));
+  const ratio = masksRatio ? where(inside, capped, constant(0)) : capped;
   const bounded = min(max(ratio, low), high);
+
+  const { advantages, divergence } = shapedAdvantages(config, difference);
   const objective =
     kind === 'ppo'
       ? min(mul(ratio, advantages), mul(bounded, advantages))
       : mul(mul(stopGradient(bounded), advantages), logprob);
-  const perToken = neg(mul(objective, weights));
+  const truncated =
+    truncation === null
+      ? objective
+      : mul(objective, stopGradient(min(truncationRatio(config, ratio), constant(truncation))));
+  const perToken = neg(mul(truncated, weights));
+
+  const drift = sub(logprob, orCurrent(sampledLogprobs(config)));
   return {
     name: kind,
     perToken,
     metrics: {
       policy_loss: perToken,
       entropy: mul({ op: 'entropy' }, weights),
-      ratio_mean: ratio,
-      clipped_fraction: add(less(ratio, low), less(high, ratio)),
+      ratio_mean: leveled,
+      ratio_min: smallest(leveled),
+      ratio_max: largest(leveled),
+      clipped_fraction: add(less(leveled, low), less(high, leveled)),
       // k3 of Schulman's "Approximating KL Divergence": sampling policy against the current one, never negative
-      kl_div: sub(sub(ratio, constant(1)), difference),
-      logprob_difference: max(difference, neg(difference)),
+      kl_div: sub(sub(exp(drift), constant(1)), drift),
+      logprob_difference: max(drift, neg(drift)),
+      ...(divergence ? { kl_policy_ref: divergence } : {}),
     },
   };
+}
+
+/** What the sampler said of the tokens, whatever the ratio divides by. */
+const sampledLogprobs = ({ precalculates }: PolicyLossConfig): LossExpression =>
+  input(precalculates ? 'sampledLogprobs' : 'oldLogprobs');
+
+/** π / π_old per token, or its geometric mean over the tokens of a sequence (GSPO, arXiv:2507.18071 eq. 7), or between. */
+function ratioAt(level: ImportanceSamplingLevel, difference: LossExpression): LossExpression {
+  const token = exp(difference);
+  const sequence = exp(sequenceMean(difference));
+  switch (level) {
+    case 'token':
+      return token;
+    case 'sequence':
+      return sequence;
+    case 'average':
+      return div(add(token, sequence), constant(2));
+    case 'geometric_average':
+      return sqrt(mul(token, sequence));
+  }
+}
+
+/**
+ * A − τ · sg(d) (Kimi K2, arXiv:2507.20534 §3.2.2, as the reference trainer applies it), then A + κ · (mean(k) − k) with
+ * k = sg(policy − reference) in nats: tokens that moved further from the reference than their row are worth less.
+ */
+function shapedAdvantages(config: PolicyLossConfig, difference: LossExpression) {
+  const { tau, kl } = config;
+  let advantages = input('advantages');
+  if (tau !== 0) advantages = sub(advantages, mul(constant(tau), stopGradient(difference)));
+  if (kl === null) return { advantages, divergence: null };
+  const policy = kl.source === 'sample' ? orCurrent(sampledLogprobs(config)) : logprob;
+  const divergence = stopGradient(sub(policy, input('referenceLogprobs')));
+  if (kl.coefficient !== 0) {
+    advantages = add(advantages, mul(constant(kl.coefficient), sub(mean(divergence), divergence)));
+  }
+  return { advantages, divergence };
+}
+
+/** π_old / π_sampled where old log-probabilities were computed anew, else the ratio of the loss. */
+function truncationRatio({ precalculates }: PolicyLossConfig, ratio: LossExpression): LossExpression {
+  if (!precalculates) return ratio;
+  const old = orCurrent(input('oldLogprobs'));
+  return exp(sub(old, orCurrent(input('sampledLogprobs'), old)));
 }
 
 /** −log π, weighted. */

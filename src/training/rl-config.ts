@@ -1,5 +1,5 @@
 // The settings of an RL job: what clients may choose, and what we fix. Defaults are the reference trainer's; a null or
-// missing field means its default.
+// missing field means its default, and so does 0 where it switches something off.
 import type { RlConfigInput } from '#domain/trajectory';
 import type { LoraConfig, OptimizerParams } from '#engine/training-engine';
 
@@ -7,8 +7,6 @@ import type { LoraConfig, OptimizerParams } from '#engine/training-engine';
 export const DEFAULT_LORA: LoraConfig = { rank: 8, alpha: 16, seed: 3407 };
 
 const DEFAULT_LEARNING_RATE = 5e-6;
-/** Rows shorter than this waste optimiser steps on few tokens; longer ones waste attention on strangers. */
-const DEFAULT_ROW_LENGTH = 512;
 
 export interface RlConfig {
   readonly optimizer: OptimizerParams;
@@ -17,15 +15,44 @@ export interface RlConfig {
   readonly scaleRewards: boolean;
   /** −1…1; 1 trains on positive advantages only, −1 on negative ones. */
   readonly advantageBalance: number;
-  /** Tokens that a row is filled up to; a longer sequence makes a longer row. */
-  readonly rowLength: number;
+  /** Tokens that a row is filled up to; null: see row-budget.ts. */
+  readonly rowLength: number | null;
+  /** Train on what assistants said without known tokens, as the chat template writes it. */
+  readonly trainsUnsampled: boolean;
+  /** The learning rate of a row is multiplied by its number of sequences to this power. */
+  readonly sequenceCountPower: number;
+  readonly scalesLearningRateByRewardSpread: boolean;
+  /** Trained tokens whose logits are in memory at once; null: the engine's choice. */
+  readonly headTokensMax: number | null;
 }
+
+export type ImportanceSamplingLevel = 'token' | 'sequence' | 'average' | 'geometric_average';
 
 export interface PolicyLossConfig {
   readonly kind: 'cispo' | 'ppo';
   /** The ratio is clipped to [1 − epsilon, 1 + epsilonHigh]. */
   readonly epsilon: number;
   readonly epsilonHigh: number;
+  readonly importanceSampling: ImportanceSamplingLevel;
+  /** Upper bound of the ratio, whatever the sign of the advantage. Null: none. */
+  readonly ratioMax: number | null;
+  /** The ratio counts as 0 where it is outside the clip range. */
+  readonly masksRatio: boolean;
+  /** τ of vendor_k2_tau; 0 is off. */
+  readonly tau: number;
+  /** Upper bound of the factor of truncated importance sampling. Null: off. */
+  readonly truncation: number | null;
+  /** Old log-probabilities are computed with the weights at the start of the job; the client's stay as `sampledLogprobs`. */
+  readonly precalculates: boolean;
+  /** Null: nobody asked for a reference policy. */
+  readonly kl: KlConfig | null;
+}
+
+export interface KlConfig {
+  /** κ ≥ 0; with 0 the divergence is only measured. */
+  readonly coefficient: number;
+  /** Which policy is compared with the reference. */
+  readonly source: 'current_learner' | 'sample';
 }
 
 export function resolveRlConfig(input: RlConfigInput): RlConfig {
@@ -40,9 +67,32 @@ export function resolveRlConfig(input: RlConfigInput): RlConfig {
       weightDecay: 0.1,
       maxGradNorm: 0.1,
     },
-    loss: { kind: ppo ? 'ppo' : 'cispo', epsilon, epsilonHigh: input.epsilonHigh ?? (ppo ? epsilon : 4) },
+    loss: {
+      kind: ppo ? 'ppo' : 'cispo',
+      epsilon,
+      epsilonHigh: input.epsilonHigh ?? (ppo ? epsilon : 4),
+      importanceSampling: input.importanceSamplingLevel ?? 'token',
+      ratioMax: positive(input.ratioMax),
+      masksRatio: input.maskProbRatio ?? false,
+      tau: input.tau ?? 0,
+      truncation: positive(input.truncatedImportanceSampling),
+      precalculates: input.precalculateLogprobs ?? false,
+      kl: resolveKl(input),
+    },
     scaleRewards: input.scaleRewards ?? true,
     advantageBalance: input.advantageBalance ?? 0,
-    rowLength: input.packedSequenceLength ?? DEFAULT_ROW_LENGTH,
+    rowLength: input.packedSequenceLength ?? null,
+    trainsUnsampled: input.allowTrainingWithoutLogprobs ?? false,
+    sequenceCountPower: input.sequenceCountPower ?? 0,
+    scalesLearningRateByRewardSpread: input.scaleLearningRateByRewardStdDev ?? false,
+    headTokensMax: input.logprobChunkSize ?? null,
   };
 }
+
+function resolveKl({ klPenaltyCoefficient = 0, klPenaltySource, klReference }: RlConfigInput): KlConfig | null {
+  if (klPenaltyCoefficient === 0 && klReference === undefined) return null;
+  const source = klPenaltySource ?? (klPenaltyCoefficient > 0 ? 'sample' : 'current_learner');
+  return { coefficient: klPenaltyCoefficient, source };
+}
+
+const positive = (value: number | undefined): number | null => (value === undefined || value === 0 ? null : value);

@@ -1,15 +1,26 @@
 // Numbers about rewards: of a job's groups, and of logged ones. Names are those that clients know.
-import type { TrajectoryGroup } from '#domain/trajectory';
+import type { Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import { average, populationDeviation } from './advantage.ts';
 
 /** `reward`, `reward_std_dev`, `exception_rate`, each trajectory metric by its name, each group metric as `group_metric_NAME`. */
 export type RewardMetrics = Readonly<Record<string, number>>;
 
+/** Of a group, what its numbers are made of: not its conversations. */
+export interface GroupRewards extends Pick<TrajectoryGroup, 'exceptionCount' | 'metrics'> {
+  readonly trajectories: readonly Pick<Trajectory, 'reward' | 'metrics'>[];
+}
+
+export const rewardsOf = ({ trajectories, exceptionCount, metrics }: TrajectoryGroup): GroupRewards => ({
+  trajectories: trajectories.map(({ reward, metrics }) => ({ reward, metrics })),
+  exceptionCount,
+  metrics,
+});
+
 /**
  * Means over trajectories (booleans as 0 and 1; over those that have the metric). reward_std_dev is the mean over groups of
  * two or more of the population standard deviation. Empty where there is nothing to average.
  */
-export function groupMetrics(groups: readonly TrajectoryGroup[]): RewardMetrics {
+export function groupMetrics(groups: readonly GroupRewards[]): RewardMetrics {
   const trajectories = groups.flatMap((group) => group.trajectories);
   const exceptions = groups.reduce((sum, { exceptionCount }) => sum + exceptionCount, 0);
   const spreads = groups

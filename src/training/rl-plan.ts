@@ -1,13 +1,15 @@
-// An RL job's body → the rows to train on, and an account of everything that is not trained. Pure: the same body and seed
-// give the same plan, which is what lets a job be replayed after a crash.
+// An RL job's groups → the rows to train on, and an account of everything that is not trained. Reads the groups once, one
+// at a time; the same groups and seed give the same plan, which is what lets a job be replayed after a crash.
 import { createHash } from 'node:crypto';
 import { createRandom } from '#base/random';
 import type { Skipped } from '#domain/training-job';
-import type { RlJobBody } from '#domain/trajectory';
+import type { RlConfigInput, Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import { groupAdvantages, tokenSignals } from './advantage.ts';
 import { packRows, trainedCount, truncate, type Datum, type PackedRow } from './packing.ts';
+import { createPrefixTree } from './prefix-tree.ts';
 import { resolveRlConfig, type RlConfig } from './rl-config.ts';
-import { groupMetrics, type RewardMetrics } from './rl-metrics.ts';
+import { groupMetrics, rewardsOf, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
+import { rowLengthFor, type RowBudget } from './row-budget.ts';
 import { tokenizeHistory, type ConversationEncoder, type TokenSequence } from './tokenize.ts';
 
 export interface RlPlan {
@@ -31,62 +33,73 @@ interface Rollout {
   readonly sequences: readonly TokenSequence[];
 }
 
-/** `seed`: any text; equal texts shuffle alike. */
-export function planRlJob(body: RlJobBody, encoder: ConversationEncoder, rowLengthMax: number, seed: string): RlPlan {
-  const config = resolveRlConfig(body.config);
-  const skipped = new Map<string, number>();
-  const skip = (reason: string, count = 1) => void skipped.set(reason, (skipped.get(reason) ?? 0) + count);
+export interface PlanContext {
+  readonly encoder: ConversationEncoder;
+  readonly budget: RowBudget;
+  /** Any text, asked for after the last group; equal texts shuffle alike. */
+  readonly seed: () => string;
+}
 
-  const advantages = groupAdvantages(
-    body.groups.map((group) => group.trajectories.map(({ reward }) => reward)),
-    config.scaleRewards,
-  );
+/** Throws `row_too_long` where the longest sequence does not fit into the memory for training. */
+export async function planRlJob(
+  groups: AsyncIterable<TrajectoryGroup> | Iterable<TrajectoryGroup>,
+  input: RlConfigInput,
+  { encoder, budget, seed }: PlanContext,
+): Promise<RlPlan> {
+  const config = resolveRlConfig(input);
+  const skips = createSkipCount();
+  const rewards: GroupRewards[] = [];
   const rollouts: Rollout[] = [];
-  body.groups.forEach((group, g) => {
-    if (group.exceptionCount > 0) skip('exceptions', group.exceptionCount);
-    const equal = advantages[g]!.every((advantage) => advantage === 0);
+  for await (const group of groups) {
+    const number = rewards.push(rewardsOf(group)) - 1;
+    skips.add('exceptions', group.exceptionCount);
+    const [advantages] = groupAdvantages([group.trajectories.map(({ reward }) => reward)], config.scaleRewards);
+    const allEqual = advantages!.every((advantage) => advantage === 0);
     group.trajectories.forEach((trajectory, t) => {
-      const tokenized = trajectory.histories.map((history) => tokenizeHistory(history, encoder));
-      const found = tokenized.flatMap(({ sequences }) => sequences);
-      const sequences = found.flatMap(
-        (sequence) => truncate({ ...sequence, advantage: 0, weight: 0 }, rowLengthMax) ?? [],
-      );
-      const advantage = advantages[g]![t]!;
-      if (found.length === 0) skip(tokenized.flatMap(({ problems }) => problems)[0] ?? 'no_trainable_tokens');
-      else if (sequences.length === 0) skip('too_long');
-      else if (equal) skip('equal_rewards');
-      else if (advantage === 0) skip('zero_advantage');
-      else
-        rollouts.push({ group: g, advantage, sequences: sequences.filter((sequence) => trainedCount(sequence) > 0) });
+      const advantage = advantages![t]!;
+      const read = readTrajectory(trajectory, encoder, config, budget.contextLength);
+      if (typeof read === 'string') skips.add(read);
+      else if (advantage === 0) skips.add(allEqual ? 'equal_rewards' : 'zero_advantage');
+      else rollouts.push({ group: number, advantage, sequences: read });
     });
-  });
-
-  const data = weigh(rollouts, config.advantageBalance);
-  if (data.some((datum) => datum.advantage === 0)) {
-    skip(
-      'zero_advantage',
-      rollouts.filter((_, i) => data.some((datum) => datum.rollout === i && datum.advantage === 0)).length,
-    );
   }
-  const trained = data.filter(({ advantage }) => advantage !== 0);
-  const groups = body.groups.map((_, g) => trained.filter((datum) => rollouts[datum.rollout]!.group === g));
-  const rows = packRows(groups, Math.min(config.rowLength, rowLengthMax), createRandom(seedOf(seed)));
+
+  const weighed = weigh(rollouts, config.advantageBalance);
+  const trained = weighed.filter(({ data }) => data[0]!.advantage !== 0);
+  skips.add('zero_advantage', weighed.length - trained.length);
+  const byGroup = rewards.map((_, g) => trained.filter(({ group }) => group === g).map(({ data }) => data));
+  const rowLength = rowLengthFor(config.rowLength, budget, byGroup.map(groupSize), longestOf(byGroup.flat(2)));
+  const rows = packRows(byGroup, rowLength, createRandom(seedOf(seed())));
   return {
     config,
     rows,
-    skipped: Object.fromEntries(skipped),
-    rewards: groupMetrics(body.groups),
+    skipped: skips.counts(),
+    rewards: groupMetrics(rewards),
     counts: {
-      num_groups_submitted: body.groups.length,
-      num_groups_trainable: groups.filter((group) => group.length > 0).length,
-      num_trajectories: body.groups.reduce((sum, group) => sum + group.trajectories.length, 0),
-      num_datums: trained.length,
-      num_trainable_tokens: trained.reduce((sum, datum) => sum + trainedCount(datum), 0),
+      num_groups_submitted: rewards.length,
+      num_groups_trainable: byGroup.filter((group) => group.length > 0).length,
+      num_trajectories: rewards.reduce((sum, group) => sum + group.trajectories.length, 0),
+      num_datums: byGroup.flat(2).length,
+      num_trainable_tokens: byGroup.flat(2).reduce((sum, datum) => sum + trainedCount(datum), 0),
     },
   };
 }
 
-function weigh(rollouts: readonly Rollout[], balance: number): (Datum & { rollout: number })[] {
+/** What there is to train in it, or the reason why there is nothing. */
+function readTrajectory(
+  { histories }: Trajectory,
+  encoder: ConversationEncoder,
+  { trainsUnsampled }: RlConfig,
+  lengthMax: number,
+): readonly TokenSequence[] | string {
+  const tokenized = histories.map((history) => tokenizeHistory(history, encoder, trainsUnsampled));
+  const found = tokenized.flatMap(({ sequences }) => sequences);
+  if (found.length === 0) return tokenized.flatMap(({ problems }) => problems)[0] ?? 'no_trainable_tokens';
+  const kept = found.flatMap((sequence) => truncate(sequence, lengthMax) ?? []).filter((s) => trainedCount(s) > 0);
+  return kept.length > 0 ? kept : 'too_long';
+}
+
+function weigh(rollouts: readonly Rollout[], balance: number): { group: number; data: readonly Datum[] }[] {
   if (rollouts.length === 0) return [];
   const trainedTokens = (sequences: readonly TokenSequence[]) =>
     sequences.reduce((sum, sequence) => sum + trainedCount(sequence), 0);
@@ -94,9 +107,30 @@ function weigh(rollouts: readonly Rollout[], balance: number): (Datum & { rollou
     rollouts.map(({ advantage, sequences }) => ({ advantage, trainedTokens: trainedTokens(sequences) })),
     balance,
   );
-  return rollouts.flatMap(({ sequences }, rollout) =>
-    sequences.map((sequence) => ({ ...sequence, ...signals[rollout]!, rollout })),
-  );
+  return rollouts.map(({ group, sequences }, i) => ({
+    group,
+    data: sequences.map((sequence) => ({ ...sequence, ...signals[i]! })),
+  }));
+}
+
+/** Tokens of a row that holds the whole group. */
+function groupSize(rollouts: readonly (readonly Datum[])[]): number {
+  const tree = createPrefixTree();
+  for (const { tokens } of rollouts.flat()) tree.add(tokens);
+  return tree.size;
+}
+
+const longestOf = (data: readonly Datum[]): number =>
+  data.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+
+function createSkipCount() {
+  const counts = new Map<string, number>();
+  return {
+    add(reason: string, count = 1): void {
+      if (count > 0) counts.set(reason, (counts.get(reason) ?? 0) + count);
+    },
+    counts: (): Skipped => Object.fromEntries(counts),
+  };
 }
 
 const seedOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);

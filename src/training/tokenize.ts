@@ -4,6 +4,9 @@
 // A later turn goes on in the same sequence: the sampled tokens stay, and what the template puts between them (the end of
 // the turn, the next messages, the next generation prompt) is encoded on its own. Where the template rewrites the past (say,
 // drops old reasoning), or the client's own prompt ids do not start with the tokens so far, a new sequence begins.
+//
+// Only where the job allows it, what an assistant said without tokens is trained as the template writes it, on-policy by
+// definition: its sampling log-probabilities are unknown.
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { History, SampledTurn } from '#domain/trajectory';
 
@@ -21,15 +24,19 @@ export interface ConversationEncoder {
   tokenId(text: string): number | null;
 }
 
+/** All `[tokens]`, packed: a job has millions. */
 export interface TokenSequence {
-  readonly tokens: readonly number[];
-  /** `[tokens]` sampling logprob in nats, NaN where unknown; null where the token is context. */
-  readonly sampled: readonly (number | null)[];
+  readonly tokens: Int32Array;
+  /** 1: to be predicted, 0: context. */
+  readonly trained: Uint8Array;
+  /** Sampling log-probability in nats, NaN where there is none. */
+  readonly logprobs: Float32Array;
 }
 
 /** Why a history or a turn gives nothing to train on. */
 export type TokenProblem =
-  | 'no_trainable_tokens' // no Choice with logprobs or token ids
+  | 'no_logprobs' // Choices, but none with logprobs or token ids, and the server's memory has none of them
+  | 'no_trainable_tokens' // no Choice at all: plain assistant messages are context
   | 'unknown_tokens' // a logprob's token is neither `token_id:N` nor a token of the vocabulary
   | 'logprob_count_mismatch'; // token ids and logprobs of a Choice differ in number
 
@@ -38,35 +45,66 @@ export interface TokenizedHistory {
   readonly problems: readonly TokenProblem[];
 }
 
-export function tokenizeHistory({ turns, tools }: History, encoder: ConversationEncoder): TokenizedHistory {
+/** `trainsUnsampled`: assistant turns without tokens are trained too. */
+export function tokenizeHistory(
+  { turns, tools }: History,
+  encoder: ConversationEncoder,
+  trainsUnsampled = false,
+): TokenizedHistory {
   const sequences: Building[] = [];
   const problems: TokenProblem[] = [];
   const messages: ChatMessage[] = [];
   let open: Building | null = null;
   for (const turn of turns) {
-    if (turn.kind === 'sampled') {
-      const sampled = sampledTokens(turn, encoder);
-      if (Array.isArray(sampled)) {
-        open = continueWith(open, turn, messages, tools, encoder);
-        if (!sequences.includes(open)) sequences.push(open);
-        for (const { id, logprob } of sampled) {
-          open.tokens.push(id);
-          open.sampled.push(logprob);
-        }
-        open.messageCount = messages.length + 1;
-      } else if (sampled !== 'no_trainable_tokens') {
-        problems.push(sampled);
+    const prompt = () => encoder.renderPrompt(messages, tools);
+    const said =
+      turn.kind === 'sampled' && turn.tokens !== null
+        ? sampledTokens(turn, encoder)
+        : trainsUnsampled && turn.message.role === 'assistant'
+          ? writtenTokens(prompt(), encoder.renderClosed([...messages, turn.message], tools), encoder)
+          : null;
+    if (said !== null && typeof said !== 'string') {
+      const context = said.context ?? { ids: turn.kind === 'sampled' ? turn.promptTokenIds : null, text: prompt };
+      open = continueWith(open, context, messages, tools, encoder);
+      if (!sequences.includes(open)) sequences.push(open);
+      for (const { id, logprob } of said.tokens) {
+        open.tokens.push(id);
+        open.sampled.push(logprob);
       }
+      open.messageCount = messages.length + 1;
+    } else if (said !== null) {
+      problems.push(said);
     }
     messages.push(turn.message);
   }
-  if (sequences.length === 0 && problems.length === 0) problems.push('no_trainable_tokens');
+  if (sequences.length === 0 && problems.length === 0) {
+    problems.push(turns.some(({ kind }) => kind === 'sampled') ? 'no_logprobs' : 'no_trainable_tokens');
+  }
   // Everything after the last sampled token was only needed as a prompt: it is not there, because prompts are added late.
-  return { sequences, problems };
+  return { sequences: sequences.map(pack), problems };
+}
+
+const pack = ({ tokens, sampled }: Building): TokenSequence => ({
+  tokens: Int32Array.from(tokens),
+  trained: Uint8Array.from(sampled, (logprob) => (logprob === null ? 0 : 1)),
+  logprobs: Float32Array.from(sampled, (logprob) => logprob ?? NaN),
+});
+
+/** What stands before a trained turn: the client's own ids if it sent them, else text. */
+interface Context {
+  readonly ids: readonly number[] | null;
+  text(): string;
+}
+
+interface TrainedTurn {
+  readonly tokens: readonly SampledToken[];
+  /** Null: the prompt of the turn. */
+  readonly context: Context | null;
 }
 
 interface Building {
   tokens: number[];
+  /** Null: context. NaN: sampled, its log-probability unknown. */
   sampled: (number | null)[];
   /** Messages that the tokens stand for, the last sampled one included. */
   messageCount: number;
@@ -75,17 +113,17 @@ interface Building {
 /** The sequence that ends with the prompt of this turn: the open one, longer, or a new one. */
 function continueWith(
   open: Building | null,
-  turn: SampledTurn,
+  context: Context,
   messages: readonly ChatMessage[],
   tools: History['tools'],
   encoder: ConversationEncoder,
 ): Building {
-  if (turn.promptTokenIds) {
-    const ids = turn.promptTokenIds;
+  const { ids } = context;
+  if (ids) {
     if (open && open.tokens.every((token, i) => ids[i] === token)) return extend(open, ids.slice(open.tokens.length));
     return begin(ids);
   }
-  const prompt = encoder.renderPrompt(messages, tools);
+  const prompt = context.text();
   if (open) {
     const past = encoder.renderClosed(messages.slice(0, open.messageCount), tools);
     if (prompt.startsWith(past)) {
@@ -114,22 +152,34 @@ interface SampledToken {
 }
 
 function sampledTokens(
-  { tokenIds, logprobs }: SampledTurn,
+  { tokens, logprobs }: SampledTurn,
   encoder: ConversationEncoder,
-): SampledToken[] | TokenProblem {
+): TrainedTurn | TokenProblem | null {
+  if (tokens === null) return null;
+  if (logprobs && logprobs.length !== tokens.length) return 'logprob_count_mismatch';
+  const ids = tokens.map((token) => (typeof token === 'number' ? token : encoder.tokenId(token)));
   const known = (id: number | null): id is number =>
     id !== null && Number.isInteger(id) && id >= 0 && id < encoder.vocabSize;
-  if (tokenIds && tokenIds.length > 0) {
-    if (logprobs && logprobs.length !== tokenIds.length) return 'logprob_count_mismatch';
-    if (!tokenIds.every(known)) return 'unknown_tokens';
-    return tokenIds.map((id, i) => ({ id, logprob: logprobs?.[i]?.logprob ?? NaN }));
-  }
-  if (!logprobs || logprobs.length === 0) return 'no_trainable_tokens';
-  const tokens = logprobs.map(({ token, logprob }) => ({ id: parseTokenId(token, encoder), logprob: logprob ?? NaN }));
-  return tokens.every((token): token is SampledToken => known(token.id)) ? tokens : 'unknown_tokens';
+  if (!ids.every(known)) return 'unknown_tokens';
+  return { tokens: ids.map((id, i) => ({ id, logprob: logprobs?.[i] ?? NaN })), context: null };
 }
 
-function parseTokenId(token: string, encoder: ConversationEncoder): number | null {
-  const match = /^token_id:(\d+)$/.exec(token);
-  return match ? Number(match[1]) : encoder.tokenId(token);
+/**
+ * What the template makes of a turn, up to and including the token that ends it. `closed` is the conversation with the turn,
+ * `prompt` the one before it; where they part early (a prompt that opens a thought which the turn lacks), the turn starts
+ * there.
+ */
+function writtenTokens(prompt: string, closed: string, encoder: ConversationEncoder): TrainedTurn {
+  let start = 0;
+  while (start < prompt.length && prompt[start] === closed[start]) start++;
+  const written = closed.slice(start);
+  const { turnEnd } = encoder;
+  const ids =
+    turnEnd !== '' && written.endsWith(turnEnd)
+      ? [...encoder.encode(written.slice(0, -turnEnd.length)), ...encoder.encode(turnEnd).slice(0, 1)]
+      : encoder.encode(written.trimEnd());
+  return {
+    tokens: ids.map((id) => ({ id, logprob: NaN })),
+    context: start === prompt.length ? null : { ids: null, text: () => prompt.slice(0, start) },
+  };
 }

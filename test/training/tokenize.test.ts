@@ -6,7 +6,7 @@ import type { ChatMessage } from '#domain/chat';
 import type { History, SampledTurn, Turn } from '#domain/trajectory';
 import { createConversationEncoder } from '#services/conversation-encoder';
 import { openTextModel } from '#text/text-model';
-import { tokenizeHistory } from '#training/tokenize';
+import * as training from '#training/tokenize';
 
 const text = await openTextModel(fileURLToPath(new URL('../../models/starter', import.meta.url)));
 const encoder = createConversationEncoder('starter', text, text.tokenizer.vocabSize);
@@ -24,10 +24,21 @@ function sampled(
     kind: 'sampled',
     message: { role: 'assistant', content },
     finishReason: 'stop',
-    logprobs: ids.map((id, i) => ({ token: `token_id:${id}`, logprob: -0.5 - i })),
-    tokenIds: null,
+    tokens: ids,
+    logprobs: ids.map((_, i) => -0.5 - i),
     promptTokenIds: null,
     ...change,
+  };
+}
+/** As plain lists: a token's log-probability, null where it is context. */
+function tokenizeHistory(...args: Parameters<typeof training.tokenizeHistory>) {
+  const { sequences, problems } = training.tokenizeHistory(...args);
+  return {
+    problems,
+    sequences: sequences.map(({ tokens, trained, logprobs }) => ({
+      tokens: [...tokens],
+      sampled: [...tokens].map((_, i) => (trained[i] === 1 ? logprobs[i]! : null)),
+    })),
   };
 }
 const history = (...turns: Turn[]): History => ({ turns, tools: null });
@@ -90,9 +101,9 @@ test('plain assistant messages are context, and nothing follows the last trained
 });
 
 test("the client's own prompt ids win; where they do not go on from the tokens so far, a new sequence begins", () => {
-  const first = sampled('yes', { promptTokenIds: [1, 2, 3], tokenIds: [7, END], logprobs: null });
-  const goesOn = sampled('no', { promptTokenIds: [1, 2, 3, 7, END, 9], tokenIds: [8], logprobs: null });
-  const startsOver = sampled('no', { promptTokenIds: [1, 2, 4], tokenIds: [8], logprobs: null });
+  const first = sampled('yes', { promptTokenIds: [1, 2, 3], tokens: [7, END], logprobs: null });
+  const goesOn = sampled('no', { promptTokenIds: [1, 2, 3, 7, END, 9], tokens: [8], logprobs: null });
+  const startsOver = sampled('no', { promptTokenIds: [1, 2, 4], tokens: [8], logprobs: null });
   expect(tokenizeHistory(history(first, goesOn), encoder).sequences.map((s) => s.tokens)).toEqual([
     [1, 2, 3, 7, END, 9, 8],
   ]);
@@ -103,30 +114,51 @@ test("the client's own prompt ids win; where they do not go on from the tokens s
 });
 
 test('token texts are looked up in the vocabulary; what is not there is reported, not guessed', () => {
-  const byText = sampled('yes', {
-    logprobs: [
-      { token: 'yes', logprob: -1 },
-      { token: '<|im_end|>', logprob: null },
-    ],
-  });
+  const byText = sampled('yes', { tokens: ['yes', '<|im_end|>'], logprobs: [-1, null] });
   const { sequences } = tokenizeHistory(history(said('user', 'Hello!'), byText), encoder);
   expect(sequences[0]!.tokens.slice(-2)).toEqual([tokenizer.tokenId('yes'), END]);
   expect(sequences[0]!.sampled.at(-1)).toBeNaN();
-  const unknown = sampled('yes', { logprobs: [{ token: 'no such token', logprob: -1 }] });
+  const unknown = sampled('yes', { tokens: ['no such token'], logprobs: [-1] });
   expect(tokenizeHistory(history(said('user', 'Hello!'), unknown), encoder)).toEqual({
     sequences: [],
     problems: ['unknown_tokens'],
   });
-  const beyond = sampled('yes', { logprobs: [{ token: 'token_id:99999999', logprob: -1 }] });
+  const beyond = sampled('yes', { tokens: [99999999], logprobs: [-1] });
   expect(tokenizeHistory(history(beyond), encoder).problems).toEqual(['unknown_tokens']);
-  const uneven = sampled('yes', { tokenIds: [1, 2, 3], logprobs: [{ token: 'token_id:1', logprob: -1 }] });
+  const uneven = sampled('yes', { tokens: [1, 2, 3], logprobs: [-1] });
   expect(tokenizeHistory(history(uneven), encoder).problems).toEqual(['logprob_count_mismatch']);
 });
 
 test('a history without sampled tokens says so', () => {
-  const without = sampled('yes', { logprobs: null });
-  expect(tokenizeHistory(history(said('user', 'Hello!'), without), encoder)).toEqual({
+  const without = sampled('yes', { tokens: null, logprobs: null });
+  const problemsOf = (...turns: Turn[]) => tokenizeHistory(history(...turns), encoder);
+  expect(problemsOf(said('user', 'Hello!'), without)).toEqual({ sequences: [], problems: ['no_logprobs'] });
+  expect(problemsOf(said('user', 'Hello!'), said('assistant', 'Hello!'))).toEqual({
     sequences: [],
     problems: ['no_trainable_tokens'],
   });
+});
+
+test('where the job allows it, assistant turns without tokens are trained as the template writes them', () => {
+  const turns = [said('user', 'Hello!'), said('assistant', 'yes'), said('user', 'Sure?'), sampled('no')];
+  const { sequences, problems } = tokenizeHistory(history(...turns), encoder, true);
+  expect(problems).toEqual([]);
+  expect(sequences).toHaveLength(1);
+  const { tokens, sampled: logprobs } = sequences[0]!;
+  const start = promptOf(hello).length;
+  const written = [...tokenizer.encode('yes'), END];
+  expect(tokens.slice(start, start + written.length)).toEqual(written);
+  expect(logprobs.slice(start, start + written.length)).toEqual(written.map(() => NaN)); // on-policy
+  const whole = promptOf(hello, { role: 'assistant', content: 'yes' }, { role: 'user', content: 'Sure?' });
+  expect(tokens.slice(0, whole.length)).toEqual(whole);
+  expect(logprobs.filter((logprob) => logprob !== null)).toHaveLength(written.length + 2);
+});
+
+test('a tool call without tokens is trained as the template writes it', () => {
+  const call = { id: 'a', type: 'function' as const, function: { name: 'add', arguments: '{"a":1}' } };
+  const turn: Turn = { kind: 'message', message: { role: 'assistant', content: '', tool_calls: [call] } };
+  const { sequences } = tokenizeHistory(history(said('user', 'Hello!'), turn), encoder, true);
+  const trained = sequences[0]!.tokens.filter((_, i) => sequences[0]!.sampled[i] !== null);
+  expect(tokenizer.decode(trained)).toContain('"add"');
+  expect(trained.at(-1)).toBe(END);
 });

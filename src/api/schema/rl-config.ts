@@ -1,88 +1,103 @@
-// experimental_config of an RL job → RlConfigInput. Clients send every key they know, null for "use the default". A key
-// that would change the training and is not implemented is refused, unless its value changes nothing.
+// experimental_config of an RL job → RlConfigInput. Clients send every key they know, null for "use the default"; what two
+// keys say about one thing must agree. Keys that nobody knows are let through.
 import { z } from 'zod';
-import type { RlConfigInput } from '#domain/trajectory';
+import type { KlReference, RlConfigInput } from '#domain/trajectory';
 import { boolean, integer, number } from './lax.ts';
 import type { Complaint } from './validation.ts';
 
 const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this only keeps nonsense out
 
+const off = 'null or 0: off';
+
 const wireConfig = z.looseObject({
-  learning_rate: number({ gt: 0 }).nullish(),
-  scale_rewards: boolean().nullish(),
-  normalize_advantages: boolean().nullish().meta({ description: 'Alias of scale_rewards.' }),
-  advantage_balance: number({ ge: -1, le: 1 }).nullish(),
-  ppo: boolean().nullish(),
+  learning_rate: number({ gt: 0 }).nullish().meta({ description: 'Default 5e-6.' }),
+  ppo: boolean().nullish().meta({ description: "PPO's clipped surrogate instead of CISPO. Default false." }),
   loss_fn: z.enum(['cispo', 'ppo']).nullish().meta({ description: 'The same choice as `ppo`.' }),
-  epsilon: number({ ge: 0 }).nullish(),
-  epsilon_high: number({ ge: 0 }).nullish(),
-  packed_sequence_length: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish(),
+  epsilon: number({ ge: 0 }).nullish().meta({ description: 'Ratios are clipped at 1 − epsilon. Default 1 (CISPO), 0.2 (PPO).' }),
+  epsilon_high: number({ ge: 0 }).nullish().meta({ description: 'Ratios are clipped at 1 + epsilon_high. Default 4 (CISPO), epsilon (PPO).' }),
+  importance_sampling_level: z.enum(['token', 'sequence', 'average', 'geometric_average']).nullish().meta({ description: 'Default token.' }),
+  mask_prob_ratio: boolean().nullish().meta({ description: 'Tokens whose ratio is outside the clip range count as ratio 0.' }),
+  max_negative_advantage_importance_sampling_weight: number({ ge: 0 }).nullish().meta({ description: `Upper bound of every ratio, whatever the sign of the advantage; ${off}.` }),
+  truncated_importance_sampling: number({ ge: 0 }).nullish().meta({ description: `Upper bound of a further importance weight; ${off}.` }),
+  vendor_k2_tau: number({ ge: 0 }).nullish().meta({ description: `Advantages minus tau × log ratio; ${off}.` }),
+  kimi_k2_tau: number({ ge: 0 }).nullish().meta({ description: 'Alias of vendor_k2_tau.' }),
+  advantage_balance: number({ ge: -1, le: 1 }).nullish().meta({ description: '1 trains on positive advantages only, −1 on negative ones. Default 0.' }),
+  scale_rewards: boolean().nullish().meta({ description: "Divide advantages by their group's standard deviation. Default true." }),
+  normalize_advantages: boolean().nullish().meta({ description: 'Alias of scale_rewards.' }),
+  precalculate_logprobs: boolean().nullish().meta({ description: 'Ratios divide by the policy at the start of the job instead of the sampling one.' }),
+  allow_training_without_logprobs: boolean().nullish().meta({ description: 'Also train on assistant turns that come without tokens, as the chat template writes them.' }),
+  kl_penalty_coef: number({ ge: 0 }).nullish().meta({ description: `Advantages shaped by the divergence from a reference policy; ${off}.` }),
+  kl_penalty_source: z.enum(['current_learner', 'sample']).nullish().meta({ description: 'Which policy is compared with the reference. Default sample with a coefficient, else current_learner.' }),
+  kl_penalty_reference_step: integer({ ge: 0 }).nullish().meta({ description: 'Reference: this step of the model. Default: the base model.' }),
+  kl_penalty_step_lag: integer({ ge: 0 }).nullish().meta({ description: 'Reference: so many steps before the current one.' }),
+  kl_ref_adapter_path: z.string().min(1).nullish().meta({ description: 'Reference: another checkpoint, by the name that chat requests use (`entity/project/name@N`).' }),
+  num_trajectories_learning_rate_multiplier_power: number().nullish().meta({ description: 'Learning rate × (sequences in the row) to this power. Default 0.' }),
+  scale_learning_rate_by_reward_std_dev: boolean().nullish().meta({ description: "Learning rate × the trend of train/reward_std_dev over the model's checkpoints." }),
+  packed_sequence_length: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Tokens that a row is filled up to. Default: as the largest group needs, 512 to 2048. A longer sequence makes longer rows.' }),
+  logprob_calculation_chunk_size: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Trained tokens whose logits are in memory at once, at most.' }),
+  plot_tensors: boolean().nullish().meta({ description: 'Accepted; this server draws no plots.' }),
 }); // prettier-ignore
 
-type HasNoEffect = (value: unknown) => boolean;
-const is =
-  (...values: readonly unknown[]): HasNoEffect =>
-  (value) =>
-    values.includes(value);
-const always: HasNoEffect = () => true;
-
-/** Known to clients, not implemented: name → does this value train as if it were not there? */
-const NOT_SUPPORTED: Readonly<Record<string, HasNoEffect>> = {
-  importance_sampling_level: is('token'),
-  mask_prob_ratio: is(false),
-  precalculate_logprobs: is(false),
-  max_negative_advantage_importance_sampling_weight: is(0),
-  vendor_k2_tau: is(0),
-  kimi_k2_tau: is(0),
-  truncated_importance_sampling: is(0),
-  allow_training_without_logprobs: is(false),
-  kl_penalty_coef: is(0),
-  num_trajectories_learning_rate_multiplier_power: is(0),
-  scale_learning_rate_by_reward_std_dev: is(false),
-  plot_tensors: is(false),
-  // Matter only together with kl_penalty_coef.
-  kl_penalty_reference_step: always,
-  kl_penalty_source: always,
-  kl_penalty_step_lag: always,
-  kl_ref_adapter_path: always,
-  // A hint about another trainer's memory; ours does not cut this way.
-  logprob_calculation_chunk_size: always,
-};
+type Wire = z.output<typeof wireConfig>;
 
 export const rlConfig = wireConfig.transform((wire, ctx): RlConfigInput => {
-  const complain = (field: string, msg: string) => {
-    const complaint: Complaint = { type: 'value_error', msg: `Value error, ${msg}`, ctx: { error: {} } };
-    ctx.addIssue({ code: 'custom', path: [field], message: complaint.msg, params: { complaint } });
-  };
-  for (const [field, hasNoEffect] of Object.entries(NOT_SUPPORTED)) {
-    const value = wire[field];
-    if (value !== undefined && value !== null && !hasNoEffect(value)) {
-      complain(field, `${field} with this value is not supported yet by this server. Leave it out.`);
-    }
-  }
-  const ppo = wire.ppo ?? null;
+  const agree = agreement(ctx);
   const lossIsPpo = wire.loss_fn ? wire.loss_fn === 'ppo' : null;
-  if (ppo !== null && lossIsPpo !== null && ppo !== lossIsPpo) {
-    complain('loss_fn', `loss_fn '${wire.loss_fn}' contradicts ppo ${ppo}. Send one of them.`);
-  }
-  const scale = wire.scale_rewards ?? null;
-  const normalize = wire.normalize_advantages ?? null;
-  if (scale !== null && normalize !== null && scale !== normalize) {
-    complain(
-      'normalize_advantages',
-      `normalize_advantages ${normalize} contradicts scale_rewards ${scale}. Send one of them.`,
-    );
-  }
+  const ppo = agree({ ppo: wire.ppo, loss_fn: lossIsPpo });
+  const scaleRewards = agree({ scale_rewards: wire.scale_rewards, normalize_advantages: wire.normalize_advantages });
+  const tau = agree({ vendor_k2_tau: wire.vendor_k2_tau, kimi_k2_tau: wire.kimi_k2_tau });
   return dropNulls({
     learningRate: wire.learning_rate,
-    scaleRewards: scale ?? normalize,
+    scaleRewards,
     advantageBalance: wire.advantage_balance,
-    ppo: ppo ?? lossIsPpo,
+    ppo,
     epsilon: wire.epsilon,
     epsilonHigh: wire.epsilon_high,
     packedSequenceLength: wire.packed_sequence_length,
+    importanceSamplingLevel: wire.importance_sampling_level,
+    maskProbRatio: wire.mask_prob_ratio,
+    ratioMax: wire.max_negative_advantage_importance_sampling_weight,
+    tau,
+    truncatedImportanceSampling: wire.truncated_importance_sampling,
+    precalculateLogprobs: wire.precalculate_logprobs,
+    allowTrainingWithoutLogprobs: wire.allow_training_without_logprobs,
+    klPenaltyCoefficient: wire.kl_penalty_coef,
+    klPenaltySource: wire.kl_penalty_source,
+    klReference: klReference(wire, ctx),
+    sequenceCountPower: wire.num_trajectories_learning_rate_multiplier_power,
+    scaleLearningRateByRewardStdDev: wire.scale_learning_rate_by_reward_std_dev,
+    logprobChunkSize: wire.logprob_calculation_chunk_size,
   });
 });
+
+/** Several names of one setting: those that are sent and not null must say the same. */
+const agreement =
+  (ctx: z.core.$RefinementCtx) =>
+  <T>(named: Readonly<Record<string, T | null | undefined>>): T | null => {
+    const sent = Object.entries(named).filter(([, value]) => value !== null && value !== undefined);
+    const other = sent.find(([, value]) => value !== sent[0]![1]);
+    if (other)
+      complain(ctx, other[0], `${other[0]} contradicts ${sent[0]![0]} ${String(sent[0]![1])}. Send one of them.`);
+    return sent[0]?.[1] ?? null;
+  };
+
+function klReference(wire: Wire, ctx: z.core.$RefinementCtx): KlReference | null {
+  const { kl_penalty_reference_step: step, kl_penalty_step_lag: stepLag, kl_ref_adapter_path: checkpointName } = wire;
+  const named = Object.entries({
+    kl_penalty_reference_step: step,
+    kl_penalty_step_lag: stepLag,
+    kl_ref_adapter_path: checkpointName,
+  }).flatMap(([name, value]) => ((value ?? null) === null ? [] : [name]));
+  if (named.length > 1) complain(ctx, named[1]!, `${named.join(' and ')} name different references. Send one of them.`);
+  if (typeof step === 'number') return { step };
+  if (typeof stepLag === 'number') return { stepLag };
+  return checkpointName ? { checkpointName } : null;
+}
+
+function complain(ctx: z.core.$RefinementCtx, field: string, msg: string): void {
+  const complaint: Complaint = { type: 'value_error', msg: `Value error, ${msg}`, ctx: { error: {} } };
+  ctx.addIssue({ code: 'custom', path: [field], message: complaint.msg, params: { complaint } });
+}
 
 type Nullable<T> = { [K in keyof T]: T[K] | null | undefined };
 
