@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'dashboard/**', '.venv/**', '.cache/**', '.whetstone/**'] },
+  { ignores: ['dist/**', 'node_modules/**', 'dashboard/**', '.venv*/**', '.cache/**', '.whetstone/**'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },

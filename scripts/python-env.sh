@@ -1,13 +1,14 @@
 #!/bin/sh
-# Makes .venv with the Python packages of python/golden/requirements.txt. Exit 0: they are there, and the interpreter
-# is the only line on stdout. Exit 1: Python or the packages cannot be had here (the reason is on stderr).
-# Whetstone itself needs no Python: only `npm run golden:make` and the PEFT round trip test do.
-#   WHETSTONE_PYTHON="$(scripts/python-env.sh)" npm run test:golden
+# Makes a virtual environment with the packages of python/<name>/requirements.txt: golden (the default, in .venv) or clients
+# (in .venv-clients). Exit 0: they are there, and the interpreter is the only line on stdout. Exit 1: Python or the packages
+# cannot be had here (the reason is on stderr). Whetstone itself needs no Python: only tests and fixtures do.
+#   WHETSTONE_PYTHON="$(scripts/python-env.sh)" WHETSTONE_CLIENTS_PYTHON="$(scripts/python-env.sh clients)" npm test
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
-requirements="$root/python/golden/requirements.txt"
-venv="$root/.venv"
-installed="$venv/golden-requirements.txt" # copy of the requirements that are installed: a second call is instant
+name=${1:-golden}
+requirements="$root/python/$name/requirements.txt"
+case $name in golden) venv="$root/.venv" ;; *) venv="$root/.venv-$name" ;; esac
+installed="$venv/installed-requirements.txt" # copy of the requirements that are installed: a second call is instant
 
 if cmp -s "$requirements" "$installed" && [ -x "$venv/bin/python" ]; then
   echo "$venv/bin/python"

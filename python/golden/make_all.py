@@ -8,6 +8,7 @@ os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own internals
 
 import make_models  # noqa: E402
+import make_rl  # noqa: E402
 import make_safetensors  # noqa: E402
 import make_sampling  # noqa: E402
 import make_tokenizers  # noqa: E402
@@ -15,4 +16,5 @@ import make_tokenizers  # noqa: E402
 make_safetensors.main()
 make_tokenizers.main()
 make_models.main()
+make_rl.main()
 make_sampling.main()
