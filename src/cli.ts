@@ -59,6 +59,10 @@ program
     '--max-logprobs <number>',
     `alternatives per token that a request may ask for; -1: all (default ${DEFAULTS.maxLogprobs})`,
   )
+  .option(
+    '--training-memory <gigabytes>',
+    'memory for the rows of a training job, per base model: longer rollouts need more (default: 40 % of the machine)',
+  )
   .option('--trust-request-chat-template', 'render chat templates that come with requests, in a sandbox with limits')
   .option('--base-path <path>', 'answer under this prefix too, such as /api/training (env WHETSTONE_BASE_PATH)')
   .option(
@@ -215,10 +219,30 @@ remote(program, 'chat [message]')
     }
   });
 
-remote(program, 'models')
+const models = remote(program, 'models')
   .description('list what a chat request can name as its model')
   .action(async (flags: RemoteFlags) => {
     for (const { id } of await connect(flags).listCallableModels()) say(id);
+  });
+
+remote(models, 'create <model>')
+  .description('register a model to train; <model> is project/name')
+  .option('--base-model <id>', 'default: the first that the server hosts')
+  .option('--from <checkpoint>', 'fork: start from a copy of this checkpoint, entity/project/name@step')
+  .action(async (name: string, flags: RemoteFlags & { baseModel?: string; from?: string }) => {
+    const client = connect(flags);
+    const [project, model] = name.split('/');
+    if (!project || !model) throw new AppError('invalid_request', `Name the model project/name, not "${name}".`);
+    const base_model = flags.baseModel ?? (await client.listBaseModels())[0]!;
+    const from_checkpoint = flags.from ?? null;
+    const { id } = await client.registerModel({
+      project,
+      name: model,
+      base_model,
+      from_checkpoint,
+      return_existing: false,
+    });
+    say(id);
   });
 
 const checkpoints = program.command('checkpoints').description('list and download the steps of a model');

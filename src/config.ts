@@ -62,6 +62,8 @@ export interface ServerConfig {
     readonly endpoint: string | null;
     readonly downloadMs: number;
   };
+  /** For the rows of a job, per base model; null: a share of the machine's. */
+  readonly trainingMemoryBytes: number | null;
   readonly jobs: {
     readonly queuedMax: number;
     /** How often a long job saves its progress. */
@@ -83,6 +85,7 @@ export interface ServeFlags {
   readonly schedulingPolicy?: string | undefined;
   readonly maxLogprobs?: string | undefined;
   readonly trustRequestChatTemplate?: boolean | undefined;
+  readonly trainingMemory?: string | undefined;
   readonly logLevel?: string | undefined;
 }
 
@@ -132,6 +135,8 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       endpoint: setting(env, 'HF_ENDPOINT'),
       downloadMs: DEFAULTS.hubDownloadMs,
     },
+    trainingMemoryBytes:
+      flags.trainingMemory === undefined ? null : readGigabytes('training-memory', flags.trainingMemory),
     jobs: { queuedMax: DEFAULTS.queuedJobsMax, saveEveryMs: DEFAULTS.saveEveryMs },
     drainMs: DEFAULTS.drainMs,
     healthDeadlineMs: DEFAULTS.healthDeadlineMs,
@@ -154,6 +159,12 @@ function readInteger(name: string, text: string, min: number, max: number): numb
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new AppError('invalid_request', `${name} must be an integer from ${min} to ${max}, not "${text}".`);
+}
+
+function readGigabytes(name: string, text: string): number {
+  const value = Number(text);
+  if (/^\d+(?:\.\d+)?$/.test(text) && value > 0 && value <= 100_000) return Math.floor(value * 1e9);
+  throw new AppError('invalid_request', `${name} must be a number of gigabytes such as 8 or 0.5, not "${text}".`);
 }
 
 const MEGABYTES_MAX = 512; // V8 holds at most 2^29 characters in one string

@@ -184,7 +184,12 @@ async function openHostedModel(
       vocabulary: createVocabulary(text),
       log: log.child({ model: id }),
     }),
-    openTrainingEngine({ modelDirectory: directory, baseModelName: id, log: log.child({ model: id }) }),
+    openTrainingEngine({
+      modelDirectory: directory,
+      baseModelName: id,
+      ...(config.trainingMemoryBytes === null ? {} : { memoryBytes: config.trainingMemoryBytes }),
+      log: log.child({ model: id }),
+    }),
   ]);
   open.add(() => inference.close());
   open.add(() => training.close());

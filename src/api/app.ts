@@ -1,6 +1,5 @@
 // The HTTP server: endpoints on Fastify, with what they all share: request ids, keys checked before a body is read,
 // lenient JSON, errors in both shapes, metrics and one log line per request. It decides nothing about what is answered.
-import { createHash } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createRequestId } from '#base/ids';
 import { invariant } from '#base/invariant';
@@ -10,8 +9,8 @@ import type { ApiLimits, ApiServices } from './api-services.ts';
 import { authenticate } from './auth.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendError } from './error-response.ts';
-import { parseJson } from './json-body.ts';
 import { describeApi } from './openapi.ts';
+import { jsonBody, readBodies } from './request-body.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
 import { modelRoutes } from './routes/models.ts';
@@ -19,13 +18,11 @@ import { openAIModelRoutes } from './routes/openai-models.ts';
 import { serverRoutes } from './routes/server.ts';
 import { trainingJobRoutes } from './routes/training-jobs.ts';
 import { usageRoutes } from './routes/usage.ts';
-import { parse, ValidationError } from './schema/validation.ts';
+import { parse } from './schema/validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** SHA-256 of the body's bytes; only where an Idempotency-Key came with it. */
-    bodyHash: string | null;
   }
 }
 
@@ -53,7 +50,6 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     },
   });
   app.decorateRequest('caller', null);
-  app.decorateRequest('bodyHash', null);
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
 
@@ -84,6 +80,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bodySize === 'large' ? limits.trainingBodyBytesMax : limits.bodyBytesMax,
+    config: { streamsBody: bodySize === 'large' },
     // Before the body is read: strangers cannot make us take half a gigabyte.
     onRequest: async (request) => {
       if (access === 'key') request.caller = await authenticate(services.apiKeys, request);
@@ -118,43 +115,6 @@ function pathParameters(path: string, request: FastifyRequest): Record<string, s
   const { '*': rest, ...named } = request.params as Record<string, string>;
   const wildcard = /\{(\w+)\*\}/.exec(path)?.[1];
   return wildcard === undefined || rest === undefined ? named : { ...named, [wildcard]: rest };
-}
-
-/** Errors of the parser are thrown here, where the request has its caller and hooks. */
-type ReadBody = { readonly json: unknown } | { readonly error: unknown };
-
-function jsonBody(body: unknown): unknown {
-  if (body === undefined || body === null) return undefined;
-  const read = body as ReadBody;
-  if ('error' in read) throw read.error;
-  return read.json;
-}
-
-function readBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, content, done) => {
-    const bytes = content as Buffer;
-    if (request.headers['idempotency-key'] !== undefined)
-      request.bodyHash = createHash('sha256').update(bytes).digest('hex');
-    done(null, readBody(request.headers['content-type'], bytes));
-  });
-}
-
-function readBody(contentType: string | undefined, bytes: Buffer): ReadBody {
-  const mediaType = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase();
-  const text = bytes.toString('utf8');
-  if (mediaType !== 'application/json' && !mediaType.endsWith('+json')) {
-    // As FastAPI: the body is a string, not an object.
-    const msg = `Input should be a valid dictionary or object to extract fields from. Send Content-Type: application/json, not ${mediaType.slice(0, 100)}`;
-    return {
-      error: new ValidationError([{ type: 'model_attributes_type', loc: ['body'], msg, input: text.slice(0, 200) }]),
-    };
-  }
-  try {
-    return { json: parseJson(text) };
-  } catch (error) {
-    return { error };
-  }
 }
 
 /**

@@ -2,9 +2,10 @@
 // which the lax schemas read: integers beyond 2^53 (seeds), and the bare tokens NaN and Infinity.
 import { ValidationError } from './schema/validation.ts';
 
-export function parseJson(text: string): unknown {
+/** `inexact integers`: those beyond 2^53 are rounded, as JSON.parse does; logprobs with many digits need no second look. */
+export function parseJson(text: string, mode: 'exact integers' | 'inexact integers' = 'exact integers'): unknown {
   if (text.trim() === '') return undefined;
-  const source = text.length <= LONG_INTEGER_TEXT_MAX && /\d{16}/.test(text) ? quoteLongIntegers(text) : text;
+  const source = mode === 'exact integers' && /\d{16}/.test(text) ? quoteLongIntegers(text) : text;
   try {
     return JSON.parse(source) as unknown;
   } catch {
@@ -20,9 +21,6 @@ export function parseJson(text: string): unknown {
     { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {}, ctx: { error: reason } },
   ]);
 }
-
-/** Chat requests are shorter. Training bodies hold logprobs with many digits and no integers that long. */
-const LONG_INTEGER_TEXT_MAX = 4 * 1024 * 1024;
 
 function quoteLongIntegers(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs, (token) =>

@@ -211,6 +211,8 @@ export function createClient({
       base_model: string;
       entity?: string | null;
       return_existing?: boolean;
+      /** Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`. */
+      from_checkpoint?: string | null;
     }): Promise<Model> => call('POST', '/v1/preview/models', { return_existing: true, ...model }),
     getModel: (id: string): Promise<Model> => call('GET', modelPath(id)),
     listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>

@@ -7,15 +7,17 @@ import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { EventType, TrainingJob } from '#domain/training-job';
-import type { RlJobBody } from '#domain/trajectory';
+import type { RlConfigInput } from '#domain/trajectory';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#training/rl-config';
-import { trainRl } from '#training/rl-job';
+import { trainRl, type RlRun } from '#training/rl-job';
 import { planRlJob, type RlPlan } from '#training/rl-plan';
 import type { ConversationEncoder } from '#training/tokenize';
+import { openGroups } from './stored-groups.ts';
 import type { JobEvents } from './job-events.ts';
+import { headLimit, prepareJob } from './job-preparation.ts';
 import { findProgress, forgetProgress, saveProgress, saveSession } from './job-progress.ts';
 
 /** What trains models of one base model, as main.ts wires it. */
@@ -52,12 +54,12 @@ export async function attemptJob(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const { storage, blobs, clock, log } = deps;
-  const content = await readBody(blobs, job);
-  const body = JSON.parse(content) as RlJobBody;
+  const { engine, encoder } = trainer;
+  const body = await openGroups<RlConfigInput>(blobs, job.bodyBlob);
   // The order of rows is drawn from the body itself: the same data trains the same adapter, whatever the job is called.
-  const plan = planRlJob(body, trainer.encoder, trainer.engine.maxRowLength, content);
+  const plan = await planRlJob(body.groups, body.head, { encoder, budget: engine.limits, seed: body.digest });
   const previous = await storage.checkpoints.findLatest(model.id);
-  const step = (previous?.step ?? -1) + 1;
+  const step = job.step ?? (previous?.step ?? -1) + 1;
   const startedAtMs = job.startedAtMs ?? clock.now();
   const mine = () => storage.jobs.updateProgress(job.id, job.attempt, { step, startedAtMs, skipped: plan.skipped });
   if (!(await mine())) return 'lost';
@@ -71,9 +73,18 @@ export async function attemptJob(
     if (from === null) throw new AppError('checkpoint_not_found', 'The model has no checkpoint to go on from.');
     await blobs.putDirectory(blobPrefix, from); // a step with the same weights
   } else {
-    const session = await trainer.engine.open({ from, lora: DEFAULT_LORA }, signal);
+    const klReference = body.head.klReference ?? null;
+    const request = { job, model, plan, klReference, start: previous };
+    const prepared = await prepareJob(
+      request,
+      { storage, blobs, engine, goesOn: async () => !(await ending()) },
+      signal,
+    );
+    if (!prepared) return (await ending()) ?? 'stopped';
+    const options = { from, lora: DEFAULT_LORA, ...headLimit(plan.config.headTokensMax) };
+    const session = await engine.open(options, signal);
     try {
-      const outcome = await trainRows(session, plan, saved?.stepsDone ?? 0);
+      const outcome = await trainRows(session, { plan, firstRow: saved?.stepsDone ?? 0, ...prepared });
       if (outcome !== 'done') return outcome;
       await saveSession(blobs, blobPrefix, session, deps.workDirectory);
     } finally {
@@ -106,14 +117,17 @@ export async function attemptJob(
   await forgetProgress(blobs, job.id);
   return 'succeeded';
 
-  async function trainRows(
-    session: TrainingSession,
-    { rows }: RlPlan,
-    firstRow: number,
-  ): Promise<'done' | AttemptOutcome> {
-    let stepsDone = firstRow;
+  /** Null: go on. */
+  async function ending(): Promise<AttemptOutcome | null> {
+    if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
+    return signal.aborted ? 'stopped' : null;
+  }
+
+  async function trainRows(session: TrainingSession, run: RlRun): Promise<'done' | AttemptOutcome> {
+    const { rows } = run.plan;
+    let stepsDone = run.firstRow;
     let savedMs = clock.now();
-    for await (const metrics of trainRl(session, plan, firstRow)) {
+    for await (const metrics of trainRl(session, run)) {
       stepsDone++;
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
       const due = clock.now() - savedMs >= deps.saveEveryMs || signal.aborted;
@@ -129,17 +143,11 @@ export async function attemptJob(
       });
       if (!(await storage.jobs.updateProgress(job.id, job.attempt, { progress: stepsDone / rows.length })))
         return 'lost';
-      if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
-      if (signal.aborted && stepsDone < rows.length) return 'stopped';
+      const outcome = await ending();
+      if (outcome === 'cancelled' || (outcome === 'stopped' && stepsDone < rows.length)) return outcome;
     }
     return 'done';
   }
-}
-
-async function readBody(blobs: BlobStore, job: TrainingJob): Promise<string> {
-  const content = await blobs.find(job.bodyBlob);
-  if (!content) throw new AppError('internal', `The body of job ${job.id} is gone from the blob store.`);
-  return Buffer.from(content).toString();
 }
 
 function startedData({ rows, skipped, counts }: RlPlan): Record<string, unknown> {

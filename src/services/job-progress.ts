@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
+import { forgetPreparation } from './job-preparation.ts';
 
 export interface SavedProgress {
   /** Gradient steps that the state includes. */
@@ -57,4 +58,5 @@ export async function saveSession(
 
 export async function forgetProgress(blobs: BlobStore, jobId: string): Promise<void> {
   await blobs.delete(`jobs/${jobId}/resume`);
+  await forgetPreparation(blobs, jobId);
 }

@@ -7,6 +7,7 @@ import type { TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { groupMetrics } from '#training/rl-metrics';
+import { writeGroups } from './stored-groups.ts';
 
 export interface LoggedTrajectories {
   readonly split: string;
@@ -33,10 +34,7 @@ export function createLogTrajectories({ storage, blobs }: { storage: Storage; bl
     const metrics = Object.fromEntries(
       Object.entries(groupMetrics(groups)).map(([name, value]) => [`${split}/${name}`, value]),
     );
-    await blobs.put(
-      `logs/${modelId}/${createId()}.json`,
-      Buffer.from(JSON.stringify({ step: checkpoint.step, split, groups })),
-    );
+    await writeGroups(blobs, `logs/${modelId}/${createId()}.jsonl`, { step: checkpoint.step, split }, groups);
     await storage.checkpoints.mergeMetrics(checkpoint.id, metrics);
     return { step: checkpoint.step, metrics };
   };

@@ -15,7 +15,8 @@ import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
 import type { ModelFilter, Storage } from '#storage/storage';
 import type { BaseModel, BaseModels } from './base-models.ts';
-import { checkpointName, parseModelName } from './model-name.ts';
+import { checkpointName } from './model-name.ts';
+import { findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
 
 export interface Registration {
   /** Null: the caller's own. */
@@ -24,6 +25,8 @@ export interface Registration {
   readonly name: string;
   readonly baseModel: string;
   readonly returnExisting: boolean;
+  /** Name of the checkpoint that step 0 is a copy of; null: a fresh adapter. */
+  readonly fromCheckpoint: string | null;
 }
 
 /** What a chat request samples from. */
@@ -38,7 +41,7 @@ export interface SampledModel {
 }
 
 export interface Models {
-  /** Throws `base_model_not_found`, `model_conflict`, `not_found` (another entity). */
+  /** Throws `base_model_not_found`, `model_conflict`, `not_found` (another entity), `checkpoint_not_found` (to fork). */
   register(caller: Caller, registration: Registration): Promise<Model>;
   /** Throws `model_not_found`, also for another entity's. */
   get(caller: Caller, id: string): Promise<Model>;
@@ -72,21 +75,33 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
     const model: Model = {
       id: createId(), entity, project, name, baseModel: base.id, runId: null, createdAtMs: clock.now(),
     }; // prettier-ignore
-    const blobPrefix = freshPrefix(model.id);
-    await putFreshAdapter(base, blobPrefix);
+    const source = registration.fromCheckpoint === null ? null : await forkSource(registration);
+    const blobPrefix = source ? `checkpoints/${model.id}/fork` : freshPrefix(model.id);
+    if (source) await copyAdapter(source, blobPrefix);
+    else await putFreshAdapter(base, blobPrefix);
     const stepZero: Checkpoint = {
       id: createId(),
       modelId: model.id,
       step: 0,
-      metrics: {},
+      metrics: source?.metrics ?? {},
       blobPrefix,
       createdAtMs: model.createdAtMs,
     };
     const { outcome, model: stored } = await storage.models.create(model, stepZero);
     if (outcome === 'created')
-      log.info('model.registered', { modelId: model.id, entity, project, name, baseModel: base.id });
+      log.info('model.registered', { modelId: model.id, entity, project, name, baseModel: base.id, fork: source?.id });
     else await blobs.delete(blobPrefix);
     return outcome === 'created' ? stored : existing(stored, registration);
+  }
+
+  async function forkSource({ entity, baseModel, fromCheckpoint }: Registration & { entity: string }) {
+    const expected = { baseModel, param: 'from_checkpoint' };
+    return (await getNamedCheckpoint(storage, entity, fromCheckpoint!, expected)).checkpoint;
+  }
+
+  /** With its optimizer state: training goes on as the source's would. */
+  async function copyAdapter(source: Checkpoint, blobPrefix: string): Promise<void> {
+    await blobs.putDirectory(blobPrefix, (await adapterOf(source)).directory);
   }
 
   async function putFreshAdapter(base: BaseModel, blobPrefix: string): Promise<void> {
@@ -99,10 +114,7 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
     }
   }
 
-  async function sampledCheckpoint(model: Model, step: number | null): Promise<SampledModel | null> {
-    const checkpoint =
-      step === null ? await storage.checkpoints.findLatest(model.id) : await storage.checkpoints.find(model.id, step);
-    if (!checkpoint) return null;
+  async function sampledCheckpoint({ model, checkpoint }: NamedCheckpoint): Promise<SampledModel> {
     return {
       servedName: checkpointName(model, checkpoint.step),
       base: baseModels.get(model.baseModel),
@@ -154,12 +166,8 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
     async resolve(caller, name) {
       const base = name === null ? baseModels.default : baseModels.find(name);
       if (base) return { servedName: base.id, base, adapter: null, trainable: false };
-      const parsed = parseModelName(name!);
-      if (parsed && parsed.entity === caller.entity) {
-        const model = await storage.models.findByName(parsed.entity, parsed.project, parsed.name);
-        const sampled = model && (await sampledCheckpoint(model, parsed.step));
-        if (sampled) return sampled;
-      }
+      const named = await findNamedCheckpoint(storage, caller.entity, name!);
+      if (named) return sampledCheckpoint(named);
       throw new AppError(
         'model_not_found',
         `The model \`${name}\` does not exist. GET /v1/models lists what can be called.`,

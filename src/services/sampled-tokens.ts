@@ -61,7 +61,7 @@ function keyOf({ entity, baseModel, promptTokens, content, calls }: Said): strin
   return createHash('sha256').update(text).update(Int32Array.from(promptTokens)).digest('base64');
 }
 
-/** Gives the Choices that carry neither logprobs nor token ids what the memory has of them. */
+/** Gives the Choices that carry no tokens what the memory has of them. */
 export function recallTokens(
   body: RlJobBody,
   { entity, baseModel }: Pick<Model, 'entity' | 'baseModel'>,
@@ -77,7 +77,7 @@ export function recallTokens(
     before: readonly ChatMessage[],
     tools: readonly ToolDefinition[] | null,
   ): Turn {
-    if (turn.logprobs !== null || turn.tokenIds !== null) return turn;
+    if (turn.tokens !== null) return turn;
     const prompt = chatTemplate.render({ messages: before, tools, addGenerationPrompt: true });
     const promptTokens = tokenizer.encode(prompt);
     const { content, tool_calls: calls } = turn.message;
@@ -89,9 +89,8 @@ export function recallTokens(
       calls: (calls ?? []).map((call) => call.function),
     });
     if (!found) return turn;
-    const tokenIds = Array.from(found.tokenIds);
-    const logprobs = tokenIds.map((id, i) => ({ token: `token_id:${id}`, logprob: found.logprobs[i]! }));
-    return { ...turn, tokenIds, logprobs, promptTokenIds: promptTokens };
+    const [tokens, logprobs] = [Array.from(found.tokenIds), Array.from(found.logprobs)];
+    return { ...turn, tokens, logprobs, promptTokenIds: promptTokens };
   }
 
   function recallHistory({ turns, tools }: History): History {

@@ -10,7 +10,9 @@ import type { RlJobBody } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
 import type { Storage } from '#storage/storage';
+import { writeGroups } from './stored-groups.ts';
 import type { JobEvents } from './job-events.ts';
+import { getNamedCheckpoint } from './named-checkpoint.ts';
 
 export interface TrainingJobs {
   /** The job is durable when this resolves. Throws `model_not_found`, `too_many_requests`. */
@@ -42,7 +44,7 @@ const PAGE = 100;
 const POLL_MS = 1_000;
 const RETRY_AFTER_SECONDS = 10;
 
-export const bodyBlobOf = (jobId: string): string => `jobs/${jobId}/body.json`;
+export const bodyBlobOf = (jobId: string): string => `jobs/${jobId}/body.jsonl`;
 
 export function createTrainingJobs({
   storage,
@@ -72,6 +74,11 @@ export function createTrainingJobs({
           param: 'model_id',
         });
       }
+      const { klReference } = body.config;
+      if (klReference && 'checkpointName' in klReference) {
+        const expected = { baseModel: model.baseModel, param: 'kl_ref_adapter_path' };
+        await getNamedCheckpoint(storage, caller.entity, klReference.checkpointName, expected);
+      }
       if ((await storage.jobs.countQueued()) >= queuedJobsMax) {
         throw new AppError(
           'too_many_requests',
@@ -85,7 +92,7 @@ export function createTrainingJobs({
       const bodyBlob = bodyBlobOf(id);
       // The blob first: a row always finds its body.
       const complete = recall(body, model);
-      const { sizeBytes } = await blobs.put(bodyBlob, Buffer.from(JSON.stringify(complete)));
+      const { sizeBytes } = await writeGroups(blobs, bodyBlob, complete.config, complete.groups);
       const job = await storage.jobs.create({
         id,
         type: 'rl',

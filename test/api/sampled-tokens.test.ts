@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RlJobBody } from '#domain/trajectory';
+import { storedJob } from './stored-job.ts';
 import { BASE, chat, openTestServer, send } from './test-server.ts';
 
 test('a choice that lost its tokens is trained on exactly those that were sampled, while the server remembers', async () => {
@@ -22,10 +22,10 @@ test('a choice that lost its tokens is trained on exactly those that were sample
   });
   expect(response.statusCode, response.body).toBe(200);
   const { id } = response.json<{ id: string }>();
-  const body = JSON.parse(Buffer.from((await own.blobs.find(`jobs/${id}/body.json`))!).toString()) as RlJobBody;
+  const body = await storedJob(own, id);
   const [recalled, forgotten] = body.groups[0]!.trajectories.map(({ histories }) => histories[0]!.turns[1]!);
-  expect(recalled).toMatchObject({ tokenIds: ids, promptTokenIds: promptIds });
+  expect(recalled).toMatchObject({ tokens: ids, promptTokenIds: promptIds });
   expect(recalled!.kind === 'sampled' && recalled!.logprobs).toHaveLength(ids.length);
   await own.close();
-  expect(forgotten).toMatchObject({ tokenIds: null, logprobs: null });
+  expect(forgotten).toMatchObject({ tokens: null, logprobs: null });
 }); // prettier-ignore

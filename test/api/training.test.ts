@@ -4,7 +4,7 @@ import { extract } from 'tar-stream';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
-import type { RlJobBody } from '#domain/trajectory';
+import { storedJob } from './stored-job.ts';
 import {
   BASE,
   chat,
@@ -97,6 +97,27 @@ describe('registering a model', () => {
     },
     { name: 'cannot have a name that would break model names', url: '/v1/preview/models', body: { ...body, name: 'a/b:c' }, status: 422, then: (r) => expect(faults(r)).toEqual(['body.name value_error']) },
   ]); // prettier-ignore
+
+  test('from a checkpoint makes a fork: step 0 is its copy, with its metrics, callable at once', async () => {
+    const source = await register('forked');
+    const step = (await server.storage.checkpoints.findLatest(source))!;
+    await server.storage.checkpoints.mergeMetrics(step.id, { 'val/reward': 0.5 });
+    const fork = (from_checkpoint: string, name: string) =>
+      send(server, { url: '/v1/preview/models', body: { ...body, name, from_checkpoint } });
+    const response = await fork('default/p/forked@0', 'fork');
+    expect(response.statusCode, response.body).toBe(200);
+    const { id } = response.json<{ id: string }>();
+    const copy = (await server.storage.checkpoints.findLatest(id))!;
+    expect(copy).toMatchObject({ step: 0, metrics: { 'val/reward': 0.5 } });
+    const files = (blobPrefix: string) => server.blobs.list(blobPrefix).then((list) => list.map(({ name, sizeBytes }) => [name.split('/').at(-1), sizeBytes]));
+    expect(await files(copy.blobPrefix)).toEqual(await files(step.blobPrefix));
+    expect((await send(server, { url: '/v1/chat/completions', body: chat({ model: 'default/p/fork' }) })).statusCode).toBe(200);
+    await send(server, { method: 'DELETE', url: `/v1/preview/models/${source}` });
+    expect(await files(copy.blobPrefix)).not.toEqual([]); // a copy, not a reference
+    const missing = await fork('default/p/forked@0', 'fork-of-nothing');
+    expect(missing.statusCode).toBe(404);
+    expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'from_checkpoint' } });
+  }); // prettier-ignore
 
   test('with another base model is a conflict', async () => {
     await server.storage.models.create(
@@ -394,10 +415,11 @@ describe('submitting a job', () => {
     expect(response.statusCode, response.body).toBe(200);
     const { id } = response.json<{ id: string }>();
     expect(response.json()).toEqual({ id });
-    const stored = JSON.parse(
-      Buffer.from((await server.blobs.find((await server.storage.jobs.find(id))!.bodyBlob))!).toString(),
-    ) as RlJobBody;
-    expect(stored.config).toEqual({ learningRate: 5e-6, advantageBalance: 0, ppo: false, scaleRewards: true });
+    const stored = await storedJob(server, id);
+    expect(stored.config).toEqual({
+      learningRate: 5e-6, advantageBalance: 0, ppo: false, scaleRewards: true, importanceSamplingLevel: 'token',
+      maskProbRatio: false, precalculateLogprobs: false, klPenaltyCoefficient: 0,
+    }); // prettier-ignore
     expect(stored.groups[0]).toMatchObject({ exceptionCount: 1 });
     const [first, second] = stored.groups[0]!.trajectories;
     expect(second!.reward).toBe(1);
@@ -409,11 +431,34 @@ describe('submitting a job', () => {
         kind: 'sampled',
         message: { role: 'assistant', content: 'yes' },
         finishReason: 'stop',
-        logprobs: [{ token: 'token_id:7', logprob: -0.5 }, { token: 'token_id:8', logprob: null }],
-        tokenIds: null,
+        tokens: [7, 8],
+        logprobs: [-0.5, null],
         promptTokenIds: null,
       },
     ]); // prettier-ignore
+  });
+
+  test('takes every setting, and refuses a KL reference that is not there', async () => {
+    const every = {
+      learning_rate: 1e-5, advantage_balance: 0.5, epsilon: 0.2, epsilon_high: 0.3, importance_sampling_level: 'sequence', kimi_k2_tau: 0.1,
+      mask_prob_ratio: true, max_negative_advantage_importance_sampling_weight: 3, ppo: true, loss_fn: 'ppo', precalculate_logprobs: true,
+      scale_rewards: false, normalize_advantages: false, allow_training_without_logprobs: true, kl_penalty_coef: 0.1, kl_penalty_source: 'sample',
+      kl_ref_adapter_path: 'default/p/trainee@0', logprob_calculation_chunk_size: 256, num_trajectories_learning_rate_multiplier_power: 0.5,
+      packed_sequence_length: 1024, plot_tensors: true, scale_learning_rate_by_reward_std_dev: true, truncated_importance_sampling: 2,
+    }; // prettier-ignore
+    const submit = (experimental_config: object) =>
+      send(server, { url, body: { model_id, trajectory_groups: [], experimental_config } });
+    const response = await submit(every);
+    expect(response.statusCode, response.body).toBe(200);
+    expect((await storedJob(server, response.json<{ id: string }>().id)).config).toEqual({
+      learningRate: 1e-5, advantageBalance: 0.5, epsilon: 0.2, epsilonHigh: 0.3, importanceSamplingLevel: 'sequence', tau: 0.1,
+      maskProbRatio: true, ratioMax: 3, ppo: true, precalculateLogprobs: true, scaleRewards: false, allowTrainingWithoutLogprobs: true,
+      klPenaltyCoefficient: 0.1, klPenaltySource: 'sample', klReference: { checkpointName: 'default/p/trainee@0' }, logprobChunkSize: 256,
+      sequenceCountPower: 0.5, packedSequenceLength: 1024, scaleLearningRateByRewardStdDev: true, truncatedImportanceSampling: 2,
+    }); // prettier-ignore
+    const missing = await submit({ ...every, kl_ref_adapter_path: 'default/p/nobody@3' });
+    expect(missing.statusCode).toBe(404);
+    expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'kl_ref_adapter_path' } });
   });
 
   test('takes a choice of our own chat answers as it is', async () => {
@@ -455,7 +500,10 @@ describe('submitting a job', () => {
       'body.trajectory_groups.1.trajectories.0.messages_and_choices.1.role missing', 'body.trajectory_groups.1.trajectories.0.reward float_parsing'),
     bad('finds a broken logprob', { model_id: createId(), trajectory_groups: [{ trajectories: [{ reward: 1, messages_and_choices: [{ ...choice, logprobs: { content: [{ token: 'a', logprob: 'x' }] } }] }] }] },
       'body.trajectory_groups.0.trajectories.0.messages_and_choices.0.logprobs.content.0.logprob float_type'),
-    bad('refuses what it cannot do yet', withConfig({ importance_sampling_level: 'sequence', kl_penalty_coef: 0.1 }), 'body.experimental_config.importance_sampling_level value_error', 'body.experimental_config.kl_penalty_coef value_error'),
+    bad('refuses two KL references', withConfig({ kl_penalty_coef: 0.1, kl_penalty_reference_step: 1, kl_penalty_step_lag: 2 }), 'body.experimental_config.kl_penalty_step_lag value_error'),
+    bad('refuses levels and losses that do not exist', withConfig({ importance_sampling_level: 'word', loss_fn: 'dpo', kl_penalty_source: 'x' }), 'body.experimental_config.loss_fn literal_error', 'body.experimental_config.importance_sampling_level literal_error', 'body.experimental_config.kl_penalty_source literal_error'),
+    bad('refuses two values of one setting', withConfig({ vendor_k2_tau: 0.1, kimi_k2_tau: 0.2 }), 'body.experimental_config.kimi_k2_tau value_error'),
+    bad('refuses numbers out of range', withConfig({ epsilon: -1, epsilon_high: -1, vendor_k2_tau: -1, max_negative_advantage_importance_sampling_weight: -1, truncated_importance_sampling: -1, kl_penalty_coef: -1, kl_penalty_reference_step: -1, kl_penalty_step_lag: -1, packed_sequence_length: 0, logprob_calculation_chunk_size: 0 }), ...['epsilon', 'epsilon_high', 'max_negative_advantage_importance_sampling_weight', 'truncated_importance_sampling', 'vendor_k2_tau', 'kl_penalty_coef', 'kl_penalty_reference_step', 'kl_penalty_step_lag', 'packed_sequence_length', 'logprob_calculation_chunk_size'].map((name) => `body.experimental_config.${name} greater_than_equal`)),
     bad('refuses contradictions', withConfig({ ppo: true, loss_fn: 'cispo', scale_rewards: true, normalize_advantages: false }), 'body.experimental_config.loss_fn value_error', 'body.experimental_config.normalize_advantages value_error'),
     bad('refuses rates that cannot be', withConfig({ learning_rate: 0, advantage_balance: 2 }), 'body.experimental_config.learning_rate greater_than', 'body.experimental_config.advantage_balance less_than_equal'),
     { name: 'for an unknown model is a 404', url, body: { model_id: createId(), trajectory_groups: [] }, status: 404, answer: { error: { code: 'model_not_found' } } },

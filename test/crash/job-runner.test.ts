@@ -46,7 +46,7 @@ const rollout = (reward: number, answer: string): Trajectory => ({
           message: { role: 'assistant', content: answer },
           finishReason: 'stop',
           logprobs: null,
-          tokenIds: encoder.encode(answer),
+          tokens: encoder.encode(answer),
           promptTokenIds: null,
         },
       ],
@@ -64,6 +64,21 @@ const BODY: RlJobBody = {
   })),
   config: { learningRate: 1e-2, packedSequenceLength: 8 },
 };
+/** Asks what other policies say of the rows before it trains. */
+const DEMANDING: RlJobBody = {
+  ...BODY,
+  config: {
+    ...BODY.config,
+    precalculateLogprobs: true,
+    klPenaltyCoefficient: 0.1,
+    klReference: { step: 0 },
+    scaleLearningRateByRewardStdDev: true,
+  },
+};
+const KILLED = [
+  ['', BODY],
+  [', with other policies,', DEMANDING],
+] as const;
 const NOTHING_TO_LEARN: RlJobBody = {
   groups: [{ trajectories: [rollout(1, 'a'), rollout(1, 'b')], exceptionCount: 0, metrics: {} }],
   config: {},
@@ -145,7 +160,7 @@ async function runUntilEnd(world: World, jobId: string, { lastCall = Infinity, f
   const kill = createKillSwitch(lastCall);
   const open: { close(): Promise<void> }[] = [];
   const tracked: TrainingEngine = {
-    maxRowLength: 64,
+    limits: engine.limits,
     status: () => engine.status(),
     close: () => engine.close(),
     async open(options, signal) {
@@ -204,7 +219,7 @@ async function outcome({ storage, blobs, modelId, jobs }: World, jobId: string) 
     step: checkpoint!.step,
     events: rows.map(({ type, data }: TrainingEvent) => ({ type, data: { ...data, tokens_per_second: null } })),
     adapter: Buffer.from(adapter!).toString('base64'),
-    leftOver: (await blobs.list(`jobs/${jobId}/resume`)).length,
+    leftOver: (await blobs.list(`jobs/${jobId}`)).length - 1, // its body stays
   };
 }
 
@@ -238,31 +253,49 @@ describe('a job', () => {
     expect(expected.events[0]!.data).toMatchObject({ num_sequences: 0, skipped: { equal_rewards: 2 } });
   });
 
-  test('killed after any single operation goes on in a new process: same events, same bytes', async () => {
-    const { calls, expected } = await undisturbed(BODY);
-    expect(calls).toBeGreaterThan(30);
-    for (let lastCall = 0; lastCall < calls; lastCall++) {
-      const world = await createWorld();
-      const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
-      await runUntilEnd(world, id, { lastCall });
-      await runUntilEnd(world, id);
-      expect(await outcome(world, id), `killed after ${lastCall} operations`).toEqual({
-        ...expected,
-        leftOver: expect.any(Number) as number,
-      });
-    }
-  }, 120_000);
+  test.each(KILLED)(
+    '%s killed after any single operation goes on in a new process: same events, same bytes',
+    async (_, body) => {
+      const { calls, expected } = await undisturbed(body);
+      expect(calls).toBeGreaterThan(30);
+      for (let lastCall = 0; lastCall < calls; lastCall++) {
+        const world = await createWorld();
+        const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+        await runUntilEnd(world, id, { lastCall });
+        await runUntilEnd(world, id);
+        expect(await outcome(world, id), `killed after ${lastCall} operations`).toEqual({
+          ...expected,
+          leftOver: expect.any(Number) as number,
+        });
+      }
+    },
+    120_000,
+  );
 
-  test('goes on when the training process dies at any verb: same events, same bytes', async () => {
-    const { expected } = await undisturbed(BODY);
-    const verbs = 3 * (expected.events.length - 2);
-    for (let failAt = 0; failAt < verbs; failAt++) {
-      const world = await createWorld();
-      const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
-      await runUntilEnd(world, id, { failAt });
-      expect(await outcome(world, id), `died at verb ${failAt}`).toEqual(expected);
-    }
-  }, 60_000);
+  test.each(KILLED)(
+    '%s goes on when the training process dies at any verb: same events, same bytes',
+    async (_, body) => {
+      const { expected } = await undisturbed(body);
+      const verbs = 5 * (expected.events.length - 2);
+      for (let failAt = 0; failAt < verbs; failAt++) {
+        const world = await createWorld();
+        const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+        await runUntilEnd(world, id, { failAt });
+        expect(await outcome(world, id), `died at verb ${failAt}`).toEqual(expected);
+      }
+    },
+    60_000,
+  );
+
+  test('that asks for a KL reference which is not there says which', async () => {
+    const world = await createWorld();
+    const body = { ...BODY, config: { ...BODY.config, klPenaltyCoefficient: 0.1, klReference: { step: 7 } } };
+    const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+    await runUntilEnd(world, id);
+    const failed = await outcome(world, id);
+    expect(failed).toMatchObject({ status: 'failed', step: 0 });
+    expect(failed.events.at(-1)!.data).toMatchObject({ error_message: expect.stringContaining('step 7') as string });
+  });
 
   test('that cannot be run ends in training_failed with its cause', async () => {
     const world = await createWorld();

@@ -28,6 +28,13 @@ export const createModel = z
     name: namePart.meta({ description: 'Unique in its project.' }),
     base_model: z.string().min(1),
     return_existing: boolean().default(false),
+    from_checkpoint: z
+      .string()
+      .min(1)
+      .nullish()
+      .meta({
+        description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
+      }),
   }) // prettier-ignore
   .transform((wire): Registration => ({
     entity: wire.entity ?? null,
@@ -35,6 +42,7 @@ export const createModel = z
     name: wire.name,
     baseModel: wire.base_model,
     returnExisting: wire.return_existing,
+    fromCheckpoint: wire.from_checkpoint ?? null,
   }));
 
 export const modelResponse = z.object({

@@ -1,30 +1,9 @@
-// Trajectory groups as RL clients send them → domain/trajectory.ts. Bodies run to hundreds of megabytes, nearly all of
-// it token logprobs: those are read by hand in one pass. Clients' extra keys are accepted everywhere.
+// Trajectory groups as RL clients send them → domain/trajectory.ts. Clients' extra keys are accepted everywhere.
 import { z } from 'zod';
-import type { History, SampledTurn, TokenLogprob, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
-import { integer, NOT_FINITE, number } from './lax.ts';
+import type { History, SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
+import { integer, number } from './lax.ts';
 import { message, tool } from './message.ts';
-
-const tokenLogprobsSchema = {
-  type: ['object', 'null'],
-  properties: {
-    content: {
-      type: ['array', 'null'],
-      items: {
-        type: 'object',
-        properties: { token: { type: 'string', description: '`token_id:N`, or the text of the token' }, logprob: { type: ['number', 'null'] } },
-        required: ['token', 'logprob'],
-      },
-    },
-    refusal: { type: ['array', 'null'] },
-  },
-} as const; // prettier-ignore
-
-const logprobs = z
-  .unknown()
-  .optional()
-  .transform((value, ctx) => readLogprobs(value, ctx))
-  .meta({ ...tokenLogprobsSchema });
+import { tokenLogprobs } from './token-logprobs.ts';
 
 const tokenIds = z.array(z.int().min(0)).nullish();
 
@@ -33,7 +12,7 @@ const choice = z
     message: z.looseObject({ role: z.string().default('assistant') }),
     finish_reason: z.string().nullish(),
     index: integer().nullish(),
-    logprobs,
+    logprobs: tokenLogprobs,
     token_ids: tokenIds,
     prompt_token_ids: tokenIds,
   })
@@ -47,8 +26,9 @@ const choice = z
       kind: 'sampled',
       message: said.data,
       finishReason: wire.finish_reason ?? 'stop',
-      logprobs: wire.logprobs,
-      tokenIds: wire.token_ids ?? null,
+      // An empty list says nothing about what was sampled.
+      tokens: nonEmpty(wire.token_ids) ?? nonEmpty(wire.logprobs?.tokens),
+      logprobs: nonEmpty(wire.logprobs?.logprobs),
       promptTokenIds: wire.prompt_token_ids ?? null,
     };
   });
@@ -113,35 +93,5 @@ const toHistory = ({ messages_and_choices, tools }: z.output<typeof history>): H
   tools: tools && tools.length > 0 ? tools : null,
 });
 
-/** `refusal` holds the tokens when the content is empty. Null: the turn carries none. */
-function readLogprobs(value: unknown, ctx: z.core.$RefinementCtx): readonly TokenLogprob[] | null {
-  if (value === undefined || value === null) return null;
-  const complain = (path: (string | number)[], type: string, msg: string) => {
-    ctx.addIssue({ code: 'custom', path, message: msg, params: { complaint: { type, msg } } });
-    return null;
-  };
-  if (typeof value !== 'object' || Array.isArray(value))
-    return complain([], 'dict_type', 'Input should be a valid dictionary');
-  const { content, refusal } = value as { content?: unknown; refusal?: unknown };
-  const field = isEmpty(content) && !isEmpty(refusal) ? 'refusal' : 'content';
-  const tokens = field === 'content' ? content : refusal;
-  if (tokens === undefined || tokens === null) return null;
-  if (!Array.isArray(tokens)) return complain([field], 'list_type', 'Input should be a valid list');
-  const read: TokenLogprob[] = [];
-  for (let i = 0; i < tokens.length; i++) {
-    const item = tokens[i] as { token?: unknown; logprob?: unknown } | null;
-    if (typeof item !== 'object' || item === null)
-      return complain([field, i], 'dict_type', 'Input should be a valid dictionary');
-    if (typeof item.token !== 'string')
-      return complain([field, i, 'token'], 'string_type', 'Input should be a valid string');
-    const { logprob } = item;
-    if (typeof logprob === 'number') read.push({ token: item.token, logprob });
-    else if (logprob === null || NOT_FINITE.has(logprob)) read.push({ token: item.token, logprob: null });
-    else if (logprob === undefined) return complain([field, i, 'logprob'], 'missing', 'Field required');
-    else return complain([field, i, 'logprob'], 'float_type', 'Input should be a valid number');
-  }
-  return read;
-}
-
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+const nonEmpty = <T>(list: readonly T[] | null | undefined): readonly T[] | null =>
+  list && list.length > 0 ? list : null;
