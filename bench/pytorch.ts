@@ -9,7 +9,14 @@ const SCRIPT = fileURLToPath(new URL('../python/bench/lora_step.py', import.meta
 
 export async function timePytorch(
   config: DecoderConfig,
-  options: { tokens: number; steps: number; threads: number; dtype: 'float32' | 'bfloat16' },
+  options: {
+    tokens: number;
+    prompt?: number;
+    group?: number;
+    steps: number;
+    threads: number;
+    dtype: 'float32' | 'bfloat16';
+  },
 ): Promise<TrainingTimes | null> {
   const python = process.env['WHETSTONE_PYTHON'];
   if (!python) return null;

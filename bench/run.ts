@@ -3,13 +3,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { LossProgram } from '#engine/loss-program';
+import type { TrainingRow } from '#engine/training-engine';
+import { policyLoss } from '#training/losses';
+import { resolveRlConfig } from '#training/rl-config';
 import { GROUP_SIZE, timeGroups } from './groups.ts';
 import { openLlamaCpp } from './llama-cpp.ts';
 import { makeModelDirectory } from './model-directory.ts';
 import { timePytorch } from './pytorch.ts';
 import type { Sampler } from './sampling.ts';
 import { SHAPES } from './shapes.ts';
-import { timeTraining, type TrainingTimes } from './training.ts';
+import { BENCH_LOSS, groupRow, timeTraining, wholeRow, type TrainingTimes } from './training.ts';
 import { openWhetstone } from './whetstone-sampler.ts';
 
 const { values: flags } = parseArgs({
@@ -17,6 +21,7 @@ const { values: flags } = parseArgs({
     shape: { type: 'string', default: '135m' },
     threads: { type: 'string', default: String(Math.min(8, availableParallelism())) },
     rounds: { type: 'string', default: '3' },
+    only: { type: 'string' },
   },
 });
 const config = SHAPES[flags.shape];
@@ -29,6 +34,11 @@ const DECODE_PROMPT_TOKENS = 64;
 const DECODE_TOKENS = 64;
 const BATCHES = [1, 8, 32];
 const ROW_TOKENS = 512;
+/** A group whose prompt is twice its completions. */
+const [TRAINED_GROUP, GROUP_PROMPT, GROUP_COMPLETION] = [8, 192, 96];
+
+/** `--only float32,training`: a part; its results are printed, not kept. */
+const wants = (part: string): boolean => flags.only === undefined || flags.only.split(',').includes(part);
 
 interface Measurement {
   readonly what: string;
@@ -97,24 +107,45 @@ async function benchSampling(
   return measurements;
 }
 
-async function benchTraining(modelDirectory: string): Promise<Measurement> {
+/** `ours` and `peers` do the same work: tokens of `counted` per step. */
+async function compareTraining(
+  what: string,
+  counted: number,
+  ours: () => Promise<TrainingTimes>,
+  peers: readonly (() => Promise<TrainingTimes | null>)[],
+): Promise<Measurement> {
+  const times = [await ours()];
+  for (const peer of peers) {
+    const time = await peer();
+    if (time) times.push(time);
+    else say('PyTorch is left out: set WHETSTONE_PYTHON to an interpreter that has torch, transformers and peft.');
+  }
+  const rates = times.map(({ name, stepMs }) => [name, (counted / median(stepMs.slice(2))) * 1000] as const);
+  return { what, unit: 'tokens/s', tokensPerSecond: Object.fromEntries(rates) };
+}
+
+async function benchTraining(modelDirectory: string): Promise<Measurement[]> {
   const steps = rounds + 2;
-  const peer = { tokens: ROW_TOKENS, steps, threads };
-  const times: (TrainingTimes | null)[] = [
-    await timeTraining(modelDirectory, config!, ROW_TOKENS, steps, threads),
-    await timePytorch(config!, { ...peer, dtype: 'float32' }),
-    await timePytorch(config!, { ...peer, dtype: 'bfloat16' }),
+  const pytorch = (dtype: 'float32' | 'bfloat16', shape: { tokens: number; prompt?: number; group?: number }) => () =>
+    timePytorch(config!, { ...shape, steps, threads, dtype });
+  const ours = (row: TrainingRow, loss: LossProgram) => () => timeTraining(modelDirectory, row, loss, steps, threads);
+  const whole = { tokens: ROW_TOKENS };
+  const group = { tokens: GROUP_PROMPT + GROUP_COMPLETION, prompt: GROUP_PROMPT, group: TRAINED_GROUP };
+  const row = groupRow(TRAINED_GROUP, GROUP_PROMPT, GROUP_COMPLETION, config!.vocab);
+  return [
+    await compareTraining(
+      `LoRA step, row of ${ROW_TOKENS}`,
+      ROW_TOKENS,
+      ours(wholeRow(ROW_TOKENS, config!.vocab), BENCH_LOSS),
+      [pytorch('float32', whole), pytorch('bfloat16', whole)],
+    ),
+    await compareTraining(
+      `group of ${TRAINED_GROUP}, ${GROUP_PROMPT} + ${GROUP_COMPLETION}`,
+      TRAINED_GROUP * GROUP_COMPLETION,
+      ours(row, policyLoss(resolveRlConfig({}).loss)),
+      [pytorch('float32', group), pytorch('bfloat16', group)],
+    ),
   ];
-  if (times.includes(null))
-    say('PyTorch is left out: set WHETSTONE_PYTHON to an interpreter that has torch, transformers and peft.');
-  const results = times
-    .filter((t) => t !== null)
-    .map(({ name, stepMs }) => [name, (ROW_TOKENS / median(stepMs.slice(2))) * 1000]);
-  return {
-    what: `LoRA step, row of ${ROW_TOKENS}`,
-    unit: 'tokens/s',
-    tokensPerSecond: Object.fromEntries(results) as Record<string, number>,
-  };
 }
 
 async function benchGroups(modelDirectory: string): Promise<Measurement> {
@@ -132,21 +163,25 @@ function report({ what, unit, tokensPerSecond }: Measurement): void {
   say(`${what.padEnd(25)} ${ours.toFixed(1).padStart(9)} ${unit}   ${ratios.join(', ')}`);
 }
 
+async function keep(measurements: readonly Measurement[]): Promise<void> {
+  const path = `bench/results/${flags.shape}.json`;
+  const result = { shape: flags.shape, threads, cpu: cpus()[0]?.model, node: process.version, measurements };
+  await mkdir('bench/results', { recursive: true });
+  await writeFile(path, `${JSON.stringify(result, null, 2)}\n`);
+  say(`written to ${path}`);
+}
+
 say(`shape ${flags.shape}, ${threads} threads, ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`);
 const modelDirectory = await makeModelDirectory(config);
 try {
   const measurements: Measurement[] = [];
-  for (const precisions of PRECISIONS) measurements.push(...(await benchSampling(modelDirectory, precisions)));
-  measurements.push(await benchGroups(modelDirectory));
-  measurements.push(await benchTraining(modelDirectory));
+  for (const precisions of PRECISIONS) {
+    if (wants(precisions[0])) measurements.push(...(await benchSampling(modelDirectory, precisions)));
+  }
+  if (wants('groups')) measurements.push(await benchGroups(modelDirectory));
+  if (wants('training')) measurements.push(...(await benchTraining(modelDirectory)));
   measurements.forEach(report);
-  await mkdir('bench/results', { recursive: true });
-  const path = `bench/results/${flags.shape}.json`;
-  await writeFile(
-    path,
-    `${JSON.stringify({ shape: flags.shape, threads, cpu: cpus()[0]?.model, node: process.version, measurements }, null, 2)}\n`,
-  );
-  say(`written to ${path}`);
+  if (flags.only === undefined) await keep(measurements);
 } finally {
   await rm(modelDirectory, { recursive: true, force: true });
 }
