@@ -3,11 +3,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';
-import { bar, curve } from './chart.ts';
+import { bar, curve } from '../shared/chart.ts';
 import { evaluate, inferenceName, reinforce, type Task } from './rl-loop.ts';
-import { startServer, type RunningServer } from './server.ts';
+import { startServer, type RunningServer } from '../shared/server.ts';
 import { addition, heldOutAdditions, yesNoMaybe } from './tasks.ts';
-import { TrainingApi } from './training-api.ts';
+import { TrainingApi } from '../shared/training-api.ts';
 
 const BASE_MODEL = 'whetstone/starter';
 const PROJECT = 'demo';

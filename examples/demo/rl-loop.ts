@@ -1,7 +1,7 @@
 // Reinforcement learning as a client sees it: sample groups of answers, score them, send them back, call the next
 // checkpoint. The whole algorithm is on the server; what a task rewards is here.
 import type OpenAI from 'openai';
-import type { Model, TrainingApi, TrajectoryGroup } from './training-api.ts';
+import type { Model, TrainingApi, TrajectoryGroup } from '../shared/training-api.ts';
 
 export interface Task {
   readonly name: string;

@@ -12,6 +12,7 @@ export interface Model {
 
 export interface Trajectory {
   readonly messages_and_choices: readonly unknown[];
+  readonly tools?: readonly unknown[];
   readonly reward: number;
 }
 

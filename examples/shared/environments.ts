@@ -1,0 +1,103 @@
+// Reinforcement learning in environments of several turns, over HTTP: play each scenario a few times, send the groups back,
+// play with the next checkpoint. An environment says what happens in a conversation and what it is worth.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { bar, curve } from './chart.ts';
+import { startServer } from './server.ts';
+import { TrainingApi, type Model, type Trajectory } from './training-api.ts';
+
+export type Message = OpenAI.Chat.ChatCompletionMessageParam;
+export type Tool = OpenAI.Chat.ChatCompletionFunctionTool;
+export type Choice = OpenAI.Chat.ChatCompletion.Choice;
+
+/** One sampled turn of the model. */
+export type Ask = (messages: readonly Message[], tools?: readonly Tool[]) => Promise<Choice>;
+
+/** The same beginning for all its rollouts: their rewards are compared with each other. */
+export interface Scenario {
+  play(ask: Ask): Promise<Trajectory>;
+}
+
+export interface Environment {
+  readonly name: string;
+  scenarios(step: number): readonly Scenario[];
+  readonly rolloutsPerScenario: number;
+  readonly steps: number;
+  readonly maxTokens: number;
+  /** experimental_config of the jobs. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** What the mean reward must gain from the first three steps to the last three. */
+  readonly gainMin: number;
+}
+
+const BASE_MODEL = 'whetstone/starter';
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
+
+/** A server of its own, all steps, the curve; the exit code says whether the reward rose. */
+export async function learn(environment: Environment): Promise<void> {
+  const data = await mkdtemp(join(tmpdir(), 'whetstone-example-'));
+  const startMs = performance.now();
+  const server = await startServer(data);
+  try {
+    const api = new TrainingApi(server.url, server.apiKey);
+    const openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey });
+    const model = await api.registerModel('examples', environment.name.replaceAll(' ', '-'), BASE_MODEL);
+    const rewards: number[] = [];
+    for (let step = 0; step < environment.steps; step++) {
+      const { reward, gradientSteps } = await trainStep(environment, step, openai, api, model);
+      rewards.push(reward);
+      say(
+        `  step ${String(step + 1).padStart(2)}  ${bar(reward)} ${reward.toFixed(3)}   ${gradientSteps} gradient steps`,
+      );
+    }
+    const [before, after] = [mean(rewards.slice(0, 3)), mean(rewards.slice(-3))];
+    say(`\n${curve(`Mean reward, ${environment.name}`, rewards)}`);
+    const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
+    say(`\n${before.toFixed(3)} → ${after.toFixed(3)} (means of three steps) in ${minutes} minutes`);
+    if (after - before < environment.gainMin) {
+      say(`The reward did not rise by ${environment.gainMin}, as it should.`);
+      process.exitCode = 1;
+    }
+  } finally {
+    await server.stop();
+    await rm(data, { recursive: true, force: true });
+  }
+}
+
+/** Gives the mean reward of the rollouts, which the checkpoint before the step made. */
+async function trainStep(
+  environment: Environment,
+  step: number,
+  openai: OpenAI,
+  api: TrainingApi,
+  model: Model,
+): Promise<{ reward: number; gradientSteps: number }> {
+  const name = `wandb-artifact:///${model.entity}/${model.project}/${model.name}`;
+  const groups = await Promise.all(
+    environment.scenarios(step).map(async (scenario, s) => {
+      const players = Array.from({ length: environment.rolloutsPerScenario }, (_, r) => {
+        let seed = ((step * 1024 + s) * 64 + r) * 64; // every turn of every rollout draws its own numbers
+        return scenario.play(async (messages, tools) => {
+          const { choices } = await openai.chat.completions.create({
+            model: name,
+            messages: [...messages],
+            ...(tools ? { tools: [...tools] } : {}),
+            temperature: 1,
+            max_tokens: environment.maxTokens,
+            seed: seed++,
+          });
+          return choices[0]!;
+        });
+      });
+      return { trajectories: await Promise.all(players) };
+    }),
+  );
+  const gradientSteps = await api.train(model, groups, environment.config);
+  return {
+    gradientSteps,
+    reward: mean(groups.flatMap(({ trajectories }) => trajectories.map(({ reward }) => reward))),
+  };
+}
