@@ -24,7 +24,7 @@ export const DEFAULTS = {
   drainMs: 20_000, // container runtimes kill 30 s after SIGTERM
   hubDownloadMs: 3_600_000, // tens of gigabytes over a slow line
   queuedJobsMax: 256, // each holds its body on disk
-  saveEveryMs: 30_000, // work that a killed server repeats at most; saving a small adapter takes milliseconds
+  saveEverySeconds: 30, // work that a killed server repeats at most; saving a small adapter takes milliseconds
   healthDeadlineMs: 3_000, // probes give up after 5 to 10 s
 };
 
@@ -66,7 +66,7 @@ export interface ServerConfig {
   readonly trainingMemoryBytes: number | null;
   readonly jobs: {
     readonly queuedMax: number;
-    /** How often a long job saves its progress. */
+    /** How often a long job saves its progress; 0: after each gradient step. */
     readonly saveEveryMs: number;
   };
   /** How long a stop waits for requests that run. */
@@ -137,7 +137,17 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     },
     trainingMemoryBytes:
       flags.trainingMemory === undefined ? null : readGigabytes('training-memory', flags.trainingMemory),
-    jobs: { queuedMax: DEFAULTS.queuedJobsMax, saveEveryMs: DEFAULTS.saveEveryMs },
+    jobs: {
+      queuedMax: DEFAULTS.queuedJobsMax,
+      saveEveryMs:
+        1000 *
+        readInteger(
+          'WHETSTONE_SAVE_SECONDS',
+          setting(env, 'WHETSTONE_SAVE_SECONDS') ?? String(DEFAULTS.saveEverySeconds),
+          0,
+          86_400,
+        ),
+    },
     drainMs: DEFAULTS.drainMs,
     healthDeadlineMs: DEFAULTS.healthDeadlineMs,
   };

@@ -138,6 +138,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     version: VERSION,
   });
 
+  await storage.idempotency.releaseAll(); // the data directory is ours alone: whoever held them is gone
   await runner.start();
   open.add(() => runner.stop());
   const url = await listen(app, config.listen);

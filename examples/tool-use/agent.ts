@@ -38,6 +38,9 @@ function weather(random: Random): Question {
   return { text: `What is the weather in ${city}?`, tool: 'get_weather', arguments: { city }, result };
 }
 
+const random = createRandom(7);
+const QUESTIONS = Array.from({ length: 24 }, (_, i) => (i % 2 === 0 ? sum(random) : weather(random)));
+
 function scenario(question: Question): Scenario {
   return {
     async play(ask) {
@@ -67,13 +70,11 @@ function isRight(called: { name: string; arguments: string }, { tool, arguments:
 
 export const toolUse: Environment = {
   name: 'tool use',
-  scenarios(step) {
-    const random = createRandom(500 + step);
-    return Array.from({ length: 16 }, (_, i) => scenario(i % 2 === 0 ? sum(random) : weather(random)));
-  },
+  // The same questions in each step, so that steps can be compared.
+  scenarios: () => QUESTIONS.map(scenario),
   rolloutsPerScenario: 12,
   steps: 16,
   maxTokens: 40,
-  config: { learning_rate: 1e-3 },
+  config: { learning_rate: 2e-3 },
   gainMin: 0.08,
 };

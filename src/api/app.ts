@@ -1,7 +1,7 @@
 // The HTTP server: endpoints on Fastify, with what they all share: request ids, keys checked before a body is read,
 // lenient JSON, errors in both shapes, metrics and one log line per request. It decides nothing about what is answered.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { createRequestId } from '#base/ids';
+import { createId, createRequestId } from '#base/ids';
 import { invariant } from '#base/invariant';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
@@ -87,16 +87,17 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
     },
     handler: async (request, reply) => {
       const { caller } = request;
-      const respond = () =>
+      const respond = (newId: string) =>
         endpoint.handle({
           caller: caller ?? NOBODY,
           params: pathParameters(path, request),
           query: querySchema ? parse(querySchema, request.query, 'query') : undefined,
           body: readBody ? readBody(jsonBody(request.body)) : undefined,
+          newId,
           request,
           reply,
         });
-      if (!creates) return respond();
+      if (!creates) return respond(createId());
       invariant(caller, `${path} creates and must ask for a key`);
       const header = request.headers['idempotency-key'];
       const key = typeof header === 'string' ? header : null;

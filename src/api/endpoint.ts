@@ -11,6 +11,8 @@ export interface Call<B, Q> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
+  /** For what a creating operation makes. When something has it, a crash cut off the answer: find it. */
+  readonly newId: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }

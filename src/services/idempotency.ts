@@ -1,7 +1,8 @@
-// Lets a client repeat a creating POST safely: the same key and body give the same answer for 24 h. Failures are not
-// remembered, so that a retry after a 503 runs again.
+// Lets a client repeat a creating POST safely: the same key and body give the same answer for 24 h, also when the server
+// died between the work and the answer. Failures are not remembered, so that a retry after a 503 runs again.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { IdempotencyStore } from '#storage/storage';
@@ -15,14 +16,20 @@ export interface IdempotentRequest {
   readonly bodyHash: string;
 }
 
-/** Runs `create` unless this request was answered before. Answers are JSON. */
-export type Idempotent = <T>(request: IdempotentRequest, create: () => Promise<T>) => Promise<T>;
+/**
+ * Runs `create` unless this request was answered before. Answers are JSON. `create` gets the id of what it makes, and must
+ * find it when it is there: an earlier run, cut off by a crash, had the same id.
+ */
+export type Idempotent = <T>(request: IdempotentRequest, create: (id: string) => Promise<T>) => Promise<T>;
 
 const MAX_KEY_CHARACTERS = 255; // as Stripe's, who made the header common
 
 export function createIdempotent(store: IdempotencyStore, clock: Clock): Idempotent {
-  return async <T>({ caller, route, key, bodyHash }: IdempotentRequest, create: () => Promise<T>): Promise<T> => {
-    if (key === null) return create();
+  return async <T>(
+    { caller, route, key, bodyHash }: IdempotentRequest,
+    create: (id: string) => Promise<T>,
+  ): Promise<T> => {
+    if (key === null) return create(createId());
     if (key === '' || key.length > MAX_KEY_CHARACTERS) {
       throw new AppError(
         'invalid_request',
@@ -32,7 +39,7 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock): Idempot
     const scopedKey = createHash('sha256')
       .update(JSON.stringify([caller.entity, route, key]))
       .digest('hex');
-    const begun = await store.begin(scopedKey, bodyHash, clock.now());
+    const begun = await store.begin(scopedKey, bodyHash, createId(), clock.now());
     switch (begun.outcome) {
       case 'done':
         return JSON.parse(begun.response) as T;
@@ -52,7 +59,7 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock): Idempot
     }
     let response: T;
     try {
-      response = await create();
+      response = await create(begun.resourceId);
     } catch (error) {
       await store.release(scopedKey);
       throw error;

@@ -3,6 +3,7 @@
 // them there (each ordinal is stored once), and there is never a gap.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TrainingJob } from '#domain/training-job';
 import type { TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import { forgetPreparation } from './job-preparation.ts';
@@ -10,9 +11,13 @@ import { forgetPreparation } from './job-preparation.ts';
 export interface SavedProgress {
   /** Gradient steps that the state includes. */
   readonly stepsDone: number;
+  /** Which attempt came this far. */
+  readonly attempt: number;
   /** PEFT directory with optimizer state. */
   readonly directory: string;
 }
+
+type Pointer = Pick<SavedProgress, 'stepsDone' | 'attempt'>;
 
 const stateOf = (jobId: string, stepsDone: number): string => `jobs/${jobId}/resume/state-${stepsDone}`;
 const pointerOf = (jobId: string): string => `jobs/${jobId}/resume/current.json`;
@@ -20,21 +25,22 @@ const pointerOf = (jobId: string): string => `jobs/${jobId}/resume/current.json`
 export async function findProgress(blobs: BlobStore, jobId: string): Promise<SavedProgress | null> {
   const pointer = await blobs.find(pointerOf(jobId));
   if (!pointer) return null;
-  const { stepsDone } = JSON.parse(Buffer.from(pointer).toString()) as { stepsDone: number };
+  const { stepsDone, attempt } = JSON.parse(Buffer.from(pointer).toString()) as Pointer;
   const directory = await blobs.openDirectory(stateOf(jobId, stepsDone));
-  return directory === null ? null : { stepsDone, directory };
+  return directory === null ? null : { stepsDone, attempt, directory };
 }
 
 /** The state first, then the pointer to it, then the old state goes. */
 export async function saveProgress(
   blobs: BlobStore,
-  jobId: string,
+  { id: jobId, attempt }: Pick<TrainingJob, 'id' | 'attempt'>,
   session: TrainingSession,
   stepsDone: number,
   workDirectory: string,
 ): Promise<void> {
   await saveSession(blobs, stateOf(jobId, stepsDone), session, workDirectory);
-  await blobs.put(pointerOf(jobId), Buffer.from(JSON.stringify({ stepsDone })));
+  const pointer: Pointer = { stepsDone, attempt };
+  await blobs.put(pointerOf(jobId), Buffer.from(JSON.stringify(pointer)));
   for (const { name } of await blobs.list(`jobs/${jobId}/resume`)) {
     if (name !== pointerOf(jobId) && !name.startsWith(`${stateOf(jobId, stepsDone)}/`)) await blobs.delete(name);
   }

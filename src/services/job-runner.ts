@@ -5,7 +5,7 @@ import { createId } from '#base/ids';
 import { AppError } from '#domain/errors';
 import type { TrainingJob } from '#domain/training-job';
 import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './job-attempt.ts';
-import { forgetProgress } from './job-progress.ts';
+import { findProgress, forgetProgress } from './job-progress.ts';
 
 export interface JobRunner {
   start(): Promise<void>;
@@ -23,9 +23,9 @@ export interface JobRunnerDeps extends AttemptDeps {
 const LEASE_MS = 30_000;
 /** How long a job submitted through another process may wait for us to notice. */
 const POLL_MS = 1_000;
-/** Times that one attempt opens a new session after the training process died. It restarts with growing delays itself. */
+/** Deaths of the training process in a row, without a new gradient step between. It restarts with growing delays itself. */
 const ENGINE_FAILURES_MAX = 8;
-/** Attempts that ended with the whole server. One that takes the server down each time must not do so for ever. */
+/** Attempts in a row that ended with the whole server and saved nothing. A job must not take it down for ever. */
 const ATTEMPTS_MAX = 12;
 
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
@@ -84,18 +84,25 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         `This server does not host the base model ${model.baseModel}. Start it with --model ${model.baseModel}.`,
       );
     }
-    if (job.attempt > ATTEMPTS_MAX) {
-      throw new AppError('engine_failed', `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job.`);
+    const saved = await findProgress(blobs, job.id);
+    if (job.attempt - (saved?.attempt ?? 0) > ATTEMPTS_MAX) {
+      throw new AppError(
+        'engine_failed',
+        `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job, before anything new was saved.`,
+      );
     }
-    for (let failures = 0; ; failures++) {
+    let furthest = job.progress;
+    for (let failures = 1; ; failures++) {
       try {
         return await attemptJob(job, model, trainer, attempt, stopping.signal);
       } catch (error) {
         if (stopping.signal.aborted) return 'stopped';
-        if (!(error instanceof AppError) || error.code !== 'engine_unavailable' || failures + 1 >= ENGINE_FAILURES_MAX)
-          throw error;
-        attempt.log.warn('job.engine_lost', { failures: failures + 1, err: error });
-        if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
+        if (!(error instanceof AppError) || error.code !== 'engine_unavailable') throw error;
+        const now = await storage.jobs.find(job.id);
+        if (now && now.progress > furthest) [furthest, failures] = [now.progress, 1];
+        if (failures >= ENGINE_FAILURES_MAX) throw error;
+        attempt.log.warn('job.engine_lost', { failures, err: error });
+        if (now?.cancelRequested) return 'cancelled';
       }
     }
   }

@@ -1,6 +1,5 @@
 // Logged trajectories: their averages become metrics of the model's latest checkpoint (`split/reward`, …), so that a later
 // clean-up can tell which checkpoint was best.
-import { createId } from '#base/ids';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { TrajectoryGroup } from '#domain/trajectory';
@@ -18,10 +17,11 @@ export type LogTrajectories = (
   caller: Caller,
   modelId: string,
   logged: LoggedTrajectories,
+  id: string,
 ) => Promise<{ step: number; metrics: Record<string, number> }>;
 
 export function createLogTrajectories({ storage, blobs }: { storage: Storage; blobs: BlobStore }): LogTrajectories {
-  return async (caller, modelId, { split, groups }) => {
+  return async (caller, modelId, { split, groups }, id) => {
     const model = await storage.models.find(modelId);
     if (!model || model.entity !== caller.entity) {
       throw new AppError('model_not_found', `No model ${modelId}. List yours with GET /v1/preview/models.`, {
@@ -34,7 +34,7 @@ export function createLogTrajectories({ storage, blobs }: { storage: Storage; bl
     const metrics = Object.fromEntries(
       Object.entries(groupMetrics(groups)).map(([name, value]) => [`${split}/${name}`, value]),
     );
-    await writeGroups(blobs, `logs/${modelId}/${createId()}.jsonl`, { step: checkpoint.step, split }, groups);
+    await writeGroups(blobs, `logs/${modelId}/${id}.jsonl`, { step: checkpoint.step, split }, groups);
     await storage.checkpoints.mergeMetrics(checkpoint.id, metrics);
     return { step: checkpoint.step, metrics };
   };

@@ -41,8 +41,8 @@ export interface SampledModel {
 }
 
 export interface Models {
-  /** Throws `base_model_not_found`, `model_conflict`, `not_found` (another entity), `checkpoint_not_found` (to fork). */
-  register(caller: Caller, registration: Registration): Promise<Model>;
+  /** Throws `base_model_not_found`, `model_conflict`, `not_found` (another entity), `checkpoint_not_found` (to fork). One that has the id already is returned. */
+  register(caller: Caller, registration: Registration, id: string): Promise<Model>;
   /** Throws `model_not_found`, also for another entity's. */
   get(caller: Caller, id: string): Promise<Model>;
   list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
@@ -69,11 +69,11 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
     });
   }
 
-  async function create(registration: Registration & { entity: string }): Promise<Model> {
+  async function create(registration: Registration & { entity: string }, id: string): Promise<Model> {
     const base = baseModels.get(registration.baseModel);
     const { entity, project, name } = registration;
     const model: Model = {
-      id: createId(), entity, project, name, baseModel: base.id, runId: null, createdAtMs: clock.now(),
+      id, entity, project, name, baseModel: base.id, runId: null, createdAtMs: clock.now(),
     }; // prettier-ignore
     const source = registration.fromCheckpoint === null ? null : await forkSource(registration);
     const blobPrefix = source ? `checkpoints/${model.id}/fork` : freshPrefix(model.id);
@@ -130,7 +130,7 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
   }
 
   return {
-    async register(caller, registration) {
+    async register(caller, registration, id) {
       const entity = registration.entity ?? caller.entity;
       if (entity !== caller.entity) {
         throw new AppError(
@@ -140,7 +140,8 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
         );
       }
       const found = await storage.models.findByName(entity, registration.project, registration.name);
-      return found ? existing(found, registration) : create({ ...registration, entity });
+      if (!found) return create({ ...registration, entity }, id);
+      return found.id === id ? found : existing(found, registration);
     },
 
     get,

@@ -15,8 +15,8 @@ import type { JobEvents } from './job-events.ts';
 import { getNamedCheckpoint } from './named-checkpoint.ts';
 
 export interface TrainingJobs {
-  /** The job is durable when this resolves. Throws `model_not_found`, `too_many_requests`. */
-  submitRl(caller: Caller, body: RlJobBody, modelId: string): Promise<TrainingJob>;
+  /** The job is durable when this resolves. One that has the id already is returned. Throws `model_not_found`, `too_many_requests`. */
+  submitRl(caller: Caller, body: RlJobBody, modelId: string, id: string): Promise<TrainingJob>;
   /** Throws `job_not_found`, also for another entity's. */
   get(caller: Caller, id: string): Promise<TrainingJob>;
   list(caller: Caller, filter: { modelId?: string; status?: JobStatus }, page: Page): Promise<Listing<TrainingJob>>;
@@ -67,7 +67,9 @@ export function createTrainingJobs({
   }
 
   return {
-    async submitRl(caller, body, modelId) {
+    async submitRl(caller, body, modelId, id) {
+      const made = await storage.jobs.find(id);
+      if (made) return made;
       const model = await storage.models.find(modelId);
       if (!model || model.entity !== caller.entity) {
         throw new AppError('model_not_found', `No model ${modelId}. Register it with POST /v1/preview/models.`, {
@@ -88,7 +90,6 @@ export function createTrainingJobs({
           },
         );
       }
-      const id = createId();
       const bodyBlob = bodyBlobOf(id);
       // The blob first: a row always finds its body.
       const complete = recall(body, model);

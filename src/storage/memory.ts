@@ -21,13 +21,21 @@ interface Claimable extends TrainingJob {
   claimedAtMs: number;
 }
 
+interface Answer {
+  readonly bodyHash: string;
+  readonly resourceId: string;
+  readonly createdAtMs: number;
+  response: string | null;
+  heldSinceMs: number;
+}
+
 export function createMemoryStorage(): Storage {
   let apiKeys: ApiKey[] = [];
   let models: Model[] = [];
   let checkpoints: Checkpoint[] = [];
   let jobs: Claimable[] = [];
   let events: TrainingEvent[] = [];
-  const answers = new Map<string, { bodyHash: string; response: string | null; createdAtMs: number }>();
+  const answers = new Map<string, Answer>();
 
   const used = new Map<string, UsageEntry>();
 
@@ -253,15 +261,17 @@ export function createMemoryStorage(): Storage {
     },
 
     idempotency: {
-      async begin(key, bodyHash, nowMs) {
+      async begin(key, bodyHash, resourceId, nowMs) {
         const known = answers.get(key);
-        const validMs = known?.response === null ? IN_PROGRESS_MS_MAX : REMEMBERED_MS;
-        if (!known || nowMs - known.createdAtMs >= validMs) {
-          answers.set(key, { bodyHash, response: null, createdAtMs: nowMs });
-          return { outcome: 'new' };
+        if (!known || nowMs - known.createdAtMs >= REMEMBERED_MS) {
+          answers.set(key, { bodyHash, resourceId, response: null, createdAtMs: nowMs, heldSinceMs: nowMs });
+          return { outcome: 'new', resourceId };
         }
         if (known.bodyHash !== bodyHash) return { outcome: 'mismatch' };
-        return known.response === null ? { outcome: 'in_progress' } : { outcome: 'done', response: known.response };
+        if (known.response !== null) return { outcome: 'done', response: known.response };
+        if (nowMs - known.heldSinceMs < IN_PROGRESS_MS_MAX) return { outcome: 'in_progress' };
+        known.heldSinceMs = nowMs;
+        return { outcome: 'new', resourceId: known.resourceId };
       },
       async complete(key, response) {
         const known = answers.get(key);
@@ -269,6 +279,9 @@ export function createMemoryStorage(): Storage {
       },
       async release(key) {
         if (answers.get(key)?.response === null) answers.delete(key);
+      },
+      async releaseAll() {
+        for (const answer of answers.values()) answer.heldSinceMs = 0;
       },
     },
 

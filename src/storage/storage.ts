@@ -134,14 +134,24 @@ export interface EventStore {
 
 /** Remembers what a creating POST answered, per entity, route and Idempotency-Key, for 24 h. */
 export interface IdempotencyStore {
-  /** `new`: the caller now owns the key and must call `complete` or `release`. */
+  /**
+   * `new`: the caller now owns the key and must call `complete` or `release`. `resourceId` is what it offered, or what a
+   * request with this key was given that ended without an answer: what that one made must be found, not made again.
+   */
   begin(
     key: string,
     bodyHash: string,
+    resourceId: string,
     nowMs: number,
-  ): Promise<{ outcome: 'new' } | { outcome: 'done'; response: string } | { outcome: 'in_progress' | 'mismatch' }>;
+  ): Promise<
+    | { outcome: 'new'; resourceId: string }
+    | { outcome: 'done'; response: string }
+    | { outcome: 'in_progress' | 'mismatch' }
+  >;
   complete(key: string, response: string): Promise<void>;
   release(key: string): Promise<void>;
+  /** Every key without an answer can begin again: whoever held them is gone. */
+  releaseAll(): Promise<void>;
 }
 
 export interface UsageFilter {

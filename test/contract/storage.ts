@@ -433,41 +433,50 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
 
     test('an idempotency key answers again, refuses another body, and is free after a day', async () => {
       const { idempotency } = await open();
-      expect(await idempotency.begin('k', 'body', NOW)).toEqual({ outcome: 'new' });
-      expect(await idempotency.begin('k', 'body', NOW)).toEqual({ outcome: 'in_progress' });
+      expect(await idempotency.begin('k', 'body', 'r1', NOW)).toEqual({ outcome: 'new', resourceId: 'r1' });
+      expect(await idempotency.begin('k', 'body', 'r2', NOW)).toEqual({ outcome: 'in_progress' });
       await idempotency.complete('k', '{"id":1}');
-      expect(await idempotency.begin('k', 'body', NOW + 1)).toEqual({ outcome: 'done', response: '{"id":1}' });
-      expect(await idempotency.begin('k', 'other', NOW + 1)).toEqual({ outcome: 'mismatch' });
+      expect(await idempotency.begin('k', 'body', 'r', NOW + 1)).toEqual({ outcome: 'done', response: '{"id":1}' });
+      expect(await idempotency.begin('k', 'other', 'r', NOW + 1)).toEqual({ outcome: 'mismatch' });
       await idempotency.release('k'); // has an answer: stays
-      expect((await idempotency.begin('k', 'body', NOW + 1)).outcome).toBe('done');
-      expect(await idempotency.begin('k', 'other', NOW + 86_400_000)).toEqual({ outcome: 'new' });
-      await idempotency.release('k');
-      expect(await idempotency.begin('k', 'third', NOW + 86_400_001)).toEqual({ outcome: 'new' });
-      expect(await idempotency.begin('k', 'third', NOW + 86_400_001 + 600_000)).toEqual({ outcome: 'new' });
+      expect((await idempotency.begin('k', 'body', 'r', NOW + 1)).outcome).toBe('done');
+      const aDayLater = NOW + 86_400_000;
+      expect(await idempotency.begin('k', 'other', 'r3', aDayLater)).toEqual({ outcome: 'new', resourceId: 'r3' });
+      await idempotency.release('k'); // it failed: nothing was made
+      expect(await idempotency.begin('k', 'third', 'r4', aDayLater)).toEqual({ outcome: 'new', resourceId: 'r4' });
     });
 
-    test('idempotency keys know nothing of each other; one whose server died is free after ten minutes', async () => {
+    test('a request whose server died begins again, after ten minutes or a restart, with the id that it had', async () => {
       const { idempotency } = await open();
-      await idempotency.begin('dead', 'body', NOW);
-      await idempotency.begin('done', 'body', NOW);
+      const begin = (key: string, body: string, nowMs: number) =>
+        idempotency.begin(key, body, `offered ${nowMs}`, nowMs);
+      await idempotency.begin('dead', 'body', 'first', NOW);
+      const again = { outcome: 'new', resourceId: 'first' };
+      expect(await begin('dead', 'other', NOW + 600_000)).toEqual({ outcome: 'mismatch' });
+      expect(await begin('dead', 'body', NOW + 599_999)).toEqual({ outcome: 'in_progress' });
+      expect(await begin('dead', 'body', NOW + 600_000)).toEqual(again);
+      expect(await begin('dead', 'body', NOW + 600_001)).toEqual({ outcome: 'in_progress' });
+      await idempotency.releaseAll();
+      expect(await begin('dead', 'body', NOW + 600_002)).toEqual(again);
+      await idempotency.complete('dead', 'answer');
+      await idempotency.releaseAll();
+      expect(await begin('dead', 'body', NOW + 600_003)).toEqual({ outcome: 'done', response: 'answer' });
+    });
+
+    test('idempotency keys know nothing of each other', async () => {
+      const { idempotency } = await open();
+      await idempotency.begin('done', 'body', 'r', NOW);
       await idempotency.complete('done', 'answer');
-      expect(await idempotency.begin('dead', 'other', NOW + 599_999)).toEqual({ outcome: 'mismatch' });
-      expect(await idempotency.begin('dead', 'other', NOW + 600_000)).toEqual({ outcome: 'new' });
-      expect(await idempotency.begin('done', 'body', NOW + 86_399_999)).toEqual({
-        outcome: 'done',
-        response: 'answer',
-      });
-      expect(await idempotency.begin('done', 'body', NOW + 86_400_000)).toEqual({ outcome: 'new' });
-      await idempotency.begin('slow', 'body', NOW + 86_400_000);
-      await idempotency.begin('other', 'body', NOW + 87_400_000);
+      await idempotency.begin('slow', 'body', 'r', NOW + 86_300_000);
+      await idempotency.begin('other', 'body', 'r', NOW + 87_400_000); // forgets `done`
       await idempotency.complete('slow', 'late answer'); // nobody has asked for it since
-      expect(await idempotency.begin('slow', 'body', NOW + 87_400_000)).toEqual({
+      expect(await idempotency.begin('slow', 'body', 'r', NOW + 87_400_000)).toEqual({
         outcome: 'done',
         response: 'late answer',
       });
       await idempotency.release('unknown');
       await idempotency.complete('unknown', 'answer');
-      expect(await idempotency.begin('unknown', 'body', NOW)).toEqual({ outcome: 'new' });
+      expect(await idempotency.begin('unknown', 'body', 'r', NOW)).toEqual({ outcome: 'new', resourceId: 'r' });
     });
 
     usageContract(open);

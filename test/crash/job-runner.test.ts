@@ -223,9 +223,11 @@ async function outcome({ storage, blobs, modelId, jobs }: World, jobId: string) 
   };
 }
 
+const submit = ({ jobs, modelId }: World, body: RlJobBody) => jobs.submitRl(OWNER, body, modelId, createId());
+
 async function undisturbed(body: RlJobBody) {
   const world = await createWorld();
-  const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+  const { id } = await submit(world, body);
   const { calls } = await runUntilEnd(world, id);
   return { calls, expected: await outcome(world, id) };
 }
@@ -260,7 +262,7 @@ describe('a job', () => {
       expect(calls).toBeGreaterThan(30);
       for (let lastCall = 0; lastCall < calls; lastCall++) {
         const world = await createWorld();
-        const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+        const { id } = await submit(world, body);
         await runUntilEnd(world, id, { lastCall });
         await runUntilEnd(world, id);
         expect(await outcome(world, id), `killed after ${lastCall} operations`).toEqual({
@@ -279,7 +281,7 @@ describe('a job', () => {
       const verbs = 5 * (expected.events.length - 2);
       for (let failAt = 0; failAt < verbs; failAt++) {
         const world = await createWorld();
-        const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+        const { id } = await submit(world, body);
         await runUntilEnd(world, id, { failAt });
         expect(await outcome(world, id), `died at verb ${failAt}`).toEqual(expected);
       }
@@ -290,16 +292,23 @@ describe('a job', () => {
   test('that asks for a KL reference which is not there says which', async () => {
     const world = await createWorld();
     const body = { ...BODY, config: { ...BODY.config, klPenaltyCoefficient: 0.1, klReference: { step: 7 } } };
-    const { id } = await world.jobs.submitRl(OWNER, body, world.modelId);
+    const { id } = await submit(world, body);
     await runUntilEnd(world, id);
     const failed = await outcome(world, id);
     expect(failed).toMatchObject({ status: 'failed', step: 0 });
     expect(failed.events.at(-1)!.data).toMatchObject({ error_message: expect.stringContaining('step 7') as string });
   });
 
+  test('that is submitted again under its id, because a crash cut off the answer, is there once', async () => {
+    const { jobs, modelId, storage } = await createWorld();
+    const first = await jobs.submitRl(OWNER, BODY, modelId, 'given');
+    expect(await jobs.submitRl(OWNER, BODY, modelId, 'given')).toEqual(first);
+    expect(await storage.jobs.countQueued()).toBe(1);
+  });
+
   test('that cannot be run ends in training_failed with its cause', async () => {
     const world = await createWorld();
-    const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
+    const { id } = await submit(world, BODY);
     await world.blobs.delete(`jobs/${id}`);
     await runUntilEnd(world, id);
     const failed = await outcome(world, id);
@@ -312,7 +321,7 @@ describe('a job', () => {
 
   test('that was cancelled while it waited is never run', async () => {
     const world = await createWorld();
-    const { id } = await world.jobs.submitRl(OWNER, BODY, world.modelId);
+    const { id } = await submit(world, BODY);
     await world.jobs.cancel(OWNER, id);
     await runUntilEnd(world, id);
     expect(await outcome(world, id)).toMatchObject({

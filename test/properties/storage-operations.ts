@@ -205,8 +205,9 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
 
   // The clock of these runs in hours, so that keys expire.
   asked('idempotency.begin', 2, fc.tuple(key, fc.constantFrom('x', 'y')), ({ idempotency }, [k, body], { nowMs }) =>
-    idempotency.begin(k, body, nowMs * 100_000),
+    idempotency.begin(k, body, `made at ${nowMs}`, nowMs * 100_000),
   ),
   asked('idempotency.complete', 1, key, ({ idempotency }, k) => idempotency.complete(k, 'answer')),
   asked('idempotency.release', 1, key, ({ idempotency }, k) => idempotency.release(k)),
+  asked('idempotency.releaseAll', 1, fc.constant(null), ({ idempotency }) => idempotency.releaseAll()),
 );

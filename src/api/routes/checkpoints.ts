@@ -71,8 +71,8 @@ export function checkpointRoutes({
       creates: true,
       body: { schema: logRequest, read: (raw) => parse(logRequest, raw, 'body') },
       answer: z.object({ step: z.int(), metrics: z.record(z.string(), z.number()) }),
-      handle: ({ caller, params, body }) =>
-        logTrajectories(caller, params.model_id!, { split: body.split, groups: body.trajectory_groups }),
+      handle: ({ caller, params, body, newId }) =>
+        logTrajectories(caller, params.model_id!, { split: body.split, groups: body.trajectory_groups }, newId),
     }),
   ];
 }

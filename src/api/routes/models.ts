@@ -26,7 +26,7 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
       creates: true,
       body: { schema: createModel, read: (raw) => parse(createModel, raw, 'body') },
       answer: modelResponse,
-      handle: async ({ caller, body }) => toModelResponse(await models.register(caller, body)),
+      handle: async ({ caller, body, newId }) => toModelResponse(await models.register(caller, body, newId)),
     }),
     endpoint({
       method: 'GET',

@@ -35,9 +35,10 @@ export function trainingJobRoutes(
       creates: true,
       body: { schema: createRlJob, read: (raw) => parse(createRlJob, raw, 'body') },
       answer: createdJob,
-      async handle({ caller, body }) {
+      async handle({ caller, body, newId }) {
         const config = body.experimental_config ?? {};
-        const job = await trainingJobs.submitRl(caller, { groups: body.trajectory_groups, config }, body.model_id);
+        const rl = { groups: body.trajectory_groups, config };
+        const job = await trainingJobs.submitRl(caller, rl, body.model_id, newId);
         return { id: job.id };
       },
     }),

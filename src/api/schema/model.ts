@@ -28,13 +28,9 @@ export const createModel = z
     name: namePart.meta({ description: 'Unique in its project.' }),
     base_model: z.string().min(1),
     return_existing: boolean().default(false),
-    from_checkpoint: z
-      .string()
-      .min(1)
-      .nullish()
-      .meta({
-        description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
-      }),
+    from_checkpoint: z.string().min(1).nullish().meta({
+      description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
+    }),
   }) // prettier-ignore
   .transform((wire): Registration => ({
     entity: wire.entity ?? null,

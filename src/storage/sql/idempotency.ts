@@ -6,29 +6,32 @@ import type { Tables } from './rows.ts';
 
 export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
   return {
-    begin(key, bodyHash, nowMs) {
+    begin(key, bodyHash, resourceId, nowMs) {
       return db.transaction().execute(async (tx) => {
         await tx
           .deleteFrom('idempotency_keys')
           .where('created_at_ms', '<=', nowMs - REMEMBERED_MS)
           .execute();
-        await tx
-          .deleteFrom('idempotency_keys')
-          .where('key', '=', key) // only this one: an answer that comes late is still worth remembering
-          .where('response', 'is', null)
-          .where('created_at_ms', '<=', nowMs - IN_PROGRESS_MS_MAX)
-          .execute();
         const known = await tx.selectFrom('idempotency_keys').selectAll().where('key', '=', key).executeTakeFirst();
         if (!known) {
           await tx
             .insertInto('idempotency_keys')
-            .values({ key, body_hash: bodyHash, response: null, created_at_ms: nowMs })
+            .values({
+              key,
+              body_hash: bodyHash,
+              resource_id: resourceId,
+              response: null,
+              created_at_ms: nowMs,
+              held_since_ms: nowMs,
+            })
             .execute();
-          return { outcome: 'new' as const };
+          return { outcome: 'new' as const, resourceId };
         }
         if (known.body_hash !== bodyHash) return { outcome: 'mismatch' as const };
-        if (known.response === null) return { outcome: 'in_progress' as const };
-        return { outcome: 'done' as const, response: known.response };
+        if (known.response !== null) return { outcome: 'done' as const, response: known.response };
+        if (nowMs - known.held_since_ms < IN_PROGRESS_MS_MAX) return { outcome: 'in_progress' as const };
+        await tx.updateTable('idempotency_keys').set({ held_since_ms: nowMs }).where('key', '=', key).execute();
+        return { outcome: 'new' as const, resourceId: known.resource_id };
       });
     },
 
@@ -38,6 +41,10 @@ export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
 
     async release(key) {
       await db.deleteFrom('idempotency_keys').where('key', '=', key).where('response', 'is', null).execute();
+    },
+
+    async releaseAll() {
+      await db.updateTable('idempotency_keys').set({ held_since_ms: 0 }).where('response', 'is', null).execute();
     },
   };
 }

@@ -4,9 +4,10 @@ import { sql, type Kysely } from 'kysely';
 import { AppError } from '#domain/errors';
 import { firstLight } from './migrations/0001-first-light.ts';
 import { usage } from './migrations/0002-usage.ts';
+import { resumedRequests } from './migrations/0003-resumed-requests.ts';
 import type { Tables } from './rows.ts';
 
-const MIGRATIONS: readonly (readonly string[])[] = [firstLight, usage];
+const MIGRATIONS: readonly (readonly string[])[] = [firstLight, usage, resumedRequests];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -82,9 +82,13 @@ export interface TrainingEventTable {
 export interface IdempotencyKeyTable {
   key: string;
   body_hash: string;
+  /** Of what the request makes. */
+  resource_id: string;
   /** Null while the first request is still running. */
   response: string | null;
   created_at_ms: number;
+  /** When the request that is to answer began. */
+  held_since_ms: number;
 }
 
 export interface UsageTable {

@@ -24,7 +24,7 @@ CREATE TABLE idempotency_keys (
   body_hash text not null,
   response text,
   created_at_ms bigint not null
-);
+, resource_id text not null default '', held_since_ms bigint not null default 0);
 
 CREATE TABLE models (
   id text primary key,

@@ -1,0 +1,173 @@
+// 100 kills at random moments in one run: of the server, of its trainer, of its sampler, while jobs are submitted, wait,
+// train and end, and while others chat. No job is lost or made twice, no event is missing or there twice, every adapter
+// has the bytes of a run that nobody disturbed, and every chat answer is the one that its seed gives.
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { extract } from 'tar-stream';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createRandom } from '#base/random';
+import { ApiError, type Client, type Model, type RlJobRequest } from '#client/client';
+import { createServerProcess, type ServerProcess, type Victim } from './server-process.ts';
+
+const KILLS = 100;
+const VICTIMS: readonly Victim[] = ['server', 'training', 'inference'];
+/** Bursts, and pauses in which a job comes further. */
+const PAUSE_MS_MAX = 3_000;
+const DEADLINE_MS = 300_000; // engines that are killed often start with growing delays
+const BASE = 'whetstone/starter';
+
+let data: string;
+let server: ServerProcess;
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'whetstone-crash-'));
+  server = await createServerProcess(data);
+  await server.start();
+});
+afterEach(async () => {
+  await server.kill('server').catch(() => {}); // it ended with the test, or failed with it
+  await rm(data, { recursive: true, force: true });
+});
+
+/** As a patient client: a lost connection and a server that says "try again" are tried again. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isTransient = error instanceof ApiError ? error.status >= 500 || error.status === 409 : isLost(error);
+      if (!isTransient || Date.now() > deadline) throw error;
+      await delay(100);
+    }
+  }
+}
+
+const isLost = (error: unknown): boolean =>
+  error instanceof TypeError || (error instanceof DOMException && error.name === 'AbortError');
+
+/** Bodies whose rewards differ inside each group; short rows, so that there are many gradient steps. */
+async function sampleBodies(client: Client): Promise<Omit<RlJobRequest, 'model_id'>[]> {
+  const configs = [{}, { ppo: true, precalculate_logprobs: true }, { kl_penalty_coef: 0.1 }];
+  return Promise.all(
+    configs.map(async (config, c) => ({
+      experimental_config: { learning_rate: 1e-3, packed_sequence_length: 64, ...config },
+      trajectory_groups: await Promise.all(
+        Array.from({ length: 12 }, async (_, g) => {
+          const messages = [{ role: 'user', content: `What is ${10 + c} + ${20 + g}?` }];
+          const sampling = { n: 8, temperature: 1, seed: 100 * c + g, max_tokens: 8, logprobs: true };
+          const { choices } = await client.chat({ model: BASE, messages, ...sampling });
+          const rewarded = choices.map((choice, k) => ({ messages_and_choices: [...messages, choice], reward: k % 3 }));
+          return { trajectories: rewarded };
+        }),
+      ),
+    })),
+  );
+}
+
+const register = (client: Client, name: string): Promise<Model> =>
+  patiently(() => client.registerModel({ project: 'crash', name, base_model: BASE }));
+
+/** Two at a time, so that one waits while the other runs. */
+async function trainUntil(
+  client: Client,
+  model: Model,
+  bodyOf: (job: number) => Omit<RlJobRequest, 'model_id'>,
+  isOver: (jobs: number) => boolean,
+) {
+  const ids: string[] = [];
+  while (!isOver(ids.length)) {
+    const request = { model_id: model.id, ...bodyOf(ids.length) };
+    const idempotencyKey = `${model.name}-${ids.length}`;
+    ids.push((await patiently(() => client.submitTrainingJob(request, { idempotencyKey }))).id);
+    if (ids.length > 1) await client.waitForJob(ids.at(-2)!, { deadlineMs: DEADLINE_MS });
+  }
+  for (const id of ids) await client.waitForJob(id, { deadlineMs: DEADLINE_MS });
+  return ids;
+}
+
+/** The same question over and over. */
+async function chatUntil(client: Client, isOver: () => boolean): Promise<Set<string>> {
+  const answers = new Set<string>();
+  while (!isOver()) {
+    const messages = [{ role: 'user', content: 'What is 31 + 12? Say it at length.' }];
+    const request = { model: BASE, messages, temperature: 1.2, seed: 5, max_tokens: 64, ignore_eos: true };
+    await delay(200); // so that training gets its turn
+    answers.add((await patiently(() => client.chat(request))).choices[0]!.message.content!);
+  }
+  return answers;
+}
+
+/** What a replay must repeat: everything but the time it took. */
+async function eventsOf(client: Client, jobId: string): Promise<unknown[]> {
+  const events = await collect(client.listEvents(jobId));
+  return events.map(({ type, data }) => ({ type, data: { ...data, tokens_per_second: null } }));
+}
+
+/** Hashes of the files of a step; the tar itself carries the time of day. */
+async function adapterOf(client: Client, model: Model, step: number): Promise<Record<string, string>> {
+  const hashes: Record<string, string> = {};
+  const tar = Readable.from(await client.downloadCheckpoint(model.id, step)).pipe(extract());
+  for await (const entry of tar) {
+    const hash = createHash('sha256');
+    for await (const chunk of entry) hash.update(chunk as Uint8Array);
+    hashes[entry.header.name] = hash.digest('hex');
+  }
+  expect(Object.keys(hashes)).toContain('adapter_model.safetensors');
+  return hashes;
+}
+
+test(`${KILLS} kills at random moments lose nothing, double nothing and change nothing`, async () => {
+  const { client } = server;
+  const bodies = await sampleBodies(client);
+  const bodyOf = (job: number) => bodies[job % bodies.length]!;
+  const disturbed = await register(client, 'disturbed');
+  const kills: Record<Victim, number> = { server: 0, training: 0, inference: 0 };
+  const killed = () => kills.server + kills.training + kills.inference;
+  const killedAt = { rest: 0, start: 0, steps: 0 };
+
+  const training = trainUntil(client, disturbed, bodyOf, () => killed() >= KILLS);
+  const chatting = chatUntil(client, () => killed() >= KILLS);
+  const random = createRandom(20);
+  while (killed() < KILLS) {
+    await delay(random.next() ** 2 * PAUSE_MS_MAX);
+    const victim = VICTIMS[random.integer(VICTIMS.length)]!;
+    const [running] = await collect(client.listTrainingJobs({ status: 'running' }));
+    if (!(await server.kill(victim))) continue;
+    kills[victim]++;
+    killedAt[running === undefined ? 'rest' : running.progress === 0 ? 'start' : 'steps']++;
+    if (victim === 'server') await server.start();
+  }
+  const jobs = await training;
+  const answers = await chatting;
+  expect(Math.min(...Object.values(kills)), JSON.stringify(kills)).toBeGreaterThan(KILLS / 5);
+  expect(Math.min(killedAt.start, killedAt.steps), JSON.stringify(killedAt)).toBeGreaterThan(KILLS / 10);
+
+  const calm = await register(client, 'calm');
+  const expected = await trainUntil(client, calm, bodyOf, (n) => n === jobs.length);
+  expect(await collect(client.listTrainingJobs({ model_id: disturbed.id }))).toMatchObject(
+    jobs.map((id, i) => ({ id, status: 'succeeded', step: i + 1 })),
+  );
+  for (const [i, id] of jobs.entries()) {
+    expect(await eventsOf(client, id), `events of job ${i}`).toEqual(await eventsOf(client, expected[i]!));
+    expect(await adapterOf(client, disturbed, i + 1), `adapter ${i + 1}`).toEqual(await adapterOf(client, calm, i + 1));
+  }
+  expect([...answers]).toEqual([...(await chatUntil(client, once()))]);
+  expect(await server.stop()).toBe(0);
+}, 900_000);
+
+async function collect<T>(pages: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of pages) all.push(item);
+  return all;
+}
+
+/** False, then true. */
+function once(): () => boolean {
+  let asked = 0;
+  return () => asked++ > 0;
+}

@@ -1,0 +1,79 @@
+// A whole server as a user runs it, whose processes can be killed one by one and which starts again on the same port.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createClient, type Client } from '#client/client';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const API_KEY = 'wk-crash-test';
+
+/** `server` takes its engines with it. */
+export type Victim = 'server' | 'training' | 'inference';
+
+export interface ServerProcess {
+  readonly client: Client;
+  start(): Promise<void>;
+  /** False when the process was not there: it is being replaced. A killed server has ended when this resolves. */
+  kill(victim: Victim): Promise<boolean>;
+  /** Exit code. */
+  stop(): Promise<number | null>;
+}
+
+export async function createServerProcess(data: string): Promise<ServerProcess> {
+  const port = await freePort();
+  let child: ChildProcess;
+  let log = '';
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const exited = once(child, 'exit') as Promise<[number | null]>;
+    child.kill(signal);
+    return (await exited)[0];
+  }
+
+  return {
+    client: createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: API_KEY }),
+    async start() {
+      const args = [...process.execArgv, CLI, 'serve', '--port', String(port), '--data', data, '--log-level', 'warn'];
+      child = spawn(process.execPath, args, {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, WHETSTONE_API_KEY: API_KEY, WHETSTONE_SAVE_SECONDS: '0' },
+      });
+      child.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
+      for await (const line of createInterface({ input: child.stdout! })) {
+        if (line.startsWith('whetstone listening on ')) return;
+      }
+      throw new Error(`the server ended before it listened:\n${log.slice(-2000)}`);
+    },
+    async kill(victim) {
+      if (victim === 'server') {
+        await end('SIGKILL');
+        return true;
+      }
+      const pid = findEngine(child.pid!, victim);
+      if (pid !== null) process.kill(pid, 'SIGKILL');
+      return pid !== null;
+    },
+    stop: () => end('SIGTERM'),
+  };
+}
+
+/** Engines are forked with their role as last argument. */
+function findEngine(serverPid: number, role: string): number | null {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
+  for (const line of table.split('\n')) {
+    const [pid, parent, state, ...args] = line.trim().split(/\s+/);
+    if (Number(parent) === serverPid && !state!.startsWith('Z') && args.at(-1) === role) return Number(pid);
+  }
+  return null;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
