@@ -1,7 +1,7 @@
 // Bytes that are too large for rows: job bodies, adapters, logged trajectories. A blob appears whole or not at all, and
 // once `put` has returned it survives power loss. Names are slash-separated segments of [A-Za-z0-9._-], no `..`;
 // what is a blob has no blobs under it.
-// Implemented by memory.ts and blobs/filesystem.ts (blobs/s3.ts later); signed by test/contract/blobs.ts.
+// Implemented by blobs/memory.ts and blobs/filesystem.ts (blobs/s3.ts later); signed by test/contract/blobs.ts.
 
 export interface BlobStore {
   /** Durable when it resolves: temporary name, fsync, rename, fsync of the directory. Overwrites. */

@@ -1,16 +1,11 @@
-// The slow, obvious twin of sql/ and blobs/filesystem.ts: arrays and maps, nothing survives. It defines what the contract
-// suites mean, and gives tests a storage without a disk.
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+// The slow, obvious twin of sql/: arrays and maps, nothing survives. It defines what the contract suite means, and gives tests
+// a storage without a disk.
 import { invariant } from '#base/invariant';
 import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
-import { parseBlobName } from './blob-name.ts';
-import type { BlobStore } from './blobs.ts';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
 import type { Listing, Page } from '#domain/page';
 import type { NewEvent, Storage } from './storage.ts';
@@ -331,61 +326,4 @@ function paginate<T extends { id: string }>(
   if (after !== null && seen < 0) return { rows: [], hasMore: false };
   const rest = all.slice(seen + 1).filter((row) => wanted.includes(row));
   return { rows: rest.slice(0, limit), hasMore: rest.length > limit };
-}
-
-export function createMemoryBlobs(): BlobStore {
-  const blobs = new Map<string, Uint8Array>();
-  const checked = (name: string): string => parseBlobName(name).join('/');
-  const under = (prefix: string) => {
-    const start = `${checked(prefix)}/`;
-    return [...blobs.keys()].filter((name) => name.startsWith(start)).sort();
-  };
-
-  async function put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>) {
-    const above = [...checked(name).matchAll(/\//g)].map((slash) => name.slice(0, slash.index));
-    invariant(under(name).length === 0 && !above.some((each) => blobs.has(each)), `${name} is a blob and a prefix`);
-    const parts: Uint8Array[] = [];
-    if (content instanceof Uint8Array) parts.push(content);
-    else for await (const part of content) parts.push(part);
-    const whole = Buffer.concat(parts);
-    blobs.set(name, whole);
-    return { sizeBytes: whole.length };
-  }
-
-  return {
-    put,
-    async find(name) {
-      const blob = blobs.get(checked(name));
-      return blob ? Buffer.from(blob) : null;
-    },
-    async stream(name) {
-      const blob = blobs.get(checked(name));
-      return blob ? streamOf(blob) : null;
-    },
-    async list(prefix) {
-      return under(prefix).map((name) => ({ name, sizeBytes: blobs.get(name)!.length }));
-    },
-    async delete(name) {
-      for (const gone of [checked(name), ...under(name)]) blobs.delete(gone);
-    },
-    async putDirectory(prefix, directory) {
-      for (const file of (await readdir(directory)).sort())
-        await put(`${prefix}/${file}`, await readFile(join(directory, file)));
-    },
-    async openDirectory(prefix) {
-      const names = under(prefix);
-      if (names.length === 0) return null;
-      const directory = await mkdtemp(join(tmpdir(), 'whetstone-blobs-'));
-      for (const name of names) {
-        const path = join(directory, name.slice(prefix.length + 1));
-        await mkdir(dirname(path), { recursive: true });
-        await writeFile(path, blobs.get(name)!);
-      }
-      return directory;
-    },
-  };
-}
-
-async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
