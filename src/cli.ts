@@ -76,6 +76,7 @@ Environment:
   WHETSTONE_API_KEY               a key that is accepted as it is, entity "default"
   WHETSTONE_BODY_MB_MAX           largest request (default ${DEFAULTS.bodyMb})
   WHETSTONE_TRAINING_BODY_MB_MAX  largest training job (default ${DEFAULTS.trainingBodyMb})
+  WHETSTONE_ARTIFACT_MB_MAX       largest file of an artifact (default ${DEFAULTS.artifactMb})
   WHETSTONE_SAVE_SECONDS          how often a job saves its progress; 0: after each gradient step (default ${DEFAULTS.saveEverySeconds})
   HF_HOME, HF_TOKEN, HF_ENDPOINT  where Hub models come from and go to
 

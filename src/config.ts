@@ -19,6 +19,7 @@ export const DEFAULTS = {
   logLevel: 'info' as LogLevel,
   bodyMb: 16, // a chat of a million tokens of text
   trainingBodyMb: 512, // a token with its logprob is 60 to 150 bytes: millions of tokens; one JS string holds no more
+  artifactMb: 10_000, // a file of training data; it is streamed, so that only the disk counts
   pingMs: 15_000, // proxies and clients call a stream dead after 30 to 300 s of silence
   keepAliveMs: 70_000, // pooled clients keep connections for up to 60 s; closing first resets their next request
   drainMs: 20_000, // container runtimes kill 30 s after SIGTERM
@@ -62,6 +63,8 @@ export interface ServerConfig {
     readonly endpoint: string | null;
     readonly downloadMs: number;
   };
+  /** Largest file of an artifact. */
+  readonly artifactBytesMax: number;
   /** For the rows of a job, per base model; null: a share of the machine's. */
   readonly trainingMemoryBytes: number | null;
   readonly jobs: {
@@ -135,6 +138,14 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       endpoint: setting(env, 'HF_ENDPOINT'),
       downloadMs: DEFAULTS.hubDownloadMs,
     },
+    artifactBytesMax:
+      MB *
+      readInteger(
+        'WHETSTONE_ARTIFACT_MB_MAX',
+        setting(env, 'WHETSTONE_ARTIFACT_MB_MAX') ?? String(DEFAULTS.artifactMb),
+        1,
+        1_000_000,
+      ),
     trainingMemoryBytes:
       flags.trainingMemory === undefined ? null : readGigabytes('training-memory', flags.trainingMemory),
     jobs: {

@@ -14,6 +14,7 @@ import { readDecoderConfig } from '#engine/onnx/models/config';
 import { openInferenceEngine, openTrainingEngine } from '#engine/onnx/open-engines';
 import { resolveModelDirectory } from '#engine/onnx/weights/resolve-model';
 import { createApiKeys, DEFAULT_ENTITY, type ApiKeys } from '#services/api-keys';
+import { createArtifacts } from '#services/artifacts';
 import { createBaseModels, type BaseModel } from '#services/base-models';
 import { createChat } from '#services/chat';
 import { createCheckpoints } from '#services/checkpoints';
@@ -96,6 +97,8 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     clock,
     deadlineMs: config.healthDeadlineMs,
   });
+  const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: config.artifactBytesMax });
+  await artifacts.cleanUp();
   const sampledTokens = createSampledTokens();
   const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
   if (sandbox) open.add(() => sandbox.close());
@@ -119,6 +122,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
         clock,
         log,
       }),
+      artifacts,
       checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
       usage,
       trainingJobs: createTrainingJobs({

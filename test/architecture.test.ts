@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Services and training see interfaces; implementations are main.ts's to name. */
 const INTERFACES: Readonly<Record<string, RegExp>> = {
   engine: /^engine\/(inference-engine|training-engine|loss-program)$/,
-  storage: /^storage\/(storage|blobs)$/,
+  storage: /^storage\/(storage|artifact-store|blobs)$/,
 };
 
 interface Import {

@@ -2,6 +2,7 @@
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { ApiKeys } from '#services/api-keys';
+import type { Artifacts } from '#services/artifacts';
 import type { BaseModels } from '#services/base-models';
 import type { Chat } from '#services/chat';
 import type { Checkpoints } from '#services/checkpoints';
@@ -21,6 +22,7 @@ export interface ApiServices {
   readonly checkpoints: Checkpoints;
   readonly trainingJobs: TrainingJobs;
   readonly logTrajectories: LogTrajectories;
+  readonly artifacts: Artifacts;
   readonly usage: Usage;
   readonly health: Health;
   readonly idempotent: Idempotent;

@@ -11,6 +11,7 @@ import type { Endpoint } from './endpoint.ts';
 import { sendError } from './error-response.ts';
 import { describeApi } from './openapi.ts';
 import { jsonBody, readBodies } from './request-body.ts';
+import { artifactRoutes } from './routes/artifacts.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
 import { modelRoutes } from './routes/models.ts';
@@ -64,6 +65,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     ...modelRoutes(services),
     ...checkpointRoutes(services),
     ...trainingJobRoutes(services, limits, closing.signal),
+    ...artifactRoutes(services),
     ...usageRoutes(services),
     ...serverRoutes(services, version, () => description),
   ];
@@ -80,7 +82,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bodySize === 'large' ? limits.trainingBodyBytesMax : limits.bodyBytesMax,
-    config: { streamsBody: bodySize === 'large' },
+    config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file' },
     // Before the body is read: strangers cannot make us take half a gigabyte.
     onRequest: async (request) => {
       if (access === 'key') request.caller = await authenticate(services.apiKeys, request);

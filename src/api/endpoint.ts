@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Caller } from '#domain/caller';
 
-export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Server';
+export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Artifacts' | 'Server';
 
 export interface Call<B, Q> {
   readonly caller: Caller;
@@ -18,7 +18,7 @@ export interface Call<B, Q> {
 }
 
 interface Common {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `{name}` for parameters; `{name*}` takes slashes too. */
   readonly path: string;
   readonly tag: Tag;
@@ -27,8 +27,8 @@ interface Common {
   readonly access: 'key' | 'public';
   /** Failures beside 401, 422 and 500. */
   readonly errors?: readonly number[];
-  /** Bodies with training data may be large. */
-  readonly bodySize?: 'small' | 'large';
+  /** Bodies with training data may be large. A file is not read before the handler: `request.body` is its stream. */
+  readonly bodySize?: 'small' | 'large' | 'file';
   /** A creating POST: repeats with the same Idempotency-Key give the same answer. */
   readonly creates?: boolean;
   /** JSON answers: their schema. Others: their content types. */

@@ -14,6 +14,8 @@ export const STATUS = {
   job_not_found: 404,
   checkpoint_not_found: 404,
   artifact_not_found: 404,
+  artifact_conflict: 409,
+  checksum_mismatch: 422,
   not_found: 404,
   model_conflict: 409,
   job_finished: 409,

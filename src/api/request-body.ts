@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body may be huge and holds trajectories: it is parsed while it arrives. */
     readonly streamsBody?: boolean;
+    /** The handler reads the bytes as they come. */
+    readonly rawBody?: boolean;
   }
 }
 
@@ -31,20 +33,24 @@ export function jsonBody(body: unknown): unknown {
 export function readBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', async (request: FastifyRequest, payload: AsyncIterable<Buffer>): Promise<ReadBody> => {
-    const hash = request.headers['idempotency-key'] === undefined ? null : createHash('sha256');
-    const parser = parserFor(request);
-    for await (const chunk of limited(request, payload)) {
-      hash?.update(chunk);
-      parser.write(chunk);
-    }
-    request.bodyHash = hash?.digest('hex') ?? null;
-    try {
-      return { json: parser.end() };
-    } catch (error) {
-      return { error };
-    }
-  });
+  app.addContentTypeParser(
+    '*',
+    async (request: FastifyRequest, payload: AsyncIterable<Buffer>): Promise<ReadBody | AsyncIterable<Buffer>> => {
+      if (request.routeOptions.config.rawBody) return payload;
+      const hash = request.headers['idempotency-key'] === undefined ? null : createHash('sha256');
+      const parser = parserFor(request);
+      for await (const chunk of limited(request, payload)) {
+        hash?.update(chunk);
+        parser.write(chunk);
+      }
+      request.bodyHash = hash?.digest('hex') ?? null;
+      try {
+        return { json: parser.end() };
+      } catch (error) {
+        return { error };
+      }
+    },
+  );
 }
 
 async function* limited(request: FastifyRequest, payload: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

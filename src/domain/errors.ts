@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'job_not_found'
   | 'checkpoint_not_found'
   | 'artifact_not_found'
+  | 'artifact_conflict' // a version that would change, or a model's name
+  | 'checksum_mismatch'
   | 'not_found'
   | 'model_conflict'
   | 'job_finished'

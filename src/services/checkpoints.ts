@@ -10,6 +10,7 @@ import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
 import type { Storage } from '#storage/storage';
 import type { BaseModels } from './base-models.ts';
+import { PEFT_FILES } from './checkpoint-artifact.ts';
 
 export interface Checkpoints {
   /** Throws `model_not_found`, as all of these do for a model that is not the caller's. */
@@ -30,9 +31,6 @@ export interface CheckpointsDeps {
   readonly baseModels: BaseModels;
   readonly log: Log;
 }
-
-/** What others can load; optimizer state stays here. */
-const PEFT_FILES = ['adapter_config.json', 'adapter_model.safetensors'];
 
 export function createCheckpoints({ storage, blobs, baseModels, log }: CheckpointsDeps): Checkpoints {
   async function ownModel(caller: Caller, modelId: string): Promise<Model> {

@@ -140,7 +140,17 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
         );
       }
       const found = await storage.models.findByName(entity, registration.project, registration.name);
-      if (!found) return create({ ...registration, entity }, id);
+      if (!found) {
+        const { project, name } = registration;
+        if (await storage.artifacts.exists({ entity, project, name })) {
+          throw new AppError(
+            'model_conflict',
+            `${entity}/${project}/${name} is an artifact. Choose another name for the model.`,
+            { param: 'name' },
+          );
+        }
+        return create({ ...registration, entity }, id);
+      }
       return found.id === id ? found : existing(found, registration);
     },
 

@@ -7,7 +7,8 @@ import type { Model } from '#domain/model';
 import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
-import type { Listing, Page } from '#domain/page';
+import { createMemoryArtifacts } from './memory-artifacts.ts';
+import { paginate } from './memory-page.ts';
 import type { NewEvent, Storage } from './storage.ts';
 
 interface Claimable extends TrainingJob {
@@ -255,6 +256,8 @@ export function createMemoryStorage(): Storage {
       count: async (jobId) => eventsOf(jobId).length,
     },
 
+    artifacts: createMemoryArtifacts(),
+
     idempotency: {
       async begin(key, bodyHash, resourceId, nowMs) {
         const known = answers.get(key);
@@ -315,15 +318,3 @@ function refuseSecond(rows: readonly { id: string }[], { id }: { id: string }): 
 
 const bySteps = (checkpoints: readonly Checkpoint[], modelId: string): Checkpoint[] =>
   checkpoints.filter((c) => c.modelId === modelId).sort((a, b) => a.step - b.step);
-
-/** `wanted` is a subset of `all`, in the same order; the cursor may name a row that the filter leaves out. */
-function paginate<T extends { id: string }>(
-  all: readonly T[],
-  wanted: readonly T[],
-  { after, limit }: Page,
-): Listing<T> {
-  const seen = after === null ? -1 : all.findIndex((row) => row.id === after);
-  if (after !== null && seen < 0) return { rows: [], hasMore: false };
-  const rest = all.slice(seen + 1).filter((row) => wanted.includes(row));
-  return { rows: rest.slice(0, limit), hasMore: rest.length > limit };
-}

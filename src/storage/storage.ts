@@ -7,6 +7,7 @@ import type { Model } from '#domain/model';
 import type { Listing, Page } from '#domain/page';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
+import type { ArtifactStore } from './artifact-store.ts';
 
 export interface Storage {
   readonly apiKeys: ApiKeyStore;
@@ -14,6 +15,7 @@ export interface Storage {
   readonly checkpoints: CheckpointStore;
   readonly jobs: JobStore;
   readonly events: EventStore;
+  readonly artifacts: ArtifactStore;
   readonly idempotency: IdempotencyStore;
   readonly usage: UsageStore;
   /** Cheap round trip for health checks. */

@@ -9,6 +9,7 @@ import type { Clock } from '#base/clock';
 import { silentLog } from '#base/log';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
+import { createArtifacts } from '#services/artifacts';
 import { createBaseModels } from '#services/base-models';
 import { createChat, type ChatSettings } from '#services/chat';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
@@ -28,6 +29,7 @@ import type { Storage } from '#storage/storage';
 import { openTinyChatModel, type TinyChatModel } from './tiny-chat-model.ts';
 
 export const BASE = 'tiny/chat';
+export const FILE_BYTES_MAX = 1_000_000;
 export const QUEUED_JOBS_MAX = 4;
 export const BOOTSTRAP_KEY = 'wk-bootstrap';
 
@@ -91,6 +93,7 @@ export async function openTestServer({
       clock,
       log,
     }),
+    artifacts: createArtifacts({ storage, blobs, clock, log, fileBytesMax: FILE_BYTES_MAX }),
     checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
     trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), }),
     logTrajectories: createLogTrajectories({ storage, blobs }),

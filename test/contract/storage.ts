@@ -4,6 +4,7 @@ import { createId } from '#base/ids';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { NewEvent, NewJob, Storage } from '#storage/storage';
+import { artifactContract } from './artifact-store.ts';
 import { usageContract } from './usage-store.ts';
 
 const NOW = 1_700_000_000_000;
@@ -479,6 +480,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await idempotency.begin('unknown', 'body', 'r', NOW)).toEqual({ outcome: 'new', resourceId: 'r' });
     });
 
+    artifactContract(open);
     usageContract(open);
 
     test('answers a ping', async () => {

@@ -5,9 +5,10 @@ import { AppError } from '#domain/errors';
 import { firstLight } from './migrations/0001-first-light.ts';
 import { usage } from './migrations/0002-usage.ts';
 import { resumedRequests } from './migrations/0003-resumed-requests.ts';
+import { artifacts } from './migrations/0004-artifacts.ts';
 import type { Tables } from './rows.ts';
 
-const MIGRATIONS: readonly (readonly string[])[] = [firstLight, usage, resumedRequests];
+const MIGRATIONS: readonly (readonly string[])[] = [firstLight, usage, resumedRequests, artifacts];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

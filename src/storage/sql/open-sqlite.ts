@@ -6,6 +6,7 @@ import { silentLog, type Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { Storage } from '../storage.ts';
 import { createApiKeyStore } from './api-keys.ts';
+import { createArtifactStore } from './artifacts.ts';
 import { createCheckpointStore } from './checkpoints.ts';
 import type { StorageDialect } from './dialect.ts';
 import { createEventStore } from './events.ts';
@@ -40,6 +41,7 @@ export async function openSqliteStorage({ path, log = silentLog }: SqliteOptions
     checkpoints: createCheckpointStore(db),
     jobs: createJobStore(db, dialect),
     events: createEventStore(db),
+    artifacts: createArtifactStore(db),
     idempotency: createIdempotencyStore(db),
     usage: createUsageStore(db),
     ping: async () => void (await sql`select 1`.execute(db)),

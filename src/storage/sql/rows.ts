@@ -1,6 +1,7 @@
 // The tables as TypeScript, and the one place where rows (snake_case, JSON as text) become domain objects and back.
 import type { Selectable } from 'kysely';
 import type { ApiKey } from '#domain/api-key';
+import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
@@ -15,6 +16,10 @@ export interface Tables {
   training_events: TrainingEventTable;
   idempotency_keys: IdempotencyKeyTable;
   usage: UsageTable;
+  artifact_contents: ArtifactContentTable;
+  artifacts: ArtifactTable;
+  artifact_files: ArtifactFileTable;
+  artifact_aliases: ArtifactAliasTable;
 }
 
 export interface ApiKeyTable {
@@ -106,6 +111,45 @@ export interface UsageTable {
   completion_tokens: number;
 }
 
+export interface ArtifactContentTable {
+  entity: string;
+  sha256: string;
+  size_bytes: number;
+  blob: string;
+  /** When it was last uploaded or committed. */
+  used_at_ms: number;
+}
+
+export interface ArtifactTable {
+  id: string;
+  /** Order of creation. */
+  ordinal: number;
+  entity: string;
+  project: string;
+  name: string;
+  version: number;
+  type: string;
+  metadata: string;
+  digest: string;
+  created_at_ms: number;
+}
+
+export interface ArtifactFileTable {
+  artifact_id: string;
+  path: string;
+  entity: string;
+  sha256: string;
+  size_bytes: number;
+}
+
+export interface ArtifactAliasTable {
+  entity: string;
+  project: string;
+  name: string;
+  alias: string;
+  artifact_id: string;
+}
+
 export const toApiKey = (row: Selectable<ApiKeyTable>): ApiKey => ({
   id: row.id,
   entity: row.entity,
@@ -177,6 +221,13 @@ export const fromEvent = (event: NewEvent): TrainingEventTable => ({
   type: event.type,
   data: JSON.stringify(event.data),
   created_at_ms: event.createdAtMs,
+});
+
+export const toArtifactContent = (row: Selectable<ArtifactContentTable>): ArtifactContent => ({
+  entity: row.entity,
+  sha256: row.sha256,
+  sizeBytes: row.size_bytes,
+  blob: row.blob,
 });
 
 export const toUsageRow = (row: Selectable<UsageTable>): UsageRow => ({

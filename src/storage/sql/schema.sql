@@ -9,6 +9,48 @@ CREATE TABLE api_keys (
   revoked_at_ms bigint
 );
 
+CREATE TABLE artifact_aliases (
+  entity text not null,
+  project text not null,
+  name text not null,
+  alias text not null,
+  artifact_id text not null references artifacts (id) on delete cascade,
+  primary key (entity, project, name, alias)
+);
+
+CREATE TABLE artifact_contents (
+  entity text not null,
+  sha256 text not null,
+  size_bytes bigint not null,
+  blob text not null unique,
+  used_at_ms bigint not null,
+  primary key (entity, sha256)
+);
+
+CREATE TABLE artifact_files (
+  artifact_id text not null references artifacts (id) on delete cascade,
+  path text not null,
+  entity text not null,
+  sha256 text not null,
+  size_bytes bigint not null,
+  primary key (artifact_id, path),
+  foreign key (entity, sha256) references artifact_contents (entity, sha256)
+);
+
+CREATE TABLE artifacts (
+  id text primary key,
+  ordinal bigint not null unique,
+  entity text not null,
+  project text not null,
+  name text not null,
+  version bigint not null,
+  type text not null,
+  metadata text not null,
+  digest text not null,
+  created_at_ms bigint not null,
+  unique (entity, project, name, version)
+);
+
 CREATE TABLE checkpoints (
   id text primary key,
   model_id text not null references models (id) on delete cascade,
@@ -85,6 +127,10 @@ CREATE TABLE usage (
   cached_tokens bigint not null,
   completion_tokens bigint not null
 );
+
+CREATE INDEX artifact_aliases_of_artifact on artifact_aliases (artifact_id);
+
+CREATE INDEX artifact_files_by_content on artifact_files (entity, sha256);
 
 CREATE INDEX idempotency_keys_age on idempotency_keys (created_at_ms);
 

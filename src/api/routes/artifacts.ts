@@ -1,0 +1,164 @@
+// The artifact store over HTTP. A file that is put under a name becomes a version of its own; several files are put under
+// `name:draft` first, then a manifest makes one version of them. Versions never change.
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { AppError } from '#domain/errors';
+import { parseArtifactName, type NamedVersion } from '#services/artifact-name';
+import type { Committed } from '#services/artifacts';
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import {
+  artifactResponse, artifactSegment, deletedArtifacts, filePath, fileQuery, manifest, missingFiles, newAliases,
+  toArtifactResponse, uploadedFile,
+} from '../schema/artifact.ts'; // prettier-ignore
+import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
+import { parse } from '../schema/validation.ts';
+
+const BASE = '/v1/artifacts/{entity}/{project}/{artifact}';
+const DRAFT = 'draft';
+
+const listQuery = z.looseObject({
+  ...pageFields,
+  project: z.string().optional(),
+  name: z.string().optional(),
+  type: z.string().optional(),
+});
+
+export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/artifacts',
+      tag: 'Artifacts',
+      summary: 'List versions of your artifacts, oldest first',
+      access: 'key',
+      query: listQuery,
+      answer: envelope(artifactResponse),
+      async handle({ caller, query }) {
+        const { project, name, type } = query;
+        const filter = {
+          ...(project === undefined ? {} : { project }),
+          ...(name === undefined ? {} : { name }),
+          ...(type === undefined ? {} : { type }),
+        };
+        return toEnvelope(await artifacts.list(caller, filter, toPage(query)), toArtifactResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: BASE,
+      tag: 'Artifacts',
+      summary: 'Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`',
+      access: 'key',
+      errors: [404],
+      answer: artifactResponse,
+      handle: async ({ caller, params }) => toArtifactResponse((await artifacts.get(caller, named(params))).artifact),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: BASE,
+      tag: 'Artifacts',
+      summary:
+        'Make a version of files that are there. 202 names those that are not. With `name:version`: give it aliases',
+      access: 'key',
+      errors: [404, 409],
+      body: { schema: manifest, read: (raw) => raw },
+      answer: z.union([artifactResponse, missingFiles]),
+      async handle({ caller, params, body, reply }) {
+        const name = named(params);
+        if (name.version !== null) {
+          const { aliases } = parse(newAliases, body, 'body');
+          return toArtifactResponse(await artifacts.setAliases(caller, name, [...new Set(aliases)]));
+        }
+        const committed = await artifacts.commit(caller, checked(name), parse(manifest, body, 'body'));
+        reply.code({ created: 201, exists: 200, missing: 202 }[committed.outcome]);
+        return committed.outcome === 'missing'
+          ? { missing: [...committed.sha256] }
+          : toArtifactResponse(committed.artifact);
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: BASE,
+      tag: 'Artifacts',
+      summary: 'Delete a version, or without one all versions of the name',
+      access: 'key',
+      errors: [404],
+      answer: deletedArtifacts,
+      handle: async ({ caller, params }) => ({ deleted_count: await artifacts.delete(caller, named(params)) }),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `${BASE}/{path*}`,
+      tag: 'Artifacts',
+      summary: 'Store a file: under `name` as a version of its own, under `name:draft` for a manifest to come',
+      access: 'key',
+      errors: [404, 409, 413],
+      bodySize: 'file',
+      query: fileQuery,
+      answer: z.union([artifactResponse, uploadedFile]),
+      async handle({ caller, params, query, request, reply }) {
+        const name = named(params);
+        const path = parse(filePath, params.path, 'path');
+        if (name.version !== null && name.version !== DRAFT) {
+          throw new AppError(
+            'artifact_conflict',
+            `Versions never change. PUT the file to ${name.name}/${path} to make a new one, or to ${name.name}:draft/${path} and then a manifest.`,
+          );
+        }
+        const bytes = (request.body as Readable | undefined) ?? Readable.from([]);
+        const stored = await artifacts.upload(caller, checked(name), bytes, query.sha256 ?? null);
+        if (name.version === DRAFT) return { path, size_bytes: stored.sizeBytes, sha256: stored.sha256 };
+        const aliases = query.alias === undefined ? [] : [query.alias];
+        const files = [{ path, sha256: stored.sha256 }];
+        const committed = await artifacts.commit(caller, name, { type: query.type, metadata: {}, aliases, files });
+        reply.code(committed.outcome === 'created' ? 201 : 200);
+        return toArtifactResponse(whole(committed));
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${BASE}/{path*}`,
+      tag: 'Artifacts',
+      summary: 'Download a file of a version',
+      access: 'key',
+      errors: [404],
+      answer: ['application/octet-stream'],
+      async handle({ caller, params, reply }) {
+        const { open } = await artifacts.get(caller, named(params));
+        const { file, content } = await open(params.path!);
+        return reply
+          .headers({
+            'content-type': 'application/octet-stream',
+            'content-length': file.sizeBytes,
+            'content-disposition': 'attachment',
+            'x-content-type-options': 'nosniff',
+            etag: `"${file.sha256}"`,
+          })
+          .send(Readable.from(content));
+      },
+    }),
+  ];
+}
+
+/** Throws `artifact_not_found` for what can be no name. */
+function named({ entity, project, artifact }: Readonly<Record<string, string>>): NamedVersion {
+  const name = parseArtifactName(`${entity}/${project}/${artifact}`);
+  if (name) return name;
+  throw new AppError(
+    'artifact_not_found',
+    `${entity}/${project}/${artifact} is not a name of an artifact: entity/project/name[:version].`,
+  );
+}
+
+/** New names are stricter than those of models, which can be read here too. */
+function checked(name: NamedVersion): NamedVersion {
+  parse(artifactSegment, name.project, 'path');
+  parse(artifactSegment, name.name, 'path');
+  return name;
+}
+
+function whole(committed: Committed) {
+  if (committed.outcome !== 'missing') return committed.artifact;
+  throw new AppError('internal', 'The file was removed while its version was made. Send it again.');
+}

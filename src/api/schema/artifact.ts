@@ -1,0 +1,124 @@
+// Artifacts: wire ↔ domain.
+import { z } from 'zod';
+import { sizeOf, type ArtifactVersion } from '#domain/artifact';
+import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifact-name';
+import type { Manifest } from '#services/artifacts';
+
+const FILES_MAX = 10_000;
+const ALIASES_MAX = 32;
+const METADATA_CHARACTERS_MAX = 32_768;
+
+const complain = (ctx: z.RefinementCtx, msg: string): void =>
+  ctx.addIssue({
+    code: 'custom',
+    message: msg,
+    params: { complaint: { type: 'value_error', msg, ctx: { error: {} } } },
+  });
+
+/** What a new artifact, its project and its type may be called. */
+export const artifactSegment = z.string().superRefine((text, ctx) => {
+  if (!isArtifactSegment(text))
+    complain(
+      ctx,
+      'Value error, must be 1 to 128 letters, digits, dots, dashes or underscores, starting with a letter or digit',
+    );
+});
+
+const alias = z.string().superRefine((text, ctx) => {
+  if (!isAlias(text))
+    complain(
+      ctx,
+      'Value error, must be 1 to 128 letters, digits, dots, dashes or underscores, and not vN, stepN, latest or draft',
+    );
+});
+
+const aliases = z.array(alias).max(ALIASES_MAX);
+
+export const filePath = z.string().superRefine((path, ctx) => {
+  const fault = faultOfPath(path);
+  if (fault !== null) complain(ctx, `Value error, the path ${fault}`);
+});
+
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits, lower case');
+
+export const manifest = z
+  .looseObject({
+    type: artifactSegment.default('dataset').meta({ description: '`dataset`, `lora`, or your own.' }),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .superRefine((value, ctx) => {
+        if (JSON.stringify(value).length > METADATA_CHARACTERS_MAX)
+          complain(ctx, `Value error, must be at most ${METADATA_CHARACTERS_MAX} characters of JSON`);
+      }),
+    aliases: aliases
+      .default([])
+      .meta({ description: 'Names for this version, taken from others. `latest` follows by itself.' }),
+    files: z
+      .array(z.looseObject({ path: filePath, sha256 }))
+      .min(1)
+      .max(FILES_MAX)
+      .superRefine((files, ctx) => {
+        const paths = new Set<string>();
+        for (const { path } of files) {
+          if (paths.has(path)) complain(ctx, `Value error, the path ${path} is there twice`);
+          paths.add(path);
+        }
+      }),
+  }) // prettier-ignore
+  .transform((wire): Manifest => ({
+    type: wire.type,
+    metadata: wire.metadata,
+    aliases: [...new Set(wire.aliases)],
+    files: wire.files.map(({ path, sha256 }) => ({ path, sha256 })),
+  }));
+
+export const newAliases = z.looseObject({ aliases });
+
+/** How a single file becomes a version: as query parameters, because the body is the file. */
+export const fileQuery = z.looseObject({
+  type: artifactSegment.default('dataset'),
+  alias: alias.optional(),
+  sha256: sha256.optional().meta({ description: 'Of the body; other bytes are refused.' }),
+});
+
+const artifactFile = z.object({ path: z.string(), size_bytes: z.int(), sha256: z.string() });
+
+export const artifactResponse = z.object({
+  id: z.guid(),
+  entity: z.string(),
+  project: z.string(),
+  name: z.string(),
+  version: z.string(),
+  uri: z.string(),
+  type: z.string(),
+  aliases: z.array(z.string()),
+  metadata: z.record(z.string(), z.unknown()),
+  files: z.array(artifactFile),
+  size_bytes: z.int(),
+  created_at: z.string(),
+});
+
+export const uploadedFile = artifactFile;
+/** 202: send these files, then the manifest again. */
+export const missingFiles = z.object({ missing: z.array(z.string()).meta({ description: 'SHA-256 of each.' }) });
+export const deletedArtifacts = z.object({ deleted_count: z.int() });
+
+export const toArtifactResponse = (artifact: ArtifactVersion): z.input<typeof artifactResponse> => {
+  const { id, entity, project, name, type, aliases, metadata, files } = artifact;
+  const version = versionText(artifact);
+  return {
+    id,
+    entity,
+    project,
+    name,
+    version,
+    uri: `wandb-artifact:///${entity}/${project}/${name}:${version}`,
+    type,
+    aliases: [...aliases],
+    metadata: { ...metadata },
+    files: files.map(({ path, sizeBytes, sha256 }) => ({ path, size_bytes: sizeBytes, sha256 })),
+    size_bytes: sizeOf(artifact),
+    created_at: new Date(artifact.createdAtMs).toISOString(),
+  };
+};

@@ -1,0 +1,14 @@
+// Pages of the stores in memory.
+import type { Listing, Page } from '#domain/page';
+
+/** `wanted` is a subset of `all`, in the same order; the cursor may name a row that the filter leaves out. */
+export function paginate<T extends { id: string }>(
+  all: readonly T[],
+  wanted: readonly T[],
+  { after, limit }: Page,
+): Listing<T> {
+  const seen = after === null ? -1 : all.findIndex((row) => row.id === after);
+  if (after !== null && seen < 0) return { rows: [], hasMore: false };
+  const rest = all.slice(seen + 1).filter((row) => wanted.includes(row));
+  return { rows: rest.slice(0, limit), hasMore: rest.length > limit };
+}
