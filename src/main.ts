@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createApp } from '#api/app';
 import { createMetrics } from '#api/metrics';
+import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
 import { AppError } from '#domain/errors';
@@ -86,6 +87,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     log,
     workDirectory: join(config.dataDirectory, 'work'),
     saveEveryMs: config.jobs.saveEveryMs,
+    readSftLine,
     trainerOf: (baseModel) => trainers.get(baseModel) ?? null,
   });
   const apiKeys = createApiKeys(storage.apiKeys, clock, config.bootstrapKey);
@@ -132,6 +134,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
         clock,
         log,
         queuedJobsMax: config.jobs.queuedMax,
+        artifacts,
         recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens),
       }),
       logTrajectories: createLogTrajectories({ storage, blobs }),

@@ -23,6 +23,7 @@ export const STATUS = {
   idempotency_in_progress: 409,
   body_too_large: 413,
   context_length_exceeded: 400,
+  invalid_training_data: 400,
   row_too_long: 400,
   too_many_requests: 429,
   engine_unavailable: 503,

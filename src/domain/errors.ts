@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'idempotency_in_progress'
   | 'body_too_large'
   | 'context_length_exceeded'
+  | 'invalid_training_data'
   | 'row_too_long' // training data that does not fit into memory
   | 'too_many_requests'
   | 'engine_unavailable'

@@ -54,7 +54,7 @@ const PATH_LENGTH_MAX = 512;
 /** Why a path cannot be a file of an artifact; null: it can. */
 export function faultOfPath(path: string): string | null {
   if (path === '' || path.length > PATH_LENGTH_MAX) return `must have 1 to ${PATH_LENGTH_MAX} characters`;
-  // eslint-disable-next-line no-control-regex
+
   if (/[\u0000-\u001f\u007f\\:*?"<>|]/.test(path)) return 'has a character that some file systems do not allow';
   const bad = path.split('/').find((segment) => segment === '' || /^\.+$/.test(segment) || /[. ]$/.test(segment));
   return bad === undefined

@@ -1,5 +1,5 @@
-// One attempt at one job, from claim to closing event. Everything it does can be done again: rows of the plan follow from
-// the body, events are stored once per ordinal, the last write is a single transaction.
+// One attempt at one job, from claim to closing event, whatever its kind. Everything it does can be done again: the plan
+// follows from the body, events are stored once per ordinal, the last write is a single transaction.
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
@@ -7,18 +7,19 @@ import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { EventType, TrainingJob } from '#domain/training-job';
-import type { RlConfigInput } from '#domain/trajectory';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#training/rl-config';
-import { trainRl, type RlRun } from '#training/rl-job';
-import { planRlJob, type RlPlan } from '#training/rl-plan';
+import type { StepMetrics } from '#training/step-metrics';
 import type { ConversationEncoder } from '#training/tokenize';
-import { openGroups } from './stored-groups.ts';
 import type { JobEvents } from './job-events.ts';
-import { headLimit, prepareJob } from './job-preparation.ts';
+import { headLimit } from './job-preparation.ts';
 import { findProgress, forgetProgress, saveProgress, saveSession } from './job-progress.ts';
+import type { JobWork, StepLoop } from './job-work.ts';
+import { planRlWork } from './rl-work.ts';
+import type { ReadSftLine } from './sft-dataset.ts';
+import { planSftWork } from './sft-work.ts';
 
 /** What trains models of one base model, as main.ts wires it. */
 export interface Trainer {
@@ -37,6 +38,7 @@ export interface AttemptDeps {
   /** For states on their way into the blob store. */
   readonly workDirectory: string;
   readonly saveEveryMs: number;
+  readonly readSftLine: ReadSftLine;
 }
 
 /** `lost`: the lease went to another attempt, or the model was deleted. `stopped`: the server is shutting down. */
@@ -55,37 +57,34 @@ export async function attemptJob(
 ): Promise<AttemptOutcome> {
   const { storage, blobs, clock, log } = deps;
   const { engine, encoder } = trainer;
-  const body = await openGroups<RlConfigInput>(blobs, job.bodyBlob);
-  // The order of rows is drawn from the body itself: the same data trains the same adapter, whatever the job is called.
-  const plan = await planRlJob(body.groups, body.head, { encoder, budget: engine.limits, seed: body.digest });
   const previous = await storage.checkpoints.findLatest(model.id);
+  const context = { job, model, start: previous, engine, encoder, storage, blobs };
+  const work = await (job.type === 'rl' ? planRlWork(context) : planSftWork(context, deps.readSftLine));
   const step = job.step ?? (previous?.step ?? -1) + 1;
   const startedAtMs = job.startedAtMs ?? clock.now();
-  const mine = () => storage.jobs.updateProgress(job.id, job.attempt, { step, startedAtMs, skipped: plan.skipped });
+  const mine = () => storage.jobs.updateProgress(job.id, job.attempt, { step, startedAtMs, skipped: work.skipped });
   if (!(await mine())) return 'lost';
-  await appendEvent(deps, job, 0, 'training_started', startedData(plan));
-  if (Object.keys(plan.skipped).length > 0) log.info('job.skipped', plan.skipped);
+  await appendEvent(deps, job, 0, 'training_started', startedData(work));
+  if (Object.keys(work.skipped).length > 0) log.info('job.skipped', work.skipped);
 
   const saved = await findProgress(blobs, job.id);
   const from = saved?.directory ?? (previous ? await blobs.openDirectory(previous.blobPrefix) : null);
   const blobPrefix = `checkpoints/${model.id}/${job.id}`;
-  if (plan.rows.length === 0) {
+  let metrics: Readonly<Record<string, number>>;
+  if (work.steps === 0) {
     if (from === null) throw new AppError('checkpoint_not_found', 'The model has no checkpoint to go on from.');
     await blobs.putDirectory(blobPrefix, from); // a step with the same weights
+    metrics = await work.measure(null, {});
   } else {
-    const klReference = body.head.klReference ?? null;
-    const request = { job, model, plan, klReference, start: previous };
-    const prepared = await prepareJob(
-      request,
-      { storage, blobs, engine, goesOn: async () => !(await ending()) },
-      signal,
-    );
-    if (!prepared) return (await ending()) ?? 'stopped';
-    const options = { from, lora: DEFAULT_LORA, ...headLimit(plan.config.headTokensMax) };
+    const loop = await work.prepare(async () => !(await ending()), signal);
+    if (!loop) return (await ending()) ?? 'stopped';
+    const resetOptimizer = work.resetsOptimizer && !saved;
+    const options = { from, lora: DEFAULT_LORA, resetOptimizer, ...headLimit(work.headTokensMax) };
     const session = await engine.open(options, signal);
     try {
-      const outcome = await trainRows(session, { plan, firstRow: saved?.stepsDone ?? 0, ...prepared });
-      if (outcome !== 'done') return outcome;
+      const trained = await train(session, loop, saved?.stepsDone ?? 0);
+      if (typeof trained === 'string') return trained;
+      metrics = await work.measure(session, trained);
       await saveSession(blobs, blobPrefix, session, deps.workDirectory);
     } finally {
       await session.close();
@@ -96,7 +95,7 @@ export async function attemptJob(
     id: createId(),
     modelId: model.id,
     step,
-    metrics: Object.fromEntries(Object.entries(plan.rewards).map(([name, value]) => [`train/${name}`, value])),
+    metrics,
     blobPrefix,
     createdAtMs: clock.now(),
   };
@@ -105,10 +104,11 @@ export async function attemptJob(
     status: 'succeeded',
     errorMessage: null,
     endedAtMs: clock.now(),
-    event: newEvent(deps, job, plan.rows.length + 1, 'training_ended', {
+    event: newEvent(deps, job, work.steps + 1, 'training_ended', {
       step,
-      ...plan.counts,
-      num_gradient_steps: plan.rows.length,
+      ...work.counts,
+      ...metrics,
+      num_gradient_steps: work.steps,
     }),
     checkpoint,
   });
@@ -123,36 +123,40 @@ export async function attemptJob(
     return signal.aborted ? 'stopped' : null;
   }
 
-  async function trainRows(session: TrainingSession, run: RlRun): Promise<'done' | AttemptOutcome> {
-    const { rows } = run.plan;
-    let stepsDone = run.firstRow;
+  /** Gives the metrics of the last step, or why it ended before. */
+  async function train(
+    session: TrainingSession,
+    loop: StepLoop,
+    firstStep: number,
+  ): Promise<StepMetrics | AttemptOutcome> {
+    const { steps } = work;
+    let stepsDone = firstStep;
     let savedMs = clock.now();
-    for await (const metrics of trainRl(session, run)) {
+    let last: StepMetrics = {};
+    for await (const metrics of loop(session, firstStep)) {
       stepsDone++;
+      last = metrics;
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
       const due = clock.now() - savedMs >= deps.saveEveryMs || signal.aborted;
-      if (due && stepsDone < rows.length) {
+      if (due && stepsDone < steps) {
         await saveProgress(blobs, job, session, stepsDone, deps.workDirectory);
         savedMs = clock.now();
       }
       log.info('job.gradient_step', {
         step: stepsDone,
-        of: rows.length,
+        of: steps,
         loss: metrics['loss'],
         gradNorm: metrics['grad_norm'],
       });
-      if (!(await storage.jobs.updateProgress(job.id, job.attempt, { progress: stepsDone / rows.length })))
-        return 'lost';
+      if (!(await storage.jobs.updateProgress(job.id, job.attempt, { progress: stepsDone / steps }))) return 'lost';
       const outcome = await ending();
-      if (outcome === 'cancelled' || (outcome === 'stopped' && stepsDone < rows.length)) return outcome;
+      if (outcome === 'cancelled' || (outcome === 'stopped' && stepsDone < steps)) return outcome;
     }
-    return 'done';
+    return last;
   }
 }
 
-function startedData({ rows, skipped, counts }: RlPlan): Record<string, unknown> {
-  return { num_sequences: rows.length, ...counts, skipped };
-}
+const startedData = ({ steps, skipped, counts }: JobWork) => ({ num_sequences: steps, ...counts, skipped });
 
 export function newEvent(
   { clock }: Pick<AttemptDeps, 'clock'>,

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '#domain/errors';
 import type { TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
+import { splitLines } from './lines.ts';
 
 export interface StoredGroups<Head> {
   readonly head: Head;
@@ -31,27 +32,15 @@ export async function openGroups<Head>(blobs: BlobStore, name: string): Promise<
   const content = await blobs.stream(name);
   if (!content) throw new AppError('internal', `The body ${name} is gone from the blob store.`);
   const hash = createHash('sha256');
-  const lines = splitLines(content, (line) => void hash.update(line));
+  const lines = splitLines(content);
+  const read = (line: Buffer): unknown => {
+    hash.update(line);
+    return JSON.parse(line.toString('utf8'));
+  };
   const first = await lines.next();
-  const head = JSON.parse(first.done ? '{}' : first.value) as Head;
+  const head = (first.done ? {} : read(first.value)) as Head;
   async function* groups(): AsyncGenerator<TrajectoryGroup> {
-    for await (const line of lines) yield JSON.parse(line) as TrajectoryGroup;
+    for await (const line of lines) yield read(line) as TrajectoryGroup;
   }
   return { head, groups: groups(), digest: () => hash.digest('hex') };
-}
-
-/** By line feeds alone: node:readline also splits at separators that JSON leaves in strings. */
-async function* splitLines(content: AsyncIterable<Uint8Array>, onLine: (line: Buffer) => void): AsyncGenerator<string> {
-  let parts: Uint8Array[] = [];
-  for await (const chunk of content) {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      const line = Buffer.concat([...parts, chunk.subarray(start, end)]);
-      onLine(line);
-      yield line.toString('utf8');
-      parts = [];
-      start = end + 1;
-    }
-    if (start < chunk.length) parts.push(chunk.slice(start)); // a copy: the stream may reuse its buffer
-  }
 }

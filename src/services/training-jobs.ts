@@ -6,17 +6,23 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import { isFinished, type JobStatus, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { Model } from '#domain/model';
+import type { SftConfigInput, SftJobBody } from '#domain/sft';
 import type { RlJobBody } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
 import type { Storage } from '#storage/storage';
 import { writeGroups } from './stored-groups.ts';
 import type { JobEvents } from './job-events.ts';
+import type { NamedVersion } from './artifact-name.ts';
+import type { Artifacts } from './artifacts.ts';
 import { getNamedCheckpoint } from './named-checkpoint.ts';
+import { datasetFile } from './sft-dataset.ts';
 
 export interface TrainingJobs {
   /** The job is durable when this resolves. One that has the id already is returned. Throws `model_not_found`, `too_many_requests`. */
   submitRl(caller: Caller, body: RlJobBody, modelId: string, id: string): Promise<TrainingJob>;
+  /** As submitRl; also throws `artifact_not_found`, `invalid_request` where it holds no training data. */
+  submitSft(caller: Caller, request: SftRequest, id: string): Promise<TrainingJob>;
   /** Throws `job_not_found`, also for another entity's. */
   get(caller: Caller, id: string): Promise<TrainingJob>;
   list(caller: Caller, filter: { modelId?: string; status?: JobStatus }, page: Page): Promise<Listing<TrainingJob>>;
@@ -25,6 +31,12 @@ export interface TrainingJobs {
   listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>>;
   /** Those after the cursor, then new ones as they come; ends after the closing event. */
   followEvents(caller: Caller, id: string, after: string | null, signal: AbortSignal): AsyncIterable<TrainingEvent>;
+}
+
+export interface SftRequest {
+  readonly modelId: string;
+  readonly data: NamedVersion;
+  readonly config: SftConfigInput;
 }
 
 export interface TrainingJobsDeps {
@@ -37,6 +49,7 @@ export interface TrainingJobsDeps {
   readonly queuedJobsMax: number;
   /** Completes Choices that came without their tokens. */
   readonly recall: (body: RlJobBody, model: Model) => RlJobBody;
+  readonly artifacts: Pick<Artifacts, 'get'>;
 }
 
 const PAGE = 100;
@@ -54,11 +67,40 @@ export function createTrainingJobs({
   log,
   queuedJobsMax,
   recall,
+  artifacts,
 }: TrainingJobsDeps): TrainingJobs {
   async function get(caller: Caller, id: string): Promise<TrainingJob> {
     const job = await storage.jobs.find(id);
     if (job && job.entity === caller.entity) return job;
     throw new AppError('job_not_found', `No training job ${id}. List yours with GET /v1/preview/training-jobs.`);
+  }
+
+  async function ownModel(caller: Caller, modelId: string): Promise<Model> {
+    const model = await storage.models.find(modelId);
+    if (model && model.entity === caller.entity) return model;
+    throw new AppError('model_not_found', `No model ${modelId}. Register it with POST /v1/preview/models.`, {
+      param: 'model_id',
+    });
+  }
+
+  async function refuseCrowd(): Promise<void> {
+    if ((await storage.jobs.countQueued()) < queuedJobsMax) return;
+    throw new AppError(
+      'too_many_requests',
+      `${queuedJobsMax} training jobs are queued already. Try again when some have finished.`,
+      { retryAfterSeconds: RETRY_AFTER_SECONDS },
+    );
+  }
+
+  async function create(
+    job: Pick<TrainingJob, 'id' | 'type' | 'modelId' | 'bodyBlob'>,
+    { entity }: Caller,
+    about: Readonly<Record<string, unknown>>,
+  ): Promise<TrainingJob> {
+    const made = await storage.jobs.create({ ...job, entity, createdAtMs: clock.now() });
+    log.info('job.submitted', { jobId: job.id, type: job.type, modelId: job.modelId, ...about });
+    jobEvents.notify(null);
+    return made;
   }
 
   async function listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>> {
@@ -70,41 +112,35 @@ export function createTrainingJobs({
     async submitRl(caller, body, modelId, id) {
       const made = await storage.jobs.find(id);
       if (made) return made;
-      const model = await storage.models.find(modelId);
-      if (!model || model.entity !== caller.entity) {
-        throw new AppError('model_not_found', `No model ${modelId}. Register it with POST /v1/preview/models.`, {
-          param: 'model_id',
-        });
-      }
+      const model = await ownModel(caller, modelId);
       const { klReference } = body.config;
       if (klReference && 'checkpointName' in klReference) {
         const expected = { baseModel: model.baseModel, param: 'kl_ref_adapter_path' };
         await getNamedCheckpoint(storage, caller.entity, klReference.checkpointName, expected);
       }
-      if ((await storage.jobs.countQueued()) >= queuedJobsMax) {
-        throw new AppError(
-          'too_many_requests',
-          `${queuedJobsMax} training jobs are queued already. Try again when some have finished.`,
-          {
-            retryAfterSeconds: RETRY_AFTER_SECONDS,
-          },
-        );
-      }
+      await refuseCrowd();
       const bodyBlob = bodyBlobOf(id);
       // The blob first: a row always finds its body.
       const complete = recall(body, model);
       const { sizeBytes } = await writeGroups(blobs, bodyBlob, complete.config, complete.groups);
-      const job = await storage.jobs.create({
-        id,
-        type: 'rl',
-        modelId,
-        entity: caller.entity,
-        bodyBlob,
-        createdAtMs: clock.now(),
+      return create({ id, type: 'rl', modelId, bodyBlob }, caller, {
+        groups: body.groups.length,
+        bodyBytes: sizeBytes,
       });
-      log.info('job.submitted', { jobId: id, modelId, groups: body.groups.length, bodyBytes: sizeBytes });
-      jobEvents.notify(null);
-      return job;
+    },
+
+    async submitSft(caller, { modelId, data, config }, id) {
+      const made = await storage.jobs.find(id);
+      if (made) return made;
+      await ownModel(caller, modelId);
+      const { artifact } = await artifacts.get(caller, data);
+      const { entity, project, name, version } = artifact;
+      const dataset = { entity, project, name, version, path: datasetFile(artifact) };
+      await refuseCrowd();
+      const bodyBlob = bodyBlobOf(id);
+      const body: SftJobBody = { dataset, config };
+      await blobs.put(bodyBlob, Buffer.from(JSON.stringify(body)));
+      return create({ id, type: 'sft', modelId, bodyBlob }, caller, { dataset: `${project}/${name}:v${version}` });
     },
 
     get,

@@ -38,8 +38,26 @@ export function packRows(
   rowLength: number,
   random: Random,
 ): PackedRow[] {
+  const order = shuffle(
+    fillRows(
+      groups.flatMap((rollouts) => shuffle([...rollouts], random).flat()),
+      rowLength,
+    ),
+    random,
+  );
+  const longest = order.reduce((best, row, i) => (row.tree.size > order[best]!.tree.size ? i : best), 0);
+  return [...order.slice(longest, longest + 1), ...order.slice(0, longest), ...order.slice(longest + 1)].map(
+    toPackedRow,
+  );
+}
+
+/** In the order that they come in. */
+export const packInOrder = (data: readonly Datum[], rowLength: number): PackedRow[] =>
+  fillRows(data, rowLength).map(toPackedRow);
+
+function fillRows(data: readonly Datum[], rowLength: number): RowMembers[] {
   const rows: RowMembers[] = [];
-  for (const datum of groups.flatMap((rollouts) => shuffle([...rollouts], random).flat())) {
+  for (const datum of data) {
     const last = rows.at(-1);
     const fits = last !== undefined && last.tree.size + last.tree.cost(datum.tokens) <= rowLength;
     const row = fits ? last : { tree: createPrefixTree(), members: [] };
@@ -47,11 +65,7 @@ export function packRows(
     row.tree.add(datum.tokens);
     row.members.push(datum);
   }
-  const order = shuffle(rows, random);
-  const longest = order.reduce((best, row, i) => (row.tree.size > order[best]!.tree.size ? i : best), 0);
-  return [...order.slice(longest, longest + 1), ...order.slice(0, longest), ...order.slice(longest + 1)].map(
-    toPackedRow,
-  );
+  return rows;
 }
 
 interface RowMembers {

@@ -5,9 +5,7 @@ import { rowLearningRate } from './learning-rate.ts';
 import { policyLoss } from './losses.ts';
 import { withOtherPolicies, type OtherPolicies } from './other-policies.ts';
 import type { RlPlan } from './rl-plan.ts';
-
-/** A flat map of name → number, as clients average it. */
-export type StepMetrics = Readonly<Record<string, number>>;
+import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 
 export interface RlRun {
   readonly plan: RlPlan;
@@ -49,7 +47,3 @@ export async function* trainRl(
     });
   }
 }
-
-/** Clients call float() on every value: what is not a finite number is left out. */
-const finiteOnly = (metrics: StepMetrics): StepMetrics =>
-  Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));

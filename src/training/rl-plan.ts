@@ -10,6 +10,7 @@ import { createPrefixTree } from './prefix-tree.ts';
 import { resolveRlConfig, type RlConfig } from './rl-config.ts';
 import { groupMetrics, rewardsOf, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
 import { rowLengthFor, type RowBudget } from './row-budget.ts';
+import { createSkipCount } from './skip-count.ts';
 import { tokenizeHistory, type ConversationEncoder, type TokenSequence } from './tokenize.ts';
 
 export interface RlPlan {
@@ -92,7 +93,7 @@ function readTrajectory(
   { trainsUnsampled }: RlConfig,
   lengthMax: number,
 ): readonly TokenSequence[] | string {
-  const tokenized = histories.map((history) => tokenizeHistory(history, encoder, trainsUnsampled));
+  const tokenized = histories.map((history) => tokenizeHistory(history, encoder, trainsUnsampled ? 'all' : 'none'));
   const found = tokenized.flatMap(({ sequences }) => sequences);
   if (found.length === 0) return tokenized.flatMap(({ problems }) => problems)[0] ?? 'no_trainable_tokens';
   const kept = found.flatMap((sequence) => truncate(sequence, lengthMax) ?? []).filter((s) => trainedCount(s) > 0);
@@ -122,15 +123,5 @@ function groupSize(rollouts: readonly (readonly Datum[])[]): number {
 
 const longestOf = (data: readonly Datum[]): number =>
   data.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
-
-function createSkipCount() {
-  const counts = new Map<string, number>();
-  return {
-    add(reason: string, count = 1): void {
-      if (count > 0) counts.set(reason, (counts.get(reason) ?? 0) + count);
-    },
-    counts: (): Skipped => Object.fromEntries(counts),
-  };
-}
 
 const seedOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);

@@ -5,8 +5,8 @@
 // the turn, the next messages, the next generation prompt) is encoded on its own. Where the template rewrites the past (say,
 // drops old reasoning), or the client's own prompt ids do not start with the tokens so far, a new sequence begins.
 //
-// Only where the job allows it, what an assistant said without tokens is trained as the template writes it, on-policy by
-// definition: its sampling log-probabilities are unknown.
+// Where the job wants it (SFT, or RL that allows it), what an assistant said without tokens is trained as the template writes
+// it, up to and including the end of the turn; its sampling log-probabilities are unknown.
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { History, SampledTurn } from '#domain/trajectory';
 
@@ -45,11 +45,11 @@ export interface TokenizedHistory {
   readonly problems: readonly TokenProblem[];
 }
 
-/** `trainsUnsampled`: assistant turns without tokens are trained too. */
+/** `written`: which assistant turns that carry no tokens are trained, as the template writes them. */
 export function tokenizeHistory(
   { turns, tools }: History,
   encoder: ConversationEncoder,
-  trainsUnsampled = false,
+  written: 'none' | 'all' | 'last' = 'none',
 ): TokenizedHistory {
   const sequences: Building[] = [];
   const problems: TokenProblem[] = [];
@@ -60,7 +60,7 @@ export function tokenizeHistory(
     const said =
       turn.kind === 'sampled' && turn.tokens !== null
         ? sampledTokens(turn, encoder)
-        : trainsUnsampled && turn.message.role === 'assistant'
+        : turn.message.role === 'assistant' && (written === 'all' || (written === 'last' && turn === turns.at(-1)))
           ? writtenTokens(prompt(), encoder.renderClosed([...messages, turn.message], tools), encoder)
           : null;
     if (said !== null && typeof said !== 'string') {

@@ -81,6 +81,7 @@ export async function openTestServer({
   const baseModels = createBaseModels([{ ...model, inference: wrapEngine(model.inference) }]);
   const apiKeys = createApiKeys(storage.apiKeys, clock, BOOTSTRAP_KEY);
   const models = createModels({ storage, blobs, baseModels, clock, log });
+  const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: FILE_BYTES_MAX });
   const health = createHealth({ storage, baseModels, trainingFaults: () => [], clock, deadlineMs: 1_000 });
   const services: ApiServices = {
     apiKeys, baseModels, models, usage, health, clock, log,
@@ -93,9 +94,9 @@ export async function openTestServer({
       clock,
       log,
     }),
-    artifacts: createArtifacts({ storage, blobs, clock, log, fileBytesMax: FILE_BYTES_MAX }),
+    artifacts,
     checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
-    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), }),
+    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), artifacts }),
     logTrajectories: createLogTrajectories({ storage, blobs }),
     idempotent: createIdempotent(storage.idempotency, clock),
     metrics: createMetrics(baseModels, () => health.queuedJobs()),

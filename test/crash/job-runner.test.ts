@@ -3,7 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
@@ -14,6 +16,7 @@ import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
 import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
 import type { TrainingEngine } from '#engine/training-engine';
+import { createArtifacts, type Artifacts } from '#services/artifacts';
 import { createJobEvents, type JobEvents } from '#services/job-events';
 import { createJobRunner } from '#services/job-runner';
 import { createTrainingJobs, type TrainingJobs } from '#services/training-jobs';
@@ -76,10 +79,22 @@ const DEMANDING: RlJobBody = {
     scaleLearningRateByRewardStdDev: true,
   },
 };
+/** Three batches, one of several packed rows; held-out rows are measured at the end. */
+const IMITATION = {
+  rows: ['abcd', 'abxy', 'zz', 'longer than the others', 'q', 'held out'].map((content) => ({
+    messages: [
+      { role: 'user', content: 'ask' },
+      { role: 'assistant', content },
+    ],
+  })),
+  config: { learningRate: [1e-2, 2e-2, 1e-3], batchSize: 2, validationSplit: 0.17, logsMetrics: true },
+};
+type JobData = RlJobBody | typeof IMITATION;
 const KILLED = [
   ['', BODY],
   [', with other policies,', DEMANDING],
-] as const;
+  [', of SFT,', IMITATION],
+] as const satisfies readonly (readonly [string, JobData])[];
 const NOTHING_TO_LEARN: RlJobBody = {
   groups: [{ trajectories: [rollout(1, 'a'), rollout(1, 'b')], exceptionCount: 0, metrics: {} }],
   config: {},
@@ -105,6 +120,7 @@ interface World {
   readonly modelId: string;
   readonly jobEvents: JobEvents;
   readonly jobs: TrainingJobs;
+  readonly artifacts: Artifacts;
 }
 
 async function createWorld(): Promise<World> {
@@ -118,6 +134,7 @@ async function createWorld(): Promise<World> {
     { id: createId(), modelId, step: 0, metrics: {}, blobPrefix: `checkpoints/${modelId}/0`, createdAtMs: 0 },
   );
   const jobEvents = createJobEvents();
+  const artifacts = createArtifacts({ storage, blobs, clock: systemClock, log: silentLog, fileBytesMax: 1e6 });
   const jobs = createTrainingJobs({
     storage,
     blobs,
@@ -126,8 +143,9 @@ async function createWorld(): Promise<World> {
     log: silentLog,
     queuedJobsMax: 100,
     recall: (body) => body,
+    artifacts,
   });
-  return { storage, blobs, modelId, jobEvents, jobs };
+  return { storage, blobs, modelId, jobEvents, jobs, artifacts };
 }
 
 /** Counts every call to the wrapped objects; from the `lastCall`-th on, nothing happens any more. */
@@ -182,6 +200,7 @@ async function runUntilEnd(world: World, jobId: string, { lastCall = Infinity, f
     log: silentLog,
     workDirectory: join(work, createId()),
     saveEveryMs: 0,
+    readSftLine,
     trainerOf: () => ({ engine: kill.wrap(tracked), encoder, preload: async () => {} }),
   });
   await runner.start().catch(() => undefined);
@@ -218,15 +237,27 @@ async function outcome({ storage, blobs, modelId, jobs }: World, jobId: string) 
     status: job.status,
     skipped: job.skipped,
     step: checkpoint!.step,
-    events: rows.map(({ type, data }: TrainingEvent) => ({ type, data: { ...data, tokens_per_second: null } })),
+    metrics: { ...checkpoint!.metrics, 'sft/tokens_per_second': null },
+    events: rows.map(({ type, data }: TrainingEvent) => ({
+      type,
+      data: { ...data, tokens_per_second: null, 'sft/tokens_per_second': null },
+    })),
     adapter: Buffer.from(adapter!).toString('base64'),
     leftOver: (await blobs.list(`jobs/${jobId}`)).length - 1, // its body stays
   };
 }
 
-const submit = ({ jobs, modelId }: World, body: RlJobBody) => jobs.submitRl(OWNER, body, modelId, createId());
+async function submit({ jobs, modelId, artifacts }: World, body: JobData) {
+  if ('groups' in body) return jobs.submitRl(OWNER, body, modelId, createId());
+  const name = { entity: 'team', project: 'p', name: 'data' };
+  const lines = Readable.from([Buffer.from(body.rows.map((row) => JSON.stringify(row)).join('\n'))]);
+  const { sha256 } = await artifacts.upload(OWNER, name, lines, null);
+  const files = [{ path: 'train.jsonl', sha256 }];
+  await artifacts.commit(OWNER, name, { type: 'dataset', metadata: {}, aliases: [], files });
+  return jobs.submitSft(OWNER, { modelId, data: { ...name, version: null }, config: body.config }, createId());
+}
 
-async function undisturbed(body: RlJobBody) {
+async function undisturbed(body: JobData) {
   const world = await createWorld();
   const { id } = await submit(world, body);
   const { calls } = await runUntilEnd(world, id);

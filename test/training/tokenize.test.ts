@@ -141,7 +141,7 @@ test('a history without sampled tokens says so', () => {
 
 test('where the job allows it, assistant turns without tokens are trained as the template writes them', () => {
   const turns = [said('user', 'Hello!'), said('assistant', 'yes'), said('user', 'Sure?'), sampled('no')];
-  const { sequences, problems } = tokenizeHistory(history(...turns), encoder, true);
+  const { sequences, problems } = tokenizeHistory(history(...turns), encoder, 'all');
   expect(problems).toEqual([]);
   expect(sequences).toHaveLength(1);
   const { tokens, sampled: logprobs } = sequences[0]!;
@@ -157,7 +157,7 @@ test('where the job allows it, assistant turns without tokens are trained as the
 test('a tool call without tokens is trained as the template writes it', () => {
   const call = { id: 'a', type: 'function' as const, function: { name: 'add', arguments: '{"a":1}' } };
   const turn: Turn = { kind: 'message', message: { role: 'assistant', content: '', tool_calls: [call] } };
-  const { sequences } = tokenizeHistory(history(said('user', 'Hello!'), turn), encoder, true);
+  const { sequences } = tokenizeHistory(history(said('user', 'Hello!'), turn), encoder, 'all');
   const trained = sequences[0]!.tokens.filter((_, i) => sequences[0]!.sampled[i] !== null);
   expect(tokenizer.decode(trained)).toContain('"add"');
   expect(trained.at(-1)).toBe(END);

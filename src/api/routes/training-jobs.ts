@@ -5,6 +5,7 @@ import type { ApiLimits, ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { errorResponse } from '../error-response.ts';
 import { envelope, pageFields, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
+import { createSftJob, readSftJob } from '../schema/sft.ts';
 import {
   createdJob, createRlJob, eventResponse, jobResponse, toEventResponse, toJobResponse,
 } from '../schema/training-job.ts'; // prettier-ignore
@@ -41,6 +42,18 @@ export function trainingJobRoutes(
         const job = await trainingJobs.submitRl(caller, rl, body.model_id, newId);
         return { id: job.id };
       },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/preview/sft-training-jobs',
+      tag: 'Training jobs',
+      summary: 'Train a model on conversations in an artifact (SFT). Makes one checkpoint',
+      access: 'key',
+      errors: [400, 404, 409, 429],
+      creates: true,
+      body: { schema: createSftJob, read: readSftJob },
+      answer: createdJob,
+      handle: async ({ caller, body, newId }) => ({ id: (await trainingJobs.submitSft(caller, body, newId)).id }),
     }),
     endpoint({
       method: 'GET',

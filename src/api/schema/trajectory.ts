@@ -34,7 +34,7 @@ const choice = z
   });
 
 /** A Choice has a `message` and no role of its own; anything else must be a message. */
-const turn = z
+export const turn = z
   .unknown()
   .transform((value, ctx): Turn => {
     const isChoice = typeof value === 'object' && value !== null && 'message' in value && !('role' in value);

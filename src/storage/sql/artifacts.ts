@@ -58,10 +58,11 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
         const unused = await tx
           .deleteFrom('artifact_contents')
           .where('used_at_ms', '<', usedBeforeMs)
-          .where(({ not, exists, selectFrom }) =>
-            not(
-              exists(
-                selectFrom('artifact_files')
+          .where((where) =>
+            where.not(
+              where.exists(
+                where
+                  .selectFrom('artifact_files')
                   .select('path')
                   .whereRef('artifact_files.entity', '=', 'artifact_contents.entity')
                   .whereRef('artifact_files.sha256', '=', 'artifact_contents.sha256'),
@@ -97,8 +98,9 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       if (selector === null) query = query.orderBy('version', 'desc').limit(1);
       else if ('version' in selector) query = query.where('version', '=', selector.version);
       else {
-        query = query.where('id', '=', ({ selectFrom }) =>
-          selectFrom('artifact_aliases')
+        query = query.where('id', '=', (where) =>
+          where
+            .selectFrom('artifact_aliases')
             .select('artifact_id')
             .where('entity', '=', name.entity)
             .where('project', '=', name.project)

@@ -1,0 +1,108 @@
+// SFT jobs and their rows: wire ↔ domain.
+import { z } from 'zod';
+import type { ReadSftRow, SftConfigInput, SftRow } from '#domain/sft';
+import { parseArtifactUri } from '#services/artifact-name';
+import { parseJson } from '../json-body.ts';
+import { boolean, integer, number, union } from './lax.ts';
+import { message, tool } from './message.ts';
+import { turn } from './trajectory.ts';
+import { parse, refuse, ValidationError } from './validation.ts';
+
+const BATCHES_MAX = 1_000_000;
+const rate = number({ gt: 0, le: 1 });
+
+const config = z
+  .looseObject({
+    batch_size: union({ auto: z.literal('auto'), int: integer({ ge: 1, le: 65_536 }) })
+      .nullish()
+      .meta({
+        description: 'Rows per gradient step; `auto` is 2.',
+      }),
+    learning_rate: union({ float: rate, 'list[float]': z.array(rate).min(1).max(BATCHES_MAX) })
+      .nullish()
+      .meta({
+        description: 'One number, or one per batch. Default 5e-5.',
+      }),
+    assistant_turns: z
+      .enum(['all', 'last'])
+      .nullish()
+      .meta({ description: 'Which assistant turns are trained; default all.' }),
+    validation_split: number({ ge: 0, le: 0.5 }).nullish().meta({
+      description:
+        'Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint.',
+    }),
+    metric_logging: z.looseObject({ enabled: boolean().nullish() }).nullish().meta({
+      description: 'Enabled: metrics of the last gradient step become metrics of the checkpoint, as `sft/NAME`.',
+    }),
+  }) // prettier-ignore
+  .transform((wire): SftConfigInput => {
+    const { batch_size: batchSize, learning_rate: learningRate, validation_split: validationSplit } = wire;
+    return {
+      ...(typeof batchSize === 'number' ? { batchSize } : {}),
+      ...(learningRate === undefined || learningRate === null ? {} : { learningRate }),
+      ...(wire.assistant_turns ? { assistantTurns: wire.assistant_turns } : {}),
+      ...(typeof validationSplit === 'number' ? { validationSplit } : {}),
+      ...(wire.metric_logging?.enabled ? { logsMetrics: true } : {}),
+    };
+  });
+
+const url = z.string().nullish();
+
+export const createSftJob = z.looseObject({
+  model_id: z.guid(),
+  training_data_url: url.meta({ description: '`wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias.' }),
+  training_folder_url: url.meta({ description: 'The same, as older clients call it.' }),
+  config: config.nullish(),
+  experimental_config: z.record(z.string(), z.unknown()).nullish().meta({ description: 'Accepted and not used.' }),
+}); // prettier-ignore
+
+export function readSftJob(raw: unknown) {
+  const body = parse(createSftJob, raw, 'body');
+  const text = body.training_data_url ?? body.training_folder_url;
+  const field = body.training_data_url || !body.training_folder_url ? 'training_data_url' : 'training_folder_url';
+  if (text === null || text === undefined) {
+    throw new ValidationError([{ type: 'missing', loc: ['body', field], msg: 'Field required', input: raw }]);
+  }
+  const data = parseArtifactUri(text);
+  if (!data) refuse(['body', field], 'must look like wandb-artifact:///entity/project/name:version', text);
+  return { modelId: body.model_id, data, config: body.config ?? {} };
+}
+
+const tools = z.array(tool).nullish();
+
+/** `{"messages": […], "tools": […]?}`, or a trajectory whose Choices count as messages. */
+const row = z.union([
+  z.looseObject({ messages: z.array(message).min(1), tools }),
+  z
+    .looseObject({ messages_and_choices: z.array(turn).min(1), tools })
+    .transform(({ messages_and_choices, ...rest }) => ({
+      ...rest,
+      messages: messages_and_choices.map((t) => t.message),
+    })),
+]);
+
+export function readSftLine(text: string): ReadSftRow {
+  try {
+    return checked(parse(rowSchemaOf(parseJson(text)), parseJson(text), 'body'));
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return { problem: error.items.slice(0, 3).map(describe).join('; ') };
+  }
+}
+
+/** The alternative that the row means, so that only its faults are told. */
+const rowSchemaOf = (value: unknown) =>
+  typeof value === 'object' && value !== null && 'messages_and_choices' in value ? row.options[1] : row.options[0];
+
+const describe = ({ loc, msg }: ValidationError['items'][number]): string =>
+  loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg;
+
+function checked({ messages, tools: given }: z.output<typeof row>): ReadSftRow {
+  if (messages.at(-1)!.role !== 'assistant') {
+    return {
+      problem: `the last message must be an assistant's: it is what is learnt, and this one is ${messages.at(-1)!.role}'s`,
+    };
+  }
+  const result: SftRow = { messages, tools: given && given.length > 0 ? given : null };
+  return { row: result };
+}

@@ -1,0 +1,39 @@
+// Supervised fine-tuning: conversations whose assistant turns are imitated. Their wire form is read in api/schema/sft.ts.
+import type { ChatMessage, ToolDefinition } from './chat.ts';
+
+/** One line of training data; the last message is an assistant's. */
+export interface SftRow {
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[] | null;
+}
+
+/** A line that was read, or why it could not be. */
+export type ReadSftRow = { readonly row: SftRow } | { readonly problem: string };
+
+/** The known fields of `config` that were sent and not null. */
+export interface SftConfigInput {
+  readonly batchSize?: number;
+  /** One for all batches, or one for each. */
+  readonly learningRate?: number | readonly number[];
+  readonly assistantTurns?: 'all' | 'last';
+  /** Of the rows, the last ones: held out, and measured when training has ended. */
+  readonly validationSplit?: number;
+  /** Metrics of the last gradient step go to the checkpoint as `sft/NAME`. */
+  readonly logsMetrics?: boolean;
+}
+
+/** A version that the job reads, whatever `latest` names by then. */
+export interface DatasetVersion {
+  readonly entity: string;
+  readonly project: string;
+  readonly name: string;
+  readonly version: number;
+  /** The file with one row per line. */
+  readonly path: string;
+}
+
+/** What an SFT job's body blob holds, as JSON. */
+export interface SftJobBody {
+  readonly dataset: DatasetVersion;
+  readonly config: SftConfigInput;
+}

@@ -1,0 +1,50 @@
+// The training loop of an SFT job, over the engine's verbs: gradients of a batch's rows add up, then one optimiser step.
+import type { TrainingRow, TrainingSession } from '#engine/training-engine';
+import { crossEntropyLoss } from './losses.ts';
+import { finiteOnly, type StepMetrics } from './step-metrics.ts';
+import type { SftBatch, SftPlan } from './sft-plan.ts';
+
+/** Yields after each batch: the caller decides whether to save, and whether to go on. */
+export async function* trainSft(
+  session: TrainingSession,
+  { batches, config }: SftPlan,
+  firstBatch: number,
+): AsyncGenerator<StepMetrics> {
+  for (const { rows, learningRate, trainedTokens } of batches.slice(firstBatch)) {
+    const startMs = performance.now();
+    const sum = { loss: 0, tokens: 0, saved: 0 };
+    for (const { row, tokensSaved } of rows) {
+      const { loss } = await session.forwardBackward(weighted(row, trainedTokens), crossEntropyLoss);
+      sum.loss += loss;
+      sum.tokens += row.tokens.length;
+      sum.saved += tokensSaved;
+    }
+    const { gradNorm } = await session.optimStep({ ...config.optimizer, learningRate });
+    const seconds = (performance.now() - startMs) / 1000;
+    yield finiteOnly({
+      loss: sum.loss,
+      grad_norm: gradNorm,
+      learning_rate: learningRate,
+      num_tokens: sum.tokens + sum.saved,
+      num_trainable_tokens: trainedTokens,
+      tokens_saved_by_sharing: sum.saved,
+      tokens_per_second: sum.tokens / seconds,
+    });
+  }
+}
+
+/** Mean of −log π over the tokens with labels; NaN for none. */
+export async function evaluateSft(
+  session: TrainingSession,
+  { rows, trainedTokens }: Pick<SftBatch, 'rows' | 'trainedTokens'>,
+): Promise<number> {
+  let sum = 0;
+  for (const { row } of rows) for (const logprob of await session.logprobs(row)) sum -= logprob;
+  return sum / trainedTokens;
+}
+
+/** The engine divides by the trained tokens of the row; the loss is the mean over those of the batch. */
+function weighted(row: TrainingRow, batchTokens: number): TrainingRow {
+  const count = row.targets.length;
+  return { ...row, inputs: { weights: new Float32Array(count).fill(count / batchTokens) } };
+}

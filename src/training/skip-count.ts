@@ -1,0 +1,12 @@
+// Why data is not trained on, counted.
+import type { Skipped } from '#domain/training-job';
+
+export function createSkipCount() {
+  const counts = new Map<string, number>();
+  return {
+    add(reason: string, count = 1): void {
+      if (count > 0) counts.set(reason, (counts.get(reason) ?? 0) + count);
+    },
+    counts: (): Skipped => Object.fromEntries(counts),
+  };
+}

@@ -1,0 +1,8 @@
+// What a gradient step reports.
+
+/** A flat map of name → number, as clients average it. */
+export type StepMetrics = Readonly<Record<string, number>>;
+
+/** Clients call float() on every value: what is not a finite number is left out. */
+export const finiteOnly = (metrics: StepMetrics): StepMetrics =>
+  Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
