@@ -10,6 +10,7 @@ warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own int
 import make_models  # noqa: E402
 import make_rl  # noqa: E402
 import make_safetensors  # noqa: E402
+import make_sft  # noqa: E402
 import make_sampling  # noqa: E402
 import make_tokenizers  # noqa: E402
 
@@ -17,4 +18,5 @@ make_safetensors.main()
 make_tokenizers.main()
 make_models.main()
 make_rl.main()
+make_sft.main()
 make_sampling.main()
