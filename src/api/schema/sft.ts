@@ -94,8 +94,10 @@ export function readSftLine(text: string): ReadSftRow {
 const rowSchemaOf = (value: unknown) =>
   typeof value === 'object' && value !== null && 'messages_and_choices' in value ? row.options[1] : row.options[0];
 
-const describe = ({ loc, msg }: ValidationError['items'][number]): string =>
-  loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg;
+function describe({ type, loc, msg, ctx }: ValidationError['items'][number]): string {
+  if (type === 'json_invalid') return `is not JSON: ${String(ctx?.['error'])} at character ${loc[1]}`;
+  return loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg;
+}
 
 function checked({ messages, tools: given }: z.output<typeof row>): ReadSftRow {
   if (messages.at(-1)!.role !== 'assistant') {
