@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   services: ['base', 'domain', 'engine', 'storage', 'text', 'training'],
   api: ['base', 'domain', 'services'],
   client: [],
+  commands: ['base', 'domain', 'client', 'engine'],
 };
 
 /** Services and training see interfaces; implementations are main.ts's to name. */

@@ -1,6 +1,6 @@
 """Loads an adapter that Whetstone wrote with PEFT and compares its logits with those that Whetstone computed.
 
-    python check_peft.py --base DIR --adapter DIR --logits FILE.json [--tolerance 1e-4]
+    python check_peft.py --base DIR --adapter DIR --logits FILE.json [--merged DIR] [--tolerance 1e-4]
 
 FILE.json: {"sequences": [{"tokens": [int], "logits": [[float] per token]}]}. Prints one line; exit 0 if all are within
 the tolerance, 1 if not. Every tensor of the adapter must find its place: PEFT only warns, here that is an error.
@@ -38,12 +38,14 @@ def main() -> None:
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--adapter", type=Path, required=True)
     parser.add_argument("--logits", type=Path, required=True)
+    parser.add_argument("--merged", type=Path, help="the same as one model without PEFT: must give these logits too")
     parser.add_argument("--tolerance", type=float, default=1e-4, help="absolute")
     arguments = parser.parse_args()
 
     torch.set_num_threads(1)
     model = load(arguments.base, arguments.adapter)
-    worst, effect = 0.0, 0.0
+    merged = AutoModelForCausalLM.from_pretrained(arguments.merged, dtype=torch.float32) if arguments.merged else None
+    worst, effect, merged_worst = 0.0, 0.0, 0.0
     with torch.no_grad():
         for sequence in json.loads(arguments.logits.read_text())["sequences"]:
             ids = torch.tensor([sequence["tokens"]])
@@ -52,11 +54,14 @@ def main() -> None:
             if theirs.shape != logits.shape or not theirs.isfinite().all():
                 sys.exit(f"logits of shape {list(theirs.shape)}, all finite: {theirs.isfinite().all()}")
             worst = max(worst, (logits - theirs).abs().max().item())
+            if merged:
+                merged_worst = max(merged_worst, (merged(input_ids=ids).logits[0] - theirs).abs().max().item())
             with model.disable_adapter():
                 effect = max(effect, (logits - model(input_ids=ids).logits[0]).abs().max().item())
-    print(json.dumps({"logitsDistance": worst, "adapterEffect": effect, "tolerance": arguments.tolerance}))
-    if not worst < arguments.tolerance:
-        sys.exit(f"logits differ by {worst}, allowed are {arguments.tolerance}")
+    distances = {"logitsDistance": worst, "mergedDistance": merged_worst, "adapterEffect": effect}
+    print(json.dumps({**distances, "tolerance": arguments.tolerance}))
+    if not max(worst, merged_worst) < arguments.tolerance:
+        sys.exit(f"logits differ by {worst}, merged by {merged_worst}, allowed are {arguments.tolerance}")
     if not effect > 10 * arguments.tolerance:
         sys.exit(f"the adapter changes logits by {effect} only: this comparison would also pass without it")
 

@@ -1,6 +1,11 @@
 // A typed client of the training API, with nothing but fetch. Names are the wire's. For chat, any OpenAI client works;
 // `chat` here is for small tools. It is also what the command line uses.
 import { readServerSentEvents } from './sse-reader.ts';
+import type {
+  Artifact, ArtifactManifest, ChatCompletion, ChatRequest, Checkpoint, Model, Page, RlJobRequest, SftJobRequest, TrainingEvent, TrainingJob, TrajectoryGroup,
+} from './wire.ts'; // prettier-ignore
+
+export type * from './wire.ts';
 
 export interface ClientOptions {
   /** `http://127.0.0.1:8484`; a path in front of /v1 is kept. */
@@ -9,85 +14,6 @@ export interface ClientOptions {
   /** Of one request, ms. Streams and downloads are bounded by their signal. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
-}
-
-export interface Model {
-  readonly id: string;
-  readonly entity: string;
-  readonly project: string;
-  readonly name: string;
-  readonly base_model: string;
-  readonly run_id: string | null;
-}
-
-export interface Checkpoint {
-  readonly id: string;
-  readonly step: number;
-  readonly metrics: Readonly<Record<string, number>>;
-}
-
-export type TrainingEvent = { readonly id: string } & (
-  | { readonly type: 'training_started'; readonly data: { readonly num_sequences?: number } }
-  | { readonly type: 'gradient_step'; readonly data: Readonly<Record<string, number>> }
-  | { readonly type: 'training_ended'; readonly data: Readonly<Record<string, unknown>> }
-  | { readonly type: 'training_failed'; readonly data: { readonly error_message?: string } }
-);
-
-export interface TrainingJob {
-  readonly id: string;
-  readonly type: 'rl' | 'sft';
-  readonly model_id: string;
-  readonly status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
-  readonly created_at: string;
-  readonly training_start: string | null;
-  readonly training_end: string | null;
-  readonly error_message: string | null;
-  readonly progress: number;
-  readonly step: number | null;
-  readonly skipped: Readonly<Record<string, number>>;
-}
-
-export interface Trajectory {
-  /** Messages are context; Choices of chat answers, as they came, are trained. */
-  readonly messages_and_choices: readonly unknown[];
-  readonly tools?: readonly unknown[] | null;
-  readonly additional_histories?: readonly { readonly messages_and_choices: readonly unknown[] }[];
-  readonly reward: number;
-  readonly metrics?: Readonly<Record<string, number | boolean>>;
-}
-
-export interface TrajectoryGroup {
-  readonly trajectories: readonly Trajectory[];
-}
-
-export interface RlJobRequest {
-  readonly model_id: string;
-  readonly trajectory_groups: readonly TrajectoryGroup[];
-  readonly experimental_config?: Readonly<Record<string, unknown>> | null;
-}
-
-export interface ChatRequest {
-  readonly model?: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-  readonly [field: string]: unknown;
-}
-
-export interface ChatCompletion {
-  readonly id: string;
-  readonly model: string;
-  readonly choices: readonly {
-    readonly index: number;
-    readonly message: { readonly role: 'assistant'; readonly content: string | null };
-    readonly finish_reason: string | null;
-  }[];
-}
-
-export interface Page<T> {
-  readonly object: 'list';
-  readonly data: readonly T[];
-  readonly first_id: string;
-  readonly last_id: string;
-  readonly has_more: boolean;
 }
 
 /** What the server answered when it refused. */
@@ -138,9 +64,14 @@ export function createClient({
   async function send(
     method: string,
     path: string,
-    options: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
+    options: {
+      body?: unknown;
+      file?: Uint8Array | string | ReadableStream;
+      headers?: Record<string, string>;
+      signal?: AbortSignal;
+    } = {},
   ) {
-    const { body, headers = {}, signal = AbortSignal.timeout(timeoutMs) } = options;
+    const { body, file, headers = {}, signal = AbortSignal.timeout(timeoutMs) } = options;
     const response = await request(`${root}${path}`, {
       method,
       headers: {
@@ -149,6 +80,7 @@ export function createClient({
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(file === undefined ? {} : { body: file, duplex: 'half' }),
       signal,
     });
     if (!response.ok) throw await apiError(response, `${method} ${path}`);
@@ -175,6 +107,9 @@ export function createClient({
     }
   }
 
+  /** `entity/project/name[:version]` */
+  const artifactPath = (name: string, path?: string) =>
+    `/v1/artifacts/${[...name.split('/'), ...(path?.split('/') ?? [])].map(encodeURIComponent).join('/')}`;
   const jobPath = (id: string) => `/v1/preview/training-jobs/${encodeURIComponent(id)}`;
   const modelPath = (id: string) => `/v1/preview/models/${encodeURIComponent(id)}`;
 
@@ -232,6 +167,13 @@ export function createClient({
         job,
         options.idempotencyKey === undefined ? undefined : { 'idempotency-key': options.idempotencyKey },
       ),
+    submitSftJob: (job: SftJobRequest, options: { idempotencyKey?: string } = {}): Promise<{ id: string }> =>
+      call(
+        'POST',
+        '/v1/preview/sft-training-jobs',
+        job,
+        options.idempotencyKey === undefined ? undefined : { 'idempotency-key': options.idempotencyKey },
+      ),
     getTrainingJob: (id: string): Promise<TrainingJob> => call('GET', jobPath(id)),
     listTrainingJobs: (filter: { model_id?: string; status?: TrainingJob['status'] } = {}) =>
       pages<TrainingJob>('/v1/preview/training-jobs', filter),
@@ -277,6 +219,31 @@ export function createClient({
       modelId: string,
       request: { split: string; trajectory_groups: readonly TrajectoryGroup[] },
     ): Promise<unknown> => call('POST', `${modelPath(modelId)}/log`, request),
+
+    listArtifacts: (filter: { project?: string; name?: string; type?: string } = {}) =>
+      pages<Artifact>('/v1/artifacts', filter),
+    /** `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`. */
+    getArtifact: (name: string): Promise<Artifact> => call('GET', artifactPath(name)),
+    /** Makes a version, or tells which files' contents are missing. */
+    commitArtifact: (name: string, manifest: ArtifactManifest): Promise<Artifact | { readonly missing: string[] }> =>
+      call('PUT', artifactPath(name), manifest),
+    /** For a manifest to come. `sha256` is checked. */
+    async uploadArtifactFile(
+      name: string,
+      path: string,
+      content: Uint8Array | string | ReadableStream,
+      sha256: string,
+      signal?: AbortSignal,
+    ) {
+      const url = `${artifactPath(`${name}:draft`, path)}?sha256=${sha256}`;
+      await send('PUT', url, { file: content, ...(signal ? { signal } : {}) });
+    },
+    async downloadArtifactFile(name: string, path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+      return (await send('GET', artifactPath(name, path), signal ? { signal } : {})).body!;
+    },
+    setArtifactAliases: (name: string, aliases: readonly string[]): Promise<Artifact> =>
+      call('PUT', artifactPath(name), { aliases }),
+    deleteArtifact: (name: string): Promise<{ deleted_count: number }> => call('DELETE', artifactPath(name)),
 
     chat: (body: ChatRequest): Promise<ChatCompletion> =>
       call('POST', '/v1/chat/completions', { ...body, stream: false }),

@@ -1,4 +1,5 @@
-// An adapter that our engine trained and saved loads in PEFT and gives the logits that we compute with it. The Python
+// An adapter that our engine trained and saved loads in PEFT and gives the logits that we compute with it, and so does the
+// model that it is merged into, in Transformers alone. The Python
 // side needs an interpreter with python/golden/requirements.txt, named by WHETSTONE_PYTHON (scripts/python-env.sh).
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import { exportMerged } from '#engine/onnx/learning/export-merged';
 import { linearLayers } from '#engine/onnx/learning/lora';
 import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { readPeftDirectory } from '#engine/onnx/learning/peft-directory';
@@ -31,22 +33,37 @@ describe.skipIf(!python)('PEFT', () => {
   afterAll(() => rm(scratch, { recursive: true }));
 
   test.each(FAMILIES)(
-    'loads an adapter trained here on %s and gives the same logits',
+    'and Transformers load an adapter trained here on %s, alone and merged, and give the same logits',
     async (family) => {
       const fixture = await openModelFixture(family);
       const adapter = join(scratch, family);
       await mkdir(adapter);
       await trainAdapter(fixture, adapter);
+      const merged = join(scratch, `${family}-merged`);
+      await exportMerged({ base: fixture.model, adapter, out: merged, dtype: 'F32' });
       const logits = join(scratch, `${family}.json`);
       await writeFile(logits, JSON.stringify({ sequences: await computeLogits(fixture, adapter) }));
 
       const script = fileURLToPath(new URL('../../python/golden/check_peft.py', import.meta.url));
       const tolerance = String(fixture.expected.tolerance.logits);
-      const options = ['--base', fixture.model, '--adapter', adapter, '--logits', logits, '--tolerance', tolerance];
+      const options = [
+        '--base',
+        fixture.model,
+        '--adapter',
+        adapter,
+        '--merged',
+        merged,
+        '--logits',
+        logits,
+        '--tolerance',
+        tolerance,
+      ];
       // A refusal rejects, with what the script wrote to stderr in its message; so does an adapter without effect.
       const { stdout } = await promisify(execFile)(python!, [script, ...options], { timeout: CHECK_TIMEOUT_MS });
-      const { logitsDistance } = JSON.parse(stdout) as { logitsDistance: number };
-      expect(logitsDistance).toBeLessThan(fixture.expected.tolerance.logits);
+      const distances = JSON.parse(stdout) as { logitsDistance: number; mergedDistance: number };
+      expect(distances.logitsDistance).toBeLessThan(fixture.expected.tolerance.logits);
+      expect(distances.mergedDistance).toBeLessThan(fixture.expected.tolerance.logits);
+      expect(distances.mergedDistance).toBeGreaterThan(0); // it was looked at
     },
     CHECK_TIMEOUT_MS,
   );

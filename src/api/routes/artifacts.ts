@@ -2,6 +2,7 @@
 // `name:draft` first, then a manifest makes one version of them. Versions never change.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import { parseArtifactName, type NamedVersion } from '#services/artifact-name';
 import type { Committed } from '#services/artifacts';
@@ -48,11 +49,13 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       method: 'GET',
       path: BASE,
       tag: 'Artifacts',
-      summary: 'Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`',
+      summary:
+        'Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`. Entity `~` is your own',
       access: 'key',
       errors: [404],
       answer: artifactResponse,
-      handle: async ({ caller, params }) => toArtifactResponse((await artifacts.get(caller, named(params))).artifact),
+      handle: async ({ caller, params }) =>
+        toArtifactResponse((await artifacts.get(caller, named(caller, params))).artifact),
     }),
     endpoint({
       method: 'PUT',
@@ -65,7 +68,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       body: { schema: manifest, read: (raw) => raw },
       answer: z.union([artifactResponse, missingFiles]),
       async handle({ caller, params, body, reply }) {
-        const name = named(params);
+        const name = named(caller, params);
         if (name.version !== null) {
           const { aliases } = parse(newAliases, body, 'body');
           return toArtifactResponse(await artifacts.setAliases(caller, name, [...new Set(aliases)]));
@@ -85,7 +88,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       access: 'key',
       errors: [404],
       answer: deletedArtifacts,
-      handle: async ({ caller, params }) => ({ deleted_count: await artifacts.delete(caller, named(params)) }),
+      handle: async ({ caller, params }) => ({ deleted_count: await artifacts.delete(caller, named(caller, params)) }),
     }),
     endpoint({
       method: 'PUT',
@@ -98,7 +101,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       query: fileQuery,
       answer: z.union([artifactResponse, uploadedFile]),
       async handle({ caller, params, query, request, reply }) {
-        const name = named(params);
+        const name = named(caller, params);
         const path = parse(filePath, params.path, 'path');
         if (name.version !== null && name.version !== DRAFT) {
           throw new AppError(
@@ -125,8 +128,8 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       errors: [404],
       answer: ['application/octet-stream'],
       async handle({ caller, params, reply }) {
-        const { open } = await artifacts.get(caller, named(params));
-        const { file, content } = await open(params.path!);
+        const artifact = await artifacts.get(caller, named(caller, params));
+        const { file, content } = await artifact.open(params.path!);
         return reply
           .headers({
             'content-type': 'application/octet-stream',
@@ -141,14 +144,13 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
   ];
 }
 
-/** Throws `artifact_not_found` for what can be no name. */
-function named({ entity, project, artifact }: Readonly<Record<string, string>>): NamedVersion {
-  const name = parseArtifactName(`${entity}/${project}/${artifact}`);
+/** `~` is the caller's entity. Throws `artifact_not_found` for what can be no name. */
+function named(caller: Caller, params: Readonly<Record<string, string>>): NamedVersion {
+  const entity = params.entity === '~' ? caller.entity : params.entity;
+  const text = `${entity}/${params.project}/${params.artifact}`;
+  const name = parseArtifactName(text);
   if (name) return name;
-  throw new AppError(
-    'artifact_not_found',
-    `${entity}/${project}/${artifact} is not a name of an artifact: entity/project/name[:version].`,
-  );
+  throw new AppError('artifact_not_found', `${text} is not a name of an artifact: entity/project/name[:version].`);
 }
 
 /** New names are stricter than those of models, which can be read here too. */

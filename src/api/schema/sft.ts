@@ -83,7 +83,8 @@ const row = z.union([
 
 export function readSftLine(text: string): ReadSftRow {
   try {
-    return checked(parse(rowSchemaOf(parseJson(text)), parseJson(text), 'body'));
+    const value = parseJson(text);
+    return checked(parse(rowSchemaOf(value), value, 'body'));
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     return { problem: error.items.slice(0, 3).map(describe).join('; ') };

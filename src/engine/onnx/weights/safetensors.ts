@@ -30,7 +30,8 @@ export type StoredDtype = 'F32' | 'F16' | 'BF16';
 export interface NamedTensor {
   readonly name: string;
   readonly shape: readonly number[];
-  readonly data: Float32Array;
+  /** Or how to get it, when its turn has come: a model need not be in memory as a whole. */
+  readonly data: Float32Array | (() => Promise<Float32Array>);
   readonly dtype: StoredDtype;
 }
 
@@ -226,12 +227,7 @@ function encodeHeader(ordered: readonly NamedTensor[], metadata: Readonly<Record
   ];
   let offset = 0;
   for (const tensor of ordered) {
-    const elements = tensor.shape.reduce((product, size) => product * size, 1);
-    invariant(
-      elements === tensor.data.length,
-      `${tensor.name}: shape [${tensor.shape.join(', ')}] but ${tensor.data.length} numbers`,
-    );
-    const end = offset + elements * bytesPerElement(tensor);
+    const end = offset + elementsOf(tensor) * bytesPerElement(tensor);
     entries.push([tensor.name, { dtype: tensor.dtype, shape: tensor.shape, data_offsets: [offset, end] }]);
     offset = end;
   }
@@ -243,9 +239,17 @@ function encodeHeader(ordered: readonly NamedTensor[], metadata: Readonly<Record
   return header;
 }
 
+const elementsOf = ({ shape }: NamedTensor): number => shape.reduce((product, size) => product * size, 1);
+
 const CHUNK_ELEMENTS = 2 ** 22; // rounding to halves makes a copy: 8 MB of it at a time
 
-async function writeTensor(handle: FileHandle, { data, dtype }: NamedTensor): Promise<void> {
+async function writeTensor(handle: FileHandle, tensor: NamedTensor): Promise<void> {
+  const { dtype } = tensor;
+  const data = typeof tensor.data === 'function' ? await tensor.data() : tensor.data;
+  invariant(
+    data.length === elementsOf(tensor),
+    `${tensor.name}: shape [${tensor.shape.join(', ')}] but ${data.length} numbers`,
+  );
   for (let start = 0; start < data.length; start += CHUNK_ELEMENTS) {
     const chunk = data.subarray(start, start + CHUNK_ELEMENTS);
     const encoded = dtype === 'F32' ? chunk : dtype === 'F16' ? float32ToFloat16(chunk) : float32ToBfloat16(chunk);
