@@ -1,40 +1,21 @@
 // `npm run bench:jobs`: what a training job costs beside the training. From submission to `training_started`; from the last
 // gradient step to an answer of the new checkpoint; and the server's memory while it takes a body of 200 MB. The server is
 // a process of its own, on the starter model.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createClient, type Client, type RlJobRequest } from '#client/client';
+import { cpuName, residentBytes, startBenchServer } from './bench-server.ts';
 
 type Trajectory = RlJobRequest['trajectory_groups'][number]['trajectories'][number];
 
-const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 const KEY = 'wk-bench';
 const ROUNDS = 15;
 const LARGE_BYTES = 200e6;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;
-
-async function startServer(data: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, WHETSTONE_API_KEY: KEY },
-  });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^whetstone listening on (\S+)$/.exec(line)?.[1];
-    if (url) return { child, url };
-  }
-  throw new Error('the server did not start');
-}
-
-/** Of the process alone, not of the engines' children; bytes. */
-const residentBytes = (pid: number): number =>
-  1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }));
 
 /** A Choice as chat answers have them, 85 bytes per token. */
 function trajectory(seed: number, tokens: number): Trajectory {
@@ -123,7 +104,8 @@ async function timeLargeBody(client: Client, url: string, pid: number, modelId: 
 }
 
 const data = await mkdtemp(join(tmpdir(), 'whetstone-bench-jobs-'));
-const { child, url } = await startServer(data);
+const server = await startBenchServer(data);
+const { url } = server;
 try {
   const client = createClient({ baseUrl: url, apiKey: KEY });
   const { id: modelId } = await client.registerModel({
@@ -136,12 +118,12 @@ try {
   const startedMs = median(times.map((t) => t.startedMs));
   const callableMs = median(times.map((t) => t.callableMs));
   say(`submit → training_started: ${startedMs.toFixed(0)} ms; last gradient step → answer of the checkpoint: ${callableMs.toFixed(0)} ms (medians of ${ROUNDS})`); // prettier-ignore
-  const large = await timeLargeBody(client, url, child.pid!, modelId);
+  const large = await timeLargeBody(client, url, server.pid, modelId);
   const times200 = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB (${(bytes / large.bytes).toFixed(2)}x)`;
   say(`a body of ${(large.bytes / 1e6).toFixed(0)} MB: accepted in ${large.seconds.toFixed(1)} s, memory ${(large.beforeBytes / 1e6).toFixed(0)} MB → ${times200(large.acceptedPeakBytes)}, with its plan ${times200(large.plannedPeakBytes)}`); // prettier-ignore
-  const result = { cpu: cpus()[0]?.model, node: process.version, startedMs, callableMs, large };
+  const result = { cpu: cpuName(), node: process.version, startedMs, callableMs, large };
   await writeFile('bench/results/jobs.json', `${JSON.stringify(result, null, 2)}\n`);
 } finally {
-  child.kill('SIGTERM');
+  await server.stop();
   await rm(data, { recursive: true, force: true });
 }

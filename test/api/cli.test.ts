@@ -1,6 +1,6 @@
 // The `whetstone` command as a user runs it: processes, exit codes, and what is printed where.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -96,6 +96,38 @@ describe('serve', () => {
       stdout: `${tar}\n`,
     });
 
+    const rows = ['Hello', 'Go'].map((content) => ({
+      messages: [
+        { role: 'user', content },
+        { role: 'assistant', content: 'Yes' },
+      ],
+    }));
+    const examples = join(dataDirectory, 'train.jsonl');
+    await writeFile(examples, `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
+    const taught = await run(['train', examples, '--model', 'p/m', '--batch-size', '1'], env);
+    expect(taught.code, taught.stderr).toBe(0);
+    expect(taught.stdout).toMatch(
+      /^job .*\ntraining_started  num_sequences=2 .*\n(gradient_step .*\n){2}.*\nstep 2\n$/,
+    );
+
+    const pushed = await run(['artifacts', 'push', 'p/data', examples, '--alias', 'best'], env);
+    expect(pushed).toMatchObject({ code: 0, stdout: 'wandb-artifact:///default/p/data:v0\n' });
+    expect((await run(['artifacts', 'ls', 'p'], env)).stdout).toMatch(/p\/data:v0  dataset  1 files .* best$/m);
+    const pulled = join(dataDirectory, 'pulled');
+    expect((await run(['artifacts', 'pull', 'p/data:best', pulled], env)).code).toBe(0);
+    expect(await readFile(join(pulled, 'train.jsonl'), 'utf8')).toBe(await readFile(examples, 'utf8'));
+    expect((await run(['artifacts', 'pull', 'p/data:best', pulled], env)).stderr).toContain('there    train.jsonl');
+    expect((await run(['artifacts', 'rm', 'p/data'], env)).stdout).toBe('deleted 1\n');
+
+    const peft = join(dataDirectory, 'peft');
+    expect((await run(['checkpoints', 'export', 'p/m', '--out', peft], env)).stdout).toBe(`${peft}\n`);
+    expect((await readdir(peft)).sort()).toEqual(['adapter_config.json', 'adapter_model.safetensors']);
+    const merged = join(dataDirectory, 'merged');
+    const flags = ['--merged', '--dtype', 'f32', '--base', modelDirectory, '--out', merged];
+    const exported = await run(['checkpoints', 'export', 'p/m', '2', ...flags], env);
+    expect(exported.code, exported.stderr).toBe(0);
+    expect(await readdir(merged)).toEqual(expect.arrayContaining(await readdir(modelDirectory)));
+
     const created = await run(['keys', 'create', '--entity', 'team', '--name', 'ci']);
     const other = createClient({ baseUrl: url, apiKey: created.stdout.trim() });
     expect((await other.registerModel({ project: 'p', name: 'm', base_model: base })).entity).toBe('team');
@@ -145,7 +177,7 @@ describe('serve', () => {
 test('commands say how they are used', async () => {
   const { code, stdout } = await run(['--help']);
   expect(code).toBe(0);
-  for (const command of ['serve', 'keys', 'chat', 'train', 'models', 'checkpoints', 'migrate'])
+  for (const command of ['serve', 'keys', 'chat', 'train', 'models', 'checkpoints', 'artifacts', 'migrate'])
     expect(stdout).toContain(command);
   expect((await run(['serve', '--help'])).stdout).toContain('WHETSTONE_TRAINING_BODY_MB_MAX');
 });

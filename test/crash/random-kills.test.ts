@@ -2,7 +2,7 @@
 // train and end, and while others chat. No job is lost or made twice, no event is missing or there twice, every adapter
 // has the bytes of a run that nobody disturbed, and every chat answer is the one that its seed gives.
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,7 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { extract } from 'tar-stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRandom } from '#base/random';
-import { ApiError, type Client, type Model, type RlJobRequest } from '#client/client';
+import { pushArtifact } from '#client/artifact-files';
+import { ApiError, type Client, type Model, type RlJobRequest, type SftJobRequest } from '#client/client';
 import { createServerProcess, type ServerProcess, type Victim } from './server-process.ts';
 
 const KILLS = 100;
@@ -47,11 +48,13 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
+type JobData = Omit<RlJobRequest, 'model_id'> | Omit<SftJobRequest, 'model_id'>;
+
 const isLost = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DOMException && error.name === 'AbortError');
 
 /** Bodies whose rewards differ inside each group; short rows, so that there are many gradient steps. */
-async function sampleBodies(client: Client): Promise<Omit<RlJobRequest, 'model_id'>[]> {
+async function sampleGroups(client: Client): Promise<JobData[]> {
   const configs = [{}, { ppo: true, precalculate_logprobs: true }, { kl_penalty_coef: 0.1 }];
   return Promise.all(
     configs.map(async (config, c) => ({
@@ -69,6 +72,20 @@ async function sampleBodies(client: Client): Promise<Omit<RlJobRequest, 'model_i
   );
 }
 
+/** Rows of an artifact, in batches of several packed rows. */
+async function pushExamples(client: Client): Promise<JobData> {
+  const rows = Array.from({ length: 24 }, (_, i) => ({
+    messages: [
+      { role: 'user', content: `What is ${30 + i} + ${i}?` },
+      { role: 'assistant', content: `It is ${30 + 2 * i}.` },
+    ],
+  }));
+  const path = join(data, 'train.jsonl');
+  await writeFile(path, rows.map((row) => JSON.stringify(row)).join('\n'));
+  const { uri } = await pushArtifact(client, '~/crash/examples', path);
+  return { training_data_url: uri, config: { batch_size: 4, learning_rate: 1e-3 } };
+}
+
 const register = (client: Client, name: string): Promise<Model> =>
   patiently(() => client.registerModel({ project: 'crash', name, base_model: BASE }));
 
@@ -76,14 +93,18 @@ const register = (client: Client, name: string): Promise<Model> =>
 async function trainUntil(
   client: Client,
   model: Model,
-  bodyOf: (job: number) => Omit<RlJobRequest, 'model_id'>,
+  bodyOf: (job: number) => JobData,
   isOver: (jobs: number) => boolean,
 ) {
   const ids: string[] = [];
   while (!isOver(ids.length)) {
     const request = { model_id: model.id, ...bodyOf(ids.length) };
     const idempotencyKey = `${model.name}-${ids.length}`;
-    ids.push((await patiently(() => client.submitTrainingJob(request, { idempotencyKey }))).id);
+    const submit = () =>
+      'training_data_url' in request
+        ? client.submitSftJob(request, { idempotencyKey })
+        : client.submitTrainingJob(request, { idempotencyKey });
+    ids.push((await patiently(submit)).id);
     if (ids.length > 1) await client.waitForJob(ids.at(-2)!, { deadlineMs: DEADLINE_MS });
   }
   for (const id of ids) await client.waitForJob(id, { deadlineMs: DEADLINE_MS });
@@ -123,7 +144,7 @@ async function adapterOf(client: Client, model: Model, step: number): Promise<Re
 
 test(`${KILLS} kills at random moments lose nothing, double nothing and change nothing`, async () => {
   const { client } = server;
-  const bodies = await sampleBodies(client);
+  const bodies = [...(await sampleGroups(client)), await pushExamples(client)];
   const bodyOf = (job: number) => bodies[job % bodies.length]!;
   const disturbed = await register(client, 'disturbed');
   const kills: Record<Victim, number> = { server: 0, training: 0, inference: 0 };
