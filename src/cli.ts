@@ -73,6 +73,8 @@ program
     'after',
     `
 Environment:
+  WHETSTONE_BLOBS_URL             s3://bucket/prefix?endpoint=…&region=…: adapters, job data and artifacts in an
+                                  S3-compatible store, with the usual AWS_… variables (default: the data directory)
   WHETSTONE_API_KEY               a key that is accepted as it is, entity "default"
   WHETSTONE_BODY_MB_MAX           largest request (default ${DEFAULTS.bodyMb})
   WHETSTONE_TRAINING_BODY_MB_MAX  largest training job (default ${DEFAULTS.trainingBodyMb})

@@ -30,8 +30,23 @@ test.each([
   [{ port: '70000' }, {}, /port must be an integer from 0 to 65535/],
   [{}, { WHETSTONE_BODY_MB_MAX: '0' }, /WHETSTONE_BODY_MB_MAX must be an integer from 1/],
   [{}, { WHETSTONE_DATABASE_URL: 'postgres://x' }, /WHETSTONE_DATABASE_URL is set, but .* not supported yet/],
-  [{}, { WHETSTONE_BLOBS_URL: 's3://x' }, /WHETSTONE_BLOBS_URL is set, but .* not supported yet/],
+  [{}, { WHETSTONE_BLOBS_URL: 'https://x/y' }, /WHETSTONE_BLOBS_URL must look like s3:/],
+  [{}, { WHETSTONE_BLOBS_URL: 's3://x?endpoint=nonsense' }, /WHETSTONE_BLOBS_URL must look like/],
+  [{}, { WHETSTONE_BLOBS_URL: 's3://x?key=secret' }, /WHETSTONE_BLOBS_URL must look like/],
+  [{}, { WHETSTONE_SAVE_SECONDS: '-1' }, /WHETSTONE_SAVE_SECONDS must be an integer/],
   [{ basePath: '/a b' }, {}, /base path/],
 ])('%j with %j is refused by name', (flags, env, message) => {
   expect(() => readServerConfig(flags, env)).toThrow(message);
+});
+
+test('an S3 URL names bucket, prefix, endpoint and region', () => {
+  const read = (url: string) => readServerConfig({}, { WHETSTONE_BLOBS_URL: url }).s3;
+  expect(read('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '', endpoint: null, region: null });
+  expect(read('s3://bucket/some/where/?endpoint=http://127.0.0.1:9000&region=eu-1')).toEqual({
+    bucket: 'bucket',
+    prefix: 'some/where/',
+    endpoint: 'http://127.0.0.1:9000',
+    region: 'eu-1',
+  });
+  expect(readServerConfig({}, {}).s3).toBeNull();
 });

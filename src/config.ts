@@ -36,6 +36,8 @@ export type SchedulingPolicy = (typeof SCHEDULING_POLICIES)[number];
 export interface ServerConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly dataDirectory: string;
+  /** Where blobs are; null: in the data directory. */
+  readonly s3: S3Config | null;
   /** Names, directories or Hub ids. The first is the default of chat requests. */
   readonly models: readonly [string, ...string[]];
   /** Of the weights that sample; training is always in float32. */
@@ -97,7 +99,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Throws `invalid_request`, naming the setting. */
 export function readServerConfig(flags: ServeFlags, env: Environment): ServerConfig {
   refuse(env, 'WHETSTONE_DATABASE_URL', 'other databases than SQLite in the data directory');
-  refuse(env, 'WHETSTONE_BLOBS_URL', 'other blob stores than the data directory');
   const [first = DEFAULTS.model, ...others] = flags.model ?? [];
   const config: ServerConfig = {
     listen: {
@@ -105,6 +106,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       port: readInteger('port', flags.port ?? setting(env, 'WHETSTONE_PORT') ?? String(DEFAULTS.port), 0, 65_535),
     },
     dataDirectory: readDataDirectory(flags.data, env),
+    s3: readBlobsUrl(setting(env, 'WHETSTONE_BLOBS_URL')),
     models: [first, ...others],
     precision: readChoice('precision', flags.precision ?? DEFAULTS.precision, SERVING_PRECISIONS),
     chat: {
@@ -197,6 +199,36 @@ function readChoice<T extends string>(name: string, text: string, choices: reado
   const choice = choices.find((known) => known === text);
   if (choice !== undefined) return choice;
   throw new AppError('invalid_request', `The ${name} must be one of ${choices.join(', ')}, not "${text}".`);
+}
+
+export interface S3Config {
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  readonly endpoint: string | null;
+  readonly region: string | null;
+}
+
+/** `s3://bucket/prefix?endpoint=https://…&region=…` */
+function readBlobsUrl(text: string | null): S3Config | null {
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const unknown = [...(url?.searchParams.keys() ?? [])].find((key) => key !== 'endpoint' && key !== 'region');
+  const endpoint = url?.searchParams.get('endpoint') ?? null;
+  const isGood = url?.protocol === 's3:' && url.hostname !== '' && unknown === undefined;
+  if (!isGood || (endpoint !== null && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : ''))) {
+    throw new AppError(
+      'invalid_request',
+      `WHETSTONE_BLOBS_URL must look like s3://bucket/prefix?endpoint=https://host&region=name, not "${text}". Keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
+    );
+  }
+  const path = url.pathname.replace(/^\/+|\/+$/g, '');
+  return {
+    bucket: url.hostname,
+    prefix: path === '' ? '' : `${path}/`,
+    endpoint,
+    region: url.searchParams.get('region'),
+  };
 }
 
 /** `/api/training`; empty for none. */

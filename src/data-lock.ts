@@ -56,6 +56,9 @@ async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
   return start === null || startedAt === null || start === startedAt;
 }
 
+/** It has ended, and whoever runs as process 1 has not looked yet: common in containers. */
+const DEAD = 'dead';
+
 /** Boot and start time of a process, where /proc tells; process ids repeat, this does not. */
 async function startOf(pid: number): Promise<string | null> {
   try {
@@ -64,6 +67,7 @@ async function startOf(pid: number): Promise<string | null> {
       readFile(`/proc/${pid}/stat`, 'utf8'),
     ]);
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (afterName[0] === 'Z') return DEAD;
     return `${boot.trim()}/${afterName[19]}`; // field 22: start time in ticks since boot
   } catch {
     return null;

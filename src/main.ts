@@ -72,7 +72,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   open.add(() => storage.close());
   const usage = createUsage({ storage: storage.usage, log });
   open.add(() => usage.close());
-  const blobs = await openFilesystemBlobs({ root: join(config.dataDirectory, 'blobs') });
+  const blobs = await openBlobs(config, open);
   const hosted = await Promise.all(config.models.map((name) => openHostedModel(name, config, blobs, log, open)));
   const [first, ...others] = unique(hosted);
   const baseModels = createBaseModels([first!.base, ...others.map(({ base }) => base)]);
@@ -280,6 +280,15 @@ export async function openKeyring(dataDirectory: string): Promise<{ apiKeys: Api
 /** Opening migrates. */
 export async function migrateDataDirectory(dataDirectory: string): Promise<void> {
   await (await openStorage(dataDirectory)).close();
+}
+
+/** The S3 client is loaded where it is asked for: it is large. */
+async function openBlobs({ dataDirectory, s3 }: ServerConfig, open: Closers): Promise<BlobStore> {
+  if (!s3) return openFilesystemBlobs({ root: join(dataDirectory, 'blobs') });
+  const { openS3Blobs } = await import('#storage/blobs/s3');
+  const blobs = await openS3Blobs({ ...s3, cacheDirectory: join(dataDirectory, 'blob-copies') });
+  open.add(async () => blobs.close());
+  return blobs;
 }
 
 interface Closers {

@@ -21,7 +21,10 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
-export async function createServerProcess(data: string): Promise<ServerProcess> {
+export async function createServerProcess(
+  data: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const port = await freePort();
   let child: ChildProcess;
   let log = '';
@@ -39,7 +42,7 @@ export async function createServerProcess(data: string): Promise<ServerProcess> 
       const args = [...process.execArgv, CLI, 'serve', '--port', String(port), '--data', data, '--log-level', 'warn'];
       child = spawn(process.execPath, args, {
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, WHETSTONE_API_KEY: API_KEY, WHETSTONE_SAVE_SECONDS: '0' },
+        env: { ...process.env, WHETSTONE_API_KEY: API_KEY, WHETSTONE_SAVE_SECONDS: '0', ...env },
       });
       child.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
       for await (const line of createInterface({ input: child.stdout! })) {

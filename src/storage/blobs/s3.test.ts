@@ -1,0 +1,72 @@
+// The contract over HTTP, against a server that speaks S3 and keeps its objects on disk.
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createId } from '#base/ids';
+import type { BlobStore } from '../blobs.ts';
+import { blobContract } from '../../../test/contract/blobs.ts';
+import { openS3Blobs } from './s3.ts';
+
+let directory: string;
+let server: S3rver;
+let endpoint: string;
+const opened: { close(): void }[] = [];
+beforeAll(async () => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'S3RVER');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'S3RVER');
+  directory = await mkdtemp(join(tmpdir(), 'whetstone-s3-'));
+  const objects = join(directory, 'objects');
+  server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: objects, configureBuckets: [{ name: 'b', configs: [] }] }); // prettier-ignore
+  const { port } = await server.run();
+  endpoint = `http://127.0.0.1:${port}`;
+});
+afterAll(async () => {
+  for (const blobs of opened) blobs.close();
+  await server.close();
+  await rm(directory, { recursive: true, force: true });
+  vi.unstubAllEnvs();
+});
+
+async function open(prefix = `${createId()}/`): Promise<BlobStore> {
+  const cacheDirectory = join(directory, 'cache', createId());
+  const blobs = await openS3Blobs({ bucket: 'b', prefix, endpoint, region: 'us-east-1', cacheDirectory });
+  opened.push(blobs);
+  return blobs;
+}
+
+blobContract('S3', open);
+
+test('a large blob goes in parts and comes back; one whose source fails leaves none of them', async () => {
+  const blobs = await open('large/');
+  const parts = Array.from({ length: 24 }, (_, i) => Buffer.alloc(1_000_000, i));
+  async function* pieces(failAfter = Infinity) {
+    for (const [i, part] of parts.entries()) {
+      if (i === failAfter) throw new Error('the client went away');
+      yield part;
+    }
+  }
+  expect(await blobs.put('x', pieces())).toEqual({ sizeBytes: 24_000_000 });
+  expect(Buffer.concat(parts).equals((await blobs.find('x'))!)).toBe(true);
+  await expect(blobs.put('y', pieces(20))).rejects.toThrow('went away');
+  expect(await blobs.list('large')).toEqual([]);
+  expect(await blobs.find('y')).toBeNull();
+});
+
+test('a directory is copied once, and its copy goes with it', async () => {
+  const blobs = await open();
+  await blobs.put('d/a', Buffer.from('1'));
+  const [one, two] = await Promise.all([blobs.openDirectory('d'), blobs.openDirectory('d')]);
+  expect(one).toBe(two);
+  expect(await readdir(one!)).toEqual(['a']);
+  await blobs.delete('d');
+  expect(await blobs.openDirectory('d')).toBeNull();
+});
+
+test('a bucket that is not there, and a server that is not there, are told', async () => {
+  const options = { prefix: '', region: 'us-east-1', cacheDirectory: join(directory, 'none') };
+  await expect(openS3Blobs({ ...options, bucket: 'none', endpoint })).rejects.toThrow('The bucket none at http');
+  const nowhere = openS3Blobs({ ...options, bucket: 'b', endpoint: 'http://127.0.0.1:9' });
+  await expect(nowhere).rejects.toThrow('WHETSTONE_BLOBS_URL');
+});
