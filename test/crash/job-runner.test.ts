@@ -338,6 +338,18 @@ describe('a job', () => {
     expect(await storage.jobs.countQueued()).toBe(1);
   });
 
+  test('of SFT on bad data ends before it has trained, and says which lines', async () => {
+    const world = await createWorld();
+    const bad = { ...IMITATION, rows: [IMITATION.rows[0]!, { messages: [{ role: 'user', content: 'no answer' }] }] };
+    const { id } = await submit(world, bad);
+    await runUntilEnd(world, id);
+    const failed = await outcome(world, id);
+    expect(failed).toMatchObject({ status: 'failed', step: 0, leftOver: 0 });
+    expect(failed.events).toMatchObject([
+      { type: 'training_failed', data: { error_message: expect.stringContaining('train.jsonl line 2: ') as string } },
+    ]);
+  });
+
   test('that cannot be run ends in training_failed with its cause', async () => {
     const world = await createWorld();
     const { id } = await submit(world, BODY);
