@@ -3,6 +3,7 @@
 // decided here. stdout carries results, stderr the log and errors.
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { ApiKeys } from '#services/api-keys';
 import { ApiError } from './client/client.ts';
@@ -12,11 +13,12 @@ import { addCheckpoints } from './commands/checkpoints.ts';
 import { addModels } from './commands/models.ts';
 import { createRemote, say } from './commands/remote.ts';
 import { addTrain } from './commands/train.ts';
-import { DEFAULTS, readDataDirectory, readServerConfig, type ServeFlags } from './config.ts';
+import { DEFAULTS, readServerConfig, readStoreConfig, type ServeFlags } from './config.ts';
 import { VERSION } from './version.ts';
 
 /** Loaded by the commands that need it: engines and databases would slow down the others. */
 const main = () => import('./main.ts');
+const stores = () => import('./stores.ts');
 
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -73,6 +75,8 @@ program
     'after',
     `
 Environment:
+  WHETSTONE_DATABASE_URL          postgres://…: rows in a Postgres that servers may share (default: SQLite in the
+                                  data directory)
   WHETSTONE_BLOBS_URL             s3://bucket/prefix?endpoint=…&region=…: adapters, job data and artifacts in an
                                   S3-compatible store, with the usual AWS_… variables (default: the data directory)
   WHETSTONE_API_KEY               a key that is accepted as it is, entity "default"
@@ -108,9 +112,9 @@ program
   .description('bring the database of a data directory up to date; serve does this by itself')
   .option('--data <directory>', `default ${DEFAULTS.data}, env WHETSTONE_DATA`)
   .action(async ({ data }: { data?: string }) => {
-    const directory = readDataDirectory(data, process.env);
-    await (await main()).migrateDataDirectory(directory);
-    say(`${directory} is up to date.`);
+    const config = readStoreConfig(data, process.env);
+    await (await stores()).migrateStorage(config, silentLog);
+    say(`The database of ${config.dataDirectory} is up to date.`);
   });
 
 const keys = program.command('keys').description('make and revoke API keys, in the data directory of a server');
@@ -152,7 +156,7 @@ keys
   });
 
 async function withKeyring(data: string | undefined, use: (keyring: ApiKeys) => Promise<void>): Promise<void> {
-  const keyring = await (await main()).openKeyring(readDataDirectory(data, process.env));
+  const keyring = await (await stores()).openKeyring(readStoreConfig(data, process.env), silentLog);
   try {
     await use(keyring.apiKeys);
   } finally {

@@ -29,7 +29,7 @@ test('a base path loses its trailing slashes', () => {
 test.each([
   [{ port: '70000' }, {}, /port must be an integer from 0 to 65535/],
   [{}, { WHETSTONE_BODY_MB_MAX: '0' }, /WHETSTONE_BODY_MB_MAX must be an integer from 1/],
-  [{}, { WHETSTONE_DATABASE_URL: 'postgres://x' }, /WHETSTONE_DATABASE_URL is set, but .* not supported yet/],
+  [{}, { WHETSTONE_DATABASE_URL: 'mysql://x' }, /WHETSTONE_DATABASE_URL must look like postgres/],
   [{}, { WHETSTONE_BLOBS_URL: 'https://x/y' }, /WHETSTONE_BLOBS_URL must look like s3:/],
   [{}, { WHETSTONE_BLOBS_URL: 's3://x?endpoint=nonsense' }, /WHETSTONE_BLOBS_URL must look like/],
   [{}, { WHETSTONE_BLOBS_URL: 's3://x?key=secret' }, /WHETSTONE_BLOBS_URL must look like/],

@@ -33,11 +33,17 @@ export const DEFAULTS = {
 export const SCHEDULING_POLICIES = ['fcfs', 'priority'] as const;
 export type SchedulingPolicy = (typeof SCHEDULING_POLICIES)[number];
 
-export interface ServerConfig {
-  readonly listen: { readonly host: string; readonly port: number };
+/** Where rows and blobs live. */
+export interface StoreConfig {
   readonly dataDirectory: string;
-  /** Where blobs are; null: in the data directory. */
+  /** `postgres://…`; null: SQLite in the data directory. */
+  readonly databaseUrl: string | null;
+  /** Null: files in the data directory. */
   readonly s3: S3Config | null;
+}
+
+export interface ServerConfig extends StoreConfig {
+  readonly listen: { readonly host: string; readonly port: number };
   /** Names, directories or Hub ids. The first is the default of chat requests. */
   readonly models: readonly [string, ...string[]];
   /** Of the weights that sample; training is always in float32. */
@@ -98,15 +104,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Throws `invalid_request`, naming the setting. */
 export function readServerConfig(flags: ServeFlags, env: Environment): ServerConfig {
-  refuse(env, 'WHETSTONE_DATABASE_URL', 'other databases than SQLite in the data directory');
   const [first = DEFAULTS.model, ...others] = flags.model ?? [];
   const config: ServerConfig = {
     listen: {
       host: flags.host ?? DEFAULTS.host,
       port: readInteger('port', flags.port ?? setting(env, 'WHETSTONE_PORT') ?? String(DEFAULTS.port), 0, 65_535),
     },
-    dataDirectory: readDataDirectory(flags.data, env),
-    s3: readBlobsUrl(setting(env, 'WHETSTONE_BLOBS_URL')),
+    ...readStoreConfig(flags.data, env),
     models: [first, ...others],
     precision: readChoice('precision', flags.precision ?? DEFAULTS.precision, SERVING_PRECISIONS),
     chat: {
@@ -167,16 +171,22 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
   return freeze(config);
 }
 
-export const readDataDirectory = (flag: string | undefined, env: Environment): string =>
-  resolve(flag ?? setting(env, 'WHETSTONE_DATA') ?? DEFAULTS.data);
+export const readStoreConfig = (data: string | undefined, env: Environment): StoreConfig => ({
+  dataDirectory: resolve(data ?? setting(env, 'WHETSTONE_DATA') ?? DEFAULTS.data),
+  databaseUrl: readDatabaseUrl(setting(env, 'WHETSTONE_DATABASE_URL')),
+  s3: readBlobsUrl(setting(env, 'WHETSTONE_BLOBS_URL')),
+});
+
+function readDatabaseUrl(text: string | null): string | null {
+  if (text === null || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text))) return text;
+  throw new AppError(
+    'invalid_request',
+    'WHETSTONE_DATABASE_URL must look like postgres://user:password@host:5432/database. Unset it for SQLite in the data directory.',
+  );
+}
 
 /** Set to nothing counts as not set. */
 const setting = (env: Environment, name: string): string | null => env[name]?.trim() || null;
-
-function refuse(env: Environment, name: string, what: string): void {
-  if (setting(env, name) === null) return;
-  throw new AppError('invalid_request', `${name} is set, but ${what} are not supported yet. Unset it.`);
-}
 
 function readInteger(name: string, text: string, min: number, max: number): number {
   const value = Number(text);

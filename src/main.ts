@@ -30,14 +30,13 @@ import { createModels } from '#services/models';
 import { createSampledTokens, recallTokens } from '#services/sampled-tokens';
 import { createTrainingJobs } from '#services/training-jobs';
 import { createUsage } from '#services/usage';
-import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import type { BlobStore } from '#storage/blobs';
-import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { openTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#training/rl-config';
 import type { ServerConfig } from './config.ts';
+import { openBlobs, openStorage } from './stores.ts';
 import { lockDataDirectory } from './data-lock.ts';
 import { VERSION } from './version.ts';
 
@@ -68,18 +67,22 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   await mkdir(config.dataDirectory, { recursive: true });
   const lock = await lockDataDirectory(config.dataDirectory);
   open.add(() => lock.release());
-  const storage = await openStorage(config.dataDirectory);
+  const storage = await openStorage(config, log);
   open.add(() => storage.close());
   const usage = createUsage({ storage: storage.usage, log });
   open.add(() => usage.close());
-  const blobs = await openBlobs(config, open);
+  const blobs = await openBlobs(config);
+  open.add(async () => blobs.close());
   const hosted = await Promise.all(config.models.map((name) => openHostedModel(name, config, blobs, log, open)));
   const [first, ...others] = unique(hosted);
   const baseModels = createBaseModels([first!.base, ...others.map(({ base }) => base)]);
   const trainers = new Map(hosted.map(({ base, trainer }) => [base.id, trainer]));
 
   const jobEvents = createJobEvents();
+  /** Rows in the data directory are ours alone; a Postgres may have other servers. */
+  const exclusive = config.databaseUrl === null;
   const runner = createJobRunner({
+    exclusive,
     storage,
     blobs,
     jobEvents,
@@ -145,7 +148,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     version: VERSION,
   });
 
-  await storage.idempotency.releaseAll(); // the data directory is ours alone: whoever held them is gone
+  if (exclusive) await storage.idempotency.releaseAll(); // whoever held them is gone
   await runner.start();
   open.add(() => runner.stop());
   const url = await listen(app, config.listen);
@@ -242,8 +245,6 @@ function faultsOf(id: string, engine: TrainingEngine): string[] {
   return ready ? [] : [`the trainer of ${id} is not ready: ${lastFailure ?? 'starting'}`];
 }
 
-const openStorage = (dataDirectory: string) => openSqliteStorage({ path: join(dataDirectory, 'whetstone.db') });
-
 async function listen(app: ReturnType<typeof createApp>, { host, port }: ServerConfig['listen']): Promise<string> {
   try {
     return await app.listen({ host, port });
@@ -269,26 +270,6 @@ async function drain(app: ReturnType<typeof createApp>, limitMs: number, log: Lo
 async function createFirstKey(apiKeys: ApiKeys, { bootstrapKey }: ServerConfig): Promise<string | null> {
   if (bootstrapKey !== null || (await apiKeys.list()).length > 0) return null;
   return (await apiKeys.create({ entity: DEFAULT_ENTITY, name: 'first start' })).secret;
-}
-
-/** For `whetstone keys`: works beside a running server. */
-export async function openKeyring(dataDirectory: string): Promise<{ apiKeys: ApiKeys; close(): Promise<void> }> {
-  const storage = await openStorage(dataDirectory);
-  return { apiKeys: createApiKeys(storage.apiKeys, systemClock, null), close: () => storage.close() };
-}
-
-/** Opening migrates. */
-export async function migrateDataDirectory(dataDirectory: string): Promise<void> {
-  await (await openStorage(dataDirectory)).close();
-}
-
-/** The S3 client is loaded where it is asked for: it is large. */
-async function openBlobs({ dataDirectory, s3 }: ServerConfig, open: Closers): Promise<BlobStore> {
-  if (!s3) return openFilesystemBlobs({ root: join(dataDirectory, 'blobs') });
-  const { openS3Blobs } = await import('#storage/blobs/s3');
-  const blobs = await openS3Blobs({ ...s3, cacheDirectory: join(dataDirectory, 'blob-copies') });
-  open.add(async () => blobs.close());
-  return blobs;
 }
 
 interface Closers {

@@ -15,12 +15,14 @@ export interface JobRunner {
 }
 
 export interface JobRunnerDeps extends AttemptDeps {
+  /** No other server runs jobs of this storage: those that were running when it starts are free. */
+  readonly exclusive: boolean;
   /** Null: this server does not host the base model (any more). */
   trainerOf(baseModel: string): Trainer | null;
 }
 
 /** A dead server's jobs are free after this; a live one renews three times as often. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 20_000;
 /** How long a job submitted through another process may wait for us to notice. */
 const POLL_MS = 1_000;
 /** Deaths of the training process in a row, without a new gradient step between. It restarts with growing delays itself. */
@@ -125,7 +127,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     async start() {
       await rm(deps.workDirectory, { recursive: true, force: true }); // what a crash left behind
       await mkdir(deps.workDirectory, { recursive: true });
-      await storage.jobs.releaseLeases(null); // one server, one runner: whoever held them is gone
+      if (deps.exclusive) await storage.jobs.releaseLeases(null); // whoever held them is gone
       loop = runJobs();
     },
     async stop() {

@@ -199,6 +199,7 @@ async function runUntilEnd(world: World, jobId: string, { lastCall = Infinity, f
     clock: systemClock,
     log: silentLog,
     workDirectory: join(work, createId()),
+    exclusive: true,
     saveEveryMs: 0,
     readSftLine,
     trainerOf: () => ({ engine: kill.wrap(tracked), encoder, preload: async () => {} }),

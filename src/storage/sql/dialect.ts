@@ -1,5 +1,5 @@
-// What databases disagree on, in one object; the queries ask it and are otherwise the same SQL everywhere. SQLite is the
-// only one so far (sqlite-dialect.ts).
+// What databases disagree on, in one object; the queries ask it and are otherwise the same SQL everywhere: sqlite-dialect.ts,
+// postgres-dialect.ts.
 import type { Dialect, RawBuilder } from 'kysely';
 
 export interface StorageDialect {

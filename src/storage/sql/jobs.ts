@@ -12,25 +12,26 @@ const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((status) => 
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   return {
     async create(job) {
-      const row = await db
-        .insertInto('training_jobs')
-        .values({
-          id: job.id,
-          ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from training_jobs)`,
-          type: job.type,
-          model_id: job.modelId,
-          entity: job.entity,
-          status: 'queued',
-          body_blob: job.bodyBlob,
-          attempt: 0,
-          cancel_requested: 0,
-          progress: 0,
-          skipped: '{}',
-          created_at_ms: job.createdAtMs,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return toTrainingJob(row);
+      const insert = (tx: Kysely<Tables>) =>
+        tx
+          .insertInto('training_jobs')
+          .values({
+            id: job.id,
+            ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from training_jobs)`,
+            type: job.type,
+            model_id: job.modelId,
+            entity: job.entity,
+            status: 'queued',
+            body_blob: job.bodyBlob,
+            attempt: 0,
+            cancel_requested: 0,
+            progress: 0,
+            skipped: '{}',
+            created_at_ms: job.createdAtMs,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      return toTrainingJob(await db.transaction().execute(insert)); // alone: the ordinal is read, then written
     },
 
     async find(id) {

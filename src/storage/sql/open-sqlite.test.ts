@@ -78,7 +78,7 @@ test('the log tells when a schema was brought up to date, and only then', async 
   const log = createRecordingLog();
   for (let i = 0; i < 2; i++) await (await openSqliteStorage({ path, log })).close();
   expect(log.lines).toEqual([
-    { level: 'info', event: 'schema.migrated', fields: { path, from: 0, to: SCHEMA_VERSION } },
+    { level: 'info', event: 'schema.migrated', fields: { place: path, from: 0, to: SCHEMA_VERSION } },
   ]);
 });
 

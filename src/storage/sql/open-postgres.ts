@@ -1,0 +1,31 @@
+// Storage in a Postgres database, which several servers may share. Opening brings its schema up to date.
+import { silentLog, type Log } from '#base/log';
+import { AppError } from '#domain/errors';
+import type { Storage } from '../storage.ts';
+import { createPostgresDialect } from './postgres-dialect.ts';
+import { openSqlStorage } from './sql-storage.ts';
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string;
+  readonly log?: Log;
+}
+
+/** Throws `invalid_request` where nobody answers, or the schema is of a newer whetstone. The password is in no message. */
+export async function openPostgresStorage({ url, log = silentLog }: PostgresOptions): Promise<Storage> {
+  const { host, pathname } = new URL(url);
+  const place = `postgres://${host}${pathname}`;
+  try {
+    return await openSqlStorage(createPostgresDialect(url), place, log);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError(
+      'invalid_request',
+      `Cannot open the database ${place}: ${reason}. Look at WHETSTONE_DATABASE_URL.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

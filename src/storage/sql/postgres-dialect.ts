@@ -1,0 +1,61 @@
+// Postgres through node-postgres. Transactions take one lock of the database when they begin, so that they run one after
+// another on all servers together, as SQLite's do: ours read first and write then. They are short.
+import { CompiledQuery, PostgresDialect, sql, type Driver } from 'kysely';
+import pg from 'pg';
+import type { StorageDialect } from './dialect.ts';
+
+const CONNECTIONS_MAX = 10;
+const CONNECT_MS_MAX = 5_000;
+/** Of one statement, waiting for the lock included. */
+const STATEMENT_MS_MAX = 30_000;
+/** Ours among the advisory locks of the database: "whet" in ASCII. */
+const LOCK = 0x77686574;
+
+export function createPostgresDialect(url: string): StorageDialect {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: CONNECTIONS_MAX,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    statement_timeout: STATEMENT_MS_MAX,
+    application_name: 'whetstone',
+    types,
+  });
+  pool.on('error', () => {}); // of an idle connection: the next query opens another, or says what is wrong
+  return {
+    kysely: new SerialPostgresDialect({ pool: withStorableText(pool) }),
+    skipLocked: sql`for update skip locked`,
+  };
+}
+
+class SerialPostgresDialect extends PostgresDialect {
+  override createDriver(): Driver {
+    const driver = super.createDriver();
+    const begin = driver.beginTransaction.bind(driver);
+    driver.beginTransaction = async (connection, settings) => {
+      await begin(connection, settings);
+      await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`));
+    };
+    return driver;
+  }
+}
+
+/** int8 and numeric, by their oids. */
+const NUMBERS = new Set([20, 1700]);
+
+/** As numbers: milliseconds and counts stay below 2^53. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
+};
+
+/** Postgres refuses U+0000 in texts; U+FFFD is stored instead, as in SQLite. */
+function withStorableText(pool: pg.Pool): pg.Pool {
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    client.query = ((text: unknown, values?: unknown, ...rest: unknown[]) =>
+      query(text, Array.isArray(values) ? values.map(storable) : values, ...rest)) as typeof client.query;
+  });
+  return pool;
+}
+
+const storable = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value);

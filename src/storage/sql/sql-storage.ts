@@ -1,0 +1,39 @@
+// A Storage over any database that has a StorageDialect: its schema brought up to date, its stores handed out.
+import { Kysely, sql } from 'kysely';
+import type { Log } from '#base/log';
+import type { Storage } from '../storage.ts';
+import { createApiKeyStore } from './api-keys.ts';
+import { createArtifactStore } from './artifacts.ts';
+import { createCheckpointStore } from './checkpoints.ts';
+import type { StorageDialect } from './dialect.ts';
+import { createEventStore } from './events.ts';
+import { createIdempotencyStore } from './idempotency.ts';
+import { createJobStore } from './jobs.ts';
+import { migrate } from './migrate.ts';
+import { createModelStore } from './models.ts';
+import type { Tables } from './rows.ts';
+import { createUsageStore } from './usage.ts';
+
+/** `place` is how log lines and errors name the database. */
+export async function openSqlStorage(dialect: StorageDialect, place: string, log: Log): Promise<Storage> {
+  const db = new Kysely<Tables>({ dialect: dialect.kysely });
+  try {
+    const { from, to } = await migrate(db, place);
+    if (from < to) log.info('schema.migrated', { place, from, to });
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return {
+    apiKeys: createApiKeyStore(db),
+    models: createModelStore(db),
+    checkpoints: createCheckpointStore(db),
+    jobs: createJobStore(db, dialect),
+    events: createEventStore(db),
+    artifacts: createArtifactStore(db),
+    idempotency: createIdempotencyStore(db),
+    usage: createUsageStore(db),
+    ping: async () => void (await sql`select 1`.execute(db)),
+    close: () => db.destroy(),
+  };
+}

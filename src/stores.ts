@@ -1,0 +1,37 @@
+// Where rows and blobs live, by the configuration: in the data directory, or in Postgres and an S3-compatible store. What is
+// large is loaded only where it is asked for.
+import { join } from 'node:path';
+import { systemClock } from '#base/clock';
+import type { Log } from '#base/log';
+import { createApiKeys, type ApiKeys } from '#services/api-keys';
+import type { BlobStore } from '#storage/blobs';
+import { openFilesystemBlobs } from '#storage/blobs/filesystem';
+import { openSqliteStorage } from '#storage/sql/open-sqlite';
+import type { Storage } from '#storage/storage';
+import type { StoreConfig } from './config.ts';
+
+export async function openStorage({ dataDirectory, databaseUrl }: StoreConfig, log: Log): Promise<Storage> {
+  if (databaseUrl === null) return openSqliteStorage({ path: join(dataDirectory, 'whetstone.db'), log });
+  const { openPostgresStorage } = await import('#storage/sql/open-postgres');
+  return openPostgresStorage({ url: databaseUrl, log });
+}
+
+export async function openBlobs({ dataDirectory, s3 }: StoreConfig): Promise<BlobStore & { close(): void }> {
+  if (!s3) return { ...(await openFilesystemBlobs({ root: join(dataDirectory, 'blobs') })), close: () => {} };
+  const { openS3Blobs } = await import('#storage/blobs/s3');
+  return openS3Blobs({ ...s3, cacheDirectory: join(dataDirectory, 'blob-copies') });
+}
+
+/** For `whetstone keys`, beside a server that may be running. */
+export async function openKeyring(
+  config: StoreConfig,
+  log: Log,
+): Promise<{ apiKeys: ApiKeys; close(): Promise<void> }> {
+  const storage = await openStorage(config, log);
+  return { apiKeys: createApiKeys(storage.apiKeys, systemClock, null), close: () => storage.close() };
+}
+
+/** Opening migrates. */
+export async function migrateStorage(config: StoreConfig, log: Log): Promise<void> {
+  await (await openStorage(config, log)).close();
+}

@@ -1,0 +1,114 @@
+// A Postgres of the tests' own, from the binaries of this machine, in a directory that goes with it. Null where there are none:
+// then WHETSTONE_REQUIRE_POSTGRES, which CI sets, makes that a failure.
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+export interface PostgresServer {
+  /** Of a new, empty database. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const START_MS_MAX = 30_000;
+
+/** Where Debian puts them, newest first; else the PATH. */
+async function findBinaries(): Promise<string | null> {
+  const root = '/usr/lib/postgresql';
+  const versions = await readdir(root).catch((): string[] => []);
+  for (const version of versions.sort((a, b) => Number(b) - Number(a))) {
+    const bin = join(root, version, 'bin');
+    if ((await readdir(bin).catch((): string[] => [])).includes('initdb')) return bin;
+  }
+  const found = await promisify(execFile)('which', ['initdb']).catch(() => null);
+  return found && join(found.stdout.trim(), '..');
+}
+
+export async function startPostgres(): Promise<PostgresServer | null> {
+  const bin = await findBinaries();
+  if (bin === null) {
+    if (process.env['WHETSTONE_REQUIRE_POSTGRES']) throw new Error('No Postgres here: install the package postgresql.');
+    console.log('The storage contract on Postgres is skipped: this machine has no initdb. Install postgresql.');
+    return null;
+  }
+  // Postgres refuses to run as root.
+  const user: { uid?: number; gid?: number } = process.getuid?.() === 0 ? idsOf('postgres') : {};
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-postgres-'));
+  if (user.uid !== undefined) await chown(directory, user.uid, user.gid!);
+  const data = join(directory, 'data');
+  await promisify(execFile)(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'whetstone', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
+    user,
+  );
+  const port = await freePort();
+  const settings = [
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    `unix_socket_directories=${directory}`,
+    '-c',
+    'fsync=off',
+  ];
+  const child = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+    stdio: 'ignore',
+    ...user,
+  });
+  const url = (database: string) => `postgres://whetstone@127.0.0.1:${port}/${database}`;
+  await untilReady(url('postgres'));
+  let databases = 0;
+  return {
+    async createDatabase() {
+      const name = `test_${databases++}`;
+      await query(url('postgres'), `create database ${name}`);
+      return url(name);
+    },
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGINT'); // fast: does not wait for connections
+      await exited;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function idsOf(name: string): { uid: number; gid: number } {
+  const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function query(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+async function untilReady(url: string): Promise<void> {
+  const deadline = Date.now() + START_MS_MAX;
+  for (;;) {
+    try {
+      return await query(url, 'select 1');
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await delay(50);
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

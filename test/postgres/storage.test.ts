@@ -1,0 +1,62 @@
+// The storage contract on a real Postgres, and what only several servers on one database can show.
+import { afterAll, describe, expect, test } from 'vitest';
+import { createId } from '#base/ids';
+import type { Storage } from '#storage/storage';
+import { openPostgresStorage } from '#storage/sql/open-postgres';
+import { addModel, storageContract } from '../contract/storage.ts';
+import { startPostgres } from './postgres-server.ts';
+
+const server = await startPostgres();
+const opened: Storage[] = [];
+afterAll(async () => {
+  for (const storage of opened) await storage.close();
+  await server?.stop();
+});
+
+async function open(url?: string): Promise<Storage> {
+  const storage = await openPostgresStorage({ url: url ?? (await server!.createDatabase()) });
+  opened.push(storage);
+  return storage;
+}
+
+describe.skipIf(!server)('Postgres', () => {
+  storageContract('postgres', () => open());
+
+  test('servers that start at once bring the schema up to date once', async () => {
+    const url = await server!.createDatabase();
+    const storages = await Promise.all(Array.from({ length: 4 }, () => open(url)));
+    for (const storage of storages) await storage.ping();
+  });
+
+  test('servers share jobs without claiming one twice, and number what they make without gaps or clashes', async () => {
+    const url = await server!.createDatabase();
+    const storages = await Promise.all(Array.from({ length: 3 }, () => open(url)));
+    const models = await Promise.all(Array.from({ length: 12 }, (_, i) => addModel(storages[i % 3]!)));
+    await Promise.all(
+      models.map(({ id: modelId }, i) =>
+        storages[i % 3]!.jobs.create({
+          id: createId(),
+          type: 'rl',
+          modelId,
+          entity: 'team',
+          bodyBlob: 'x',
+          createdAtMs: 1,
+        }),
+      ),
+    );
+    const claims = await Promise.all(
+      Array.from({ length: 24 }, (_, i) => storages[i % 3]!.jobs.claim(`worker-${i % 3}`, 10, 1_000)),
+    );
+    const ids = claims.flatMap((job) => (job ? [job.id] : []));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toHaveLength(12);
+  });
+
+  test('a database that does not answer is told without its password', async () => {
+    const nowhere = openPostgresStorage({ url: 'postgres://me:secret@127.0.0.1:9/db' });
+    await expect(nowhere).rejects.toThrow(
+      /^Cannot open the database postgres:\/\/127\.0\.0\.1:9\/db: .*WHETSTONE_DATABASE_URL/,
+    );
+    await expect(nowhere).rejects.not.toThrow('secret');
+  });
+});
