@@ -114,7 +114,6 @@ describe('paths', () => {
     { name: 'with a trailing slash as well', url: '/api/training/v1/chat/completions/', body: chat(), status: 200 },
     { name: 'a path that only begins like the base path is unknown', url: '/api/trainings/v1/health', status: 404 },
     { name: 'an unknown path is a 404 in both shapes', url: '/v2', status: 404, answer: { detail: containing('Not Found'), error: { code: 'not_found' } } },
-    { name: 'SFT jobs are not served yet', url: '/v1/preview/sft-training-jobs', body: {}, status: 404 },
     {
       name: 'a wrong method is a 405 that lists the right ones',
       method: 'PUT',
