@@ -6,7 +6,8 @@ import { Command } from 'commander';
 import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { ApiKeys } from '#services/api-keys';
-import { ApiError } from './client/client.ts';
+import { ArtifactFilesError } from './client/artifact-files.ts';
+import { ApiError, TrainingFailedError } from './client/client.ts';
 import { addArtifacts } from './commands/artifacts.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheckpoints } from './commands/checkpoints.ts';
@@ -175,6 +176,8 @@ function fail(error: unknown): never {
   if (error instanceof AppError) complain(`error: ${error.message}`);
   else if (error instanceof ApiError)
     complain(`error: ${error.message}${error.requestId ? ` (request ${error.requestId})` : ''}`);
+  else if (error instanceof TrainingFailedError || error instanceof ArtifactFilesError)
+    complain(`error: ${error.message}`);
   else if (error instanceof TypeError && error.message === 'fetch failed')
     complain('error: no server answers there. Start one with `whetstone serve`, or pass --url.');
   else complain(error instanceof Error ? (error.stack ?? error.message) : String(error));

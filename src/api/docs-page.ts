@@ -17,7 +17,7 @@ export function landingPage(version: string, baseModels: readonly string[]): str
   return html(
     'Whetstone',
     `<h1>Whetstone</h1>
-<p>Chat with a model, train it by reinforcement learning, chat with what came out. Version ${escape(version)}.</p>
+<p>Chat with a model, train it by reinforcement learning or on examples, chat with what came out. Version ${escape(version)}.</p>
 <p>Base models here:</p><ul>${models}</ul>
 <pre>curl $URL/v1/chat/completions -H "Authorization: Bearer $WHETSTONE_API_KEY" \\
   -H "Content-Type: application/json" \\
@@ -48,7 +48,7 @@ ${sections.join('')}`,
 function describe(path: string, method: string, operation: Operation): string {
   const parameters = operation.parameters.map(
     ({ name, in: place, required, description }) =>
-      `<li><code>${escape(name)}</code> <span class="muted">${place}${required ? ', required' : ''}</span> ${escape(description ?? '')}</li>`,
+      `<li><code>${escape(name)}</code> <span class="muted">${place}${required ? ', required' : ''}</span> ${prose(description ?? '')}</li>`,
   );
   const body = operation.requestBody as { content?: { 'application/json'?: { schema?: unknown } } } | undefined;
   const answer = operation.responses['200'] as { content?: Record<string, { schema?: unknown }> } | undefined;
@@ -56,11 +56,14 @@ function describe(path: string, method: string, operation: Operation): string {
     ([type, { schema }]) => `<p>200 <code>${escape(type)}</code></p>${schema ? json(schema) : ''}`,
   );
   const failures = Object.keys(operation.responses).filter((status) => status !== '200');
-  return `<details><summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code>${operation.security.length === 0 ? ' <span class="muted">public</span>' : ''}<br>${escape(operation.summary)}</summary>
+  return `<details><summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code>${operation.security.length === 0 ? ' <span class="muted">public</span>' : ''}<br>${prose(operation.summary)}</summary>
 ${parameters.length > 0 ? `<ul>${parameters.join('')}</ul>` : ''}
 ${body ? `<p>Body</p>${json(body.content?.['application/json']?.schema)}` : ''}
 ${answers.join('')}<p class="muted">Failures: ${failures.join(', ')}</p></details>`;
 }
+
+/** `code` in backticks, as the descriptions have it. */
+const prose = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 const json = (value: unknown): string => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
 

@@ -39,7 +39,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
     info: {
       title: 'Whetstone',
       version,
-      description: `Chat completions, RL training of LoRA adapters, and a checkpoint per job. Every path also works with a trailing slash.`,
+      description: `Chat completions, RL and SFT training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash.`,
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     paths,
@@ -64,11 +64,7 @@ function operation(endpoint: Endpoint): Operation {
     summary,
     security: access === 'key' ? [{ apiKey: [] }] : [],
     parameters: parameters(endpoint),
-    ...(bodySchema
-      ? {
-          requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(bodySchema, 'input') } } },
-        }
-      : {}),
+    ...requestBody(endpoint),
     responses: {
       '200': {
         description: 'Success',
@@ -77,6 +73,17 @@ function operation(endpoint: Endpoint): Operation {
       },
       ...Object.fromEntries([...new Set(failures)].sort().map((status) => [String(status), failure(status)])),
     },
+  };
+}
+
+function requestBody({ bodySchema, bodySize }: Endpoint): Pick<Operation, 'requestBody'> {
+  if (bodySize === 'file') {
+    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    return { requestBody: { required: true, content } };
+  }
+  if (!bodySchema) return {};
+  return {
+    requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(bodySchema, 'input') } } },
   };
 }
 

@@ -8,6 +8,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Artifact, ArtifactManifest, Client } from './client.ts';
 
+/** What is wrong with files on this machine, or with what arrived. */
+export class ArtifactFilesError extends Error {
+  override readonly name = 'ArtifactFilesError';
+}
+
 export interface PushOptions extends Omit<ArtifactManifest, 'files'> {
   readonly onFile?: (path: string, state: 'sent' | 'there') => void;
 }
@@ -21,7 +26,7 @@ export async function pushArtifact(
 ): Promise<Artifact> {
   const local = (await stat(source)).isDirectory() ? await walk(source) : [basename(source)];
   const root = local.length === 1 && local[0] === basename(source) ? dirname(source) : source;
-  if (local.length === 0) throw new Error(`${source} has no files.`);
+  if (local.length === 0) throw new ArtifactFilesError(`${source} has no files.`);
   const files: { path: string; sha256: string }[] = [];
   for (const path of local) files.push({ path, sha256: await hashOf(join(root, path)) });
   const manifest: ArtifactManifest = { ...about, files };
@@ -38,7 +43,8 @@ export async function pushArtifact(
     }
     committed = await client.commitArtifact(name, manifest);
   }
-  if ('missing' in committed) throw new Error(`The server lost files of ${name} that were just sent. Push again.`);
+  if ('missing' in committed)
+    throw new ArtifactFilesError(`The server lost files of ${name} that were just sent. Push again.`);
   return committed;
 }
 
@@ -66,7 +72,7 @@ export async function pullArtifact(
     try {
       const content = await client.downloadArtifactFile(fixed, path, AbortSignal.timeout(UPLOAD_MS_MAX));
       await pipeline(Readable.fromWeb(content), createWriteStream(unfinished));
-      if ((await hashOf(unfinished)) !== sha256) throw new Error(`${path} arrived damaged. Pull again.`);
+      if ((await hashOf(unfinished)) !== sha256) throw new ArtifactFilesError(`${path} arrived damaged. Pull again.`);
       await rename(unfinished, target);
     } finally {
       await rm(unfinished, { force: true });
@@ -79,7 +85,7 @@ export async function pullArtifact(
 /** A server is not trusted with paths outside of the directory. */
 function checkedPath(path: string): string {
   if (path.split(/[/\\]/).some((segment) => segment === '' || segment === '..') || /^[a-z]:/i.test(path))
-    throw new Error(`The file ${JSON.stringify(path)} would lie outside of the directory.`);
+    throw new ArtifactFilesError(`The file ${JSON.stringify(path)} would lie outside of the directory.`);
   return path;
 }
 
@@ -88,7 +94,8 @@ async function refuseLinks(directory: string, path: string): Promise<void> {
   for (const segment of path.split('/')) {
     at = join(at, segment);
     const found = await lstat(at).catch(() => null);
-    if (found?.isSymbolicLink()) throw new Error(`${at} is a symbolic link: nothing is written through it. Remove it.`);
+    if (found?.isSymbolicLink())
+      throw new ArtifactFilesError(`${at} is a symbolic link: nothing is written through it. Remove it.`);
   }
 }
 
@@ -98,7 +105,7 @@ async function walk(directory: string, prefix = ''): Promise<string[]> {
   const nested = entries.map(async (entry) => {
     const path = `${prefix}${entry.name}`;
     if (entry.isSymbolicLink())
-      throw new Error(`${join(directory, entry.name)} is a symbolic link. Push what it leads to.`);
+      throw new ArtifactFilesError(`${join(directory, entry.name)} is a symbolic link. Push what it leads to.`);
     if (entry.isDirectory()) return walk(join(directory, entry.name), `${path}/`);
     return entry.isFile() ? [path] : [];
   });

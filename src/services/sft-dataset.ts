@@ -54,10 +54,10 @@ export async function readDataset(
   }
   if (bad > 0) {
     const more = bad > problems.length ? `\n… and ${bad - problems.length} more.` : '';
-    const lines = bad === 1 ? 'A line' : `${bad} lines`;
+    const lines = bad === 1 ? '1 line' : `${bad} lines`;
     throw new AppError(
       'invalid_training_data',
-      `${lines} of ${name} cannot be trained on. Correct them and upload a new version.\n${problems.join('\n')}${more}`,
+      `${lines} of ${name} cannot be trained on. Nothing was trained: upload a corrected version.\n${problems.join('\n')}${more}`,
     );
   }
   if (rows.length === 0) throw new AppError('invalid_training_data', `${name} has no rows in ${path}.`);

@@ -24,7 +24,11 @@ export async function planSftWork(context: WorkContext, readLine: ReadSftLine): 
     async measure(session, lastStep) {
       const loss = session ? await evaluateSft(session, plan.validation) : NaN;
       const logged = plan.config.logsMetrics ? Object.entries(lastStep).map(([name, x]) => [`sft/${name}`, x]) : [];
-      return finiteOnly({ 'val/loss': loss, ...(Object.fromEntries(logged) as Record<string, number>) });
+      return finiteOnly({
+        'train/loss': lastStep['loss'] ?? NaN,
+        'val/loss': loss,
+        ...(Object.fromEntries(logged) as Record<string, number>),
+      });
     },
   };
 }
