@@ -44,6 +44,8 @@ export interface Artifacts {
   /** Throws `artifact_conflict` where a model has the name. */
   commit(caller: Caller, name: ArtifactName, manifest: Manifest): Promise<Committed>;
   get(caller: Caller, named: NamedVersion): Promise<OpenArtifact>;
+  /** Of stored versions; null where there is none. */
+  find(caller: Caller, named: NamedVersion): Promise<ArtifactVersion | null>;
   list(caller: Caller, filter: Omit<ArtifactFilter, 'entity'>, page: Page): Promise<Listing<ArtifactVersion>>;
   setAliases(caller: Caller, named: NamedVersion, aliases: readonly string[]): Promise<ArtifactVersion>;
   /** Without a version: all of them. Gives how many. */
@@ -175,6 +177,11 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax }: Ar
       const checkpoint = await findCheckpointArtifact({ storage, blobs }, named);
       if (checkpoint) return checkpoint;
       throw notFound(named);
+    },
+
+    async find(caller, named) {
+      refuseOthers(caller, named);
+      return storage.artifacts.find(named, selectorOf(named.version));
     },
 
     list: (caller, filter, page) => storage.artifacts.list({ ...filter, entity: caller.entity }, page),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asOwner, BASE, FILE_BYTES_MAX, openTestServer, send, type TestServer } from './test-server.ts';
+import { asOwner, BASE, containing, FILE_BYTES_MAX, openTestServer, send, type TestServer } from './test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -96,6 +96,13 @@ describe('a file', () => {
   });
 });
 
+test('a file may name the version that it will be, or an alias', async () => {
+  expect((await put(`${ROOT}/numbered:v0/a`, '0')).json()).toMatchObject({ version: 'v0', aliases: [] });
+  expect((await put(`${ROOT}/numbered:v1/a`, '1')).json()).toMatchObject({ version: 'v1' });
+  expect((await put(`${ROOT}/numbered:latest/a`, '2')).json()).toMatchObject({ version: 'v2', aliases: [] });
+  expect((await put(`${ROOT}/numbered:best/a`, '3')).json()).toMatchObject({ version: 'v3', aliases: ['best'] });
+});
+
 describe('several files', () => {
   test('become one version by a manifest, which names those that are not there yet', async () => {
     const [a, b] = [await draft('many', 'a.txt', 'A'), { path: 'deep/b.txt', sha256: hashOf('B') }];
@@ -138,6 +145,7 @@ describe('a version', () => {
     await put(`${ROOT}/fixed/a`, '0');
     await put(`${ROOT}/fixed/a`, '1');
     expect((await put(`${ROOT}/fixed:v0/b`, 'more')).statusCode).toBe(409);
+    expect((await put(`${ROOT}/fixed:v7/b`, 'more')).json()).toMatchObject({ detail: containing('is v2') });
     const setAliases = (version: string) =>
       send(server, { method: 'PUT', url: `${ROOT}/fixed:${version}`, body: { aliases: ['prod'] } });
     expect((await setAliases('v0')).json()).toMatchObject({ version: 'v0', aliases: ['prod'] });

@@ -9,7 +9,7 @@ import type { Committed } from '#services/artifacts';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import {
-  artifactResponse, artifactSegment, deletedArtifacts, filePath, fileQuery, manifest, missingFiles, newAliases,
+  alias, artifactResponse, artifactSegment, deletedArtifacts, filePath, fileQuery, manifest, missingFiles, newAliases,
   toArtifactResponse, uploadedFile,
 } from '../schema/artifact.ts'; // prettier-ignore
 import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
@@ -94,7 +94,8 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       method: 'PUT',
       path: `${BASE}/{path*}`,
       tag: 'Artifacts',
-      summary: 'Store a file: under `name` as a version of its own, under `name:draft` for a manifest to come',
+      summary:
+        'Store a file: under `name`, `name:alias` or `name:vN` (the next) as a version of its own, under `name:draft` for a manifest to come',
       access: 'key',
       errors: [404, 409, 413],
       bodySize: 'file',
@@ -103,16 +104,11 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       async handle({ caller, params, query, request, reply }) {
         const name = named(caller, params);
         const path = parse(filePath, params.path, 'path');
-        if (name.version !== null && name.version !== DRAFT) {
-          throw new AppError(
-            'artifact_conflict',
-            `Versions never change. PUT the file to ${name.name}/${path} to make a new one, or to ${name.name}:draft/${path} and then a manifest.`,
-          );
-        }
+        const own = await aliasOfNew(artifacts, caller, name);
         const bytes = (request.body as Readable | undefined) ?? Readable.from([]);
         const stored = await artifacts.upload(caller, checked(name), bytes, query.sha256 ?? null);
         if (name.version === DRAFT) return { path, size_bytes: stored.sizeBytes, sha256: stored.sha256 };
-        const aliases = query.alias === undefined ? [] : [query.alias];
+        const aliases = [query.alias, own].filter((alias) => alias !== undefined && alias !== null);
         const files = [{ path, sha256: stored.sha256 }];
         const committed = await artifacts.commit(caller, name, { type: query.type, metadata: {}, aliases, files });
         reply.code(committed.outcome === 'created' ? 201 : 200);
@@ -151,6 +147,25 @@ function named(caller: Caller, params: Readonly<Record<string, string>>): NamedV
   const name = parseArtifactName(text);
   if (name) return name;
   throw new AppError('artifact_not_found', `${text} is not a name of an artifact: entity/project/name[:version].`);
+}
+
+/** What a new version is called beside its number. Throws `artifact_conflict` where the name is a version's that is there. */
+async function aliasOfNew(
+  artifacts: ApiServices['artifacts'],
+  caller: Caller,
+  name: NamedVersion,
+): Promise<string | null> {
+  const { version } = name;
+  if (version === null || version === DRAFT || version === 'latest') return null;
+  const number = /^v(\d+)$/.exec(version)?.[1];
+  if (number === undefined) return parse(alias, version, 'path');
+  const latest = await artifacts.find(caller, { ...name, version: null });
+  const next = (latest?.version ?? -1) + 1;
+  if (Number(number) === next) return null;
+  throw new AppError(
+    'artifact_conflict',
+    `Versions never change, and the next of ${name.name} is v${next}. PUT the file there, or without a version.`,
+  );
 }
 
 /** New names are stricter than those of models, which can be read here too. */

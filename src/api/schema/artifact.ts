@@ -24,7 +24,7 @@ export const artifactSegment = z.string().superRefine((text, ctx) => {
     );
 });
 
-const alias = z.string().superRefine((text, ctx) => {
+export const alias = z.string().superRefine((text, ctx) => {
   if (!isAlias(text))
     complain(
       ctx,
