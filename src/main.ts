@@ -40,6 +40,9 @@ import { openBlobs, openStorage } from './stores.ts';
 import { lockDataDirectory } from './data-lock.ts';
 import { VERSION } from './version.ts';
 
+/** Between looks for uploads that nobody made a version of. */
+const CLEAN_UP_MS = 60 * 60 * 1000;
+
 const STARTER_DIRECTORY = fileURLToPath(new URL('../models/starter', import.meta.url));
 
 export interface RunningServer {
@@ -103,7 +106,10 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     deadlineMs: config.healthDeadlineMs,
   });
   const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: config.artifactBytesMax });
-  await artifacts.cleanUp();
+  const cleanUp = () => artifacts.cleanUp().catch((err: unknown) => log.warn('artifacts.not_cleaned', { err }));
+  await cleanUp();
+  const cleaning = setInterval(() => void cleanUp(), CLEAN_UP_MS);
+  open.add(async () => clearInterval(cleaning));
   const sampledTokens = createSampledTokens();
   const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
   if (sandbox) open.add(() => sandbox.close());

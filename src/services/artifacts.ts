@@ -97,8 +97,8 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax }: Ar
     );
   }
 
-  async function removeUnused(usedBeforeMs: number): Promise<void> {
-    const unused = await storage.artifacts.removeUnused(usedBeforeMs);
+  async function removeUnused(...what: Parameters<Storage['artifacts']['removeUnused']>): Promise<void> {
+    const unused = await storage.artifacts.removeUnused(...what);
     for (const blob of unused) await blobs.delete(blob);
     if (unused.length > 0) log.info('artifacts.cleaned', { blobs: unused.length });
   }
@@ -197,10 +197,11 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax }: Ar
       let deleted = 0;
       for (let next: ArtifactVersion | null = first; next;) {
         if (await storage.artifacts.delete(next.id)) deleted++;
+        const sha256 = unique(next.files.map((file) => file.sha256));
+        await removeUnused(clock.now() - GRACE_MS, { entity: caller.entity, sha256 });
         next = named.version === null ? await storage.artifacts.find(named, null) : null;
       }
       log.info('artifact.deleted', { project: named.project, name: named.name, versions: deleted });
-      await removeUnused(clock.now() - GRACE_MS);
       return deleted;
     },
 

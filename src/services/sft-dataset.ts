@@ -1,5 +1,6 @@
 // Training data of an SFT job: which file of an artifact it is, and its rows. All of it is read before training starts, so
 // that bad data is reported as a whole, line by line, and nothing is half trained.
+import { createBreather } from '#base/breather';
 import type { ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
 import type { DatasetVersion, ReadSftRow, SftRow } from '#domain/sft';
@@ -43,10 +44,12 @@ export async function readDataset(
   if (!bytes) throw new AppError('artifact_not_found', `The training data ${name} was deleted before it was read.`);
   const rows: SftRow[] = [];
   const problems: string[] = [];
+  const breathe = createBreather();
   let line = 0;
   let bad = 0;
   for await (const text of splitLines(bytes)) {
     line++;
+    await breathe();
     const read = readText(text, line, readLine);
     if (read === null) continue;
     if ('row' in read) rows.push(read.row);

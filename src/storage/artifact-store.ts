@@ -22,8 +22,14 @@ export interface ArtifactStore {
   /** Marks it as used, so that no clean-up takes it before a version refers to it. Null when there is none. */
   touchContent(entity: string, sha256: string, usedAtMs: number): Promise<ArtifactContent | null>;
   findContent(entity: string, sha256: string): Promise<ArtifactContent | null>;
-  /** Contents that no version refers to and that were last used before then. Gives their blobs, which are the caller's to delete. */
-  removeUnused(usedBeforeMs: number): Promise<readonly string[]>;
+  /**
+   * Contents that no version refers to and that were last used before then; of all, or of those that an entity names. Gives
+   * their blobs, which are the caller's to delete.
+   */
+  removeUnused(
+    usedBeforeMs: number,
+    only?: { readonly entity: string; readonly sha256: readonly string[] },
+  ): Promise<readonly string[]>;
 
   /** The next version; or the latest, where it has the same digest or id. The aliases then name it and nothing else. */
   create(artifact: NewArtifact, aliases: readonly string[]): Promise<CreateOutcome>;

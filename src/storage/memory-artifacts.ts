@@ -51,10 +51,11 @@ export function createMemoryArtifacts(): ArtifactStore {
       const known = contentOf(entity, sha256);
       return known && publicContent(known);
     },
-    async removeUnused(usedBeforeMs) {
+    async removeUnused(usedBeforeMs, only) {
       const unused = contents.filter(
         ({ entity, sha256, usedAtMs }) =>
           usedAtMs < usedBeforeMs &&
+          (!only || (only.entity === entity && only.sha256.includes(sha256))) &&
           !versions.some((v) => v.entity === entity && v.files.some((file) => file.sha256 === sha256)),
       );
       contents = contents.filter((content) => !unused.includes(content));

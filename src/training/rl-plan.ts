@@ -1,6 +1,7 @@
 // An RL job's groups → the rows to train on, and an account of everything that is not trained. Reads the groups once, one
 // at a time; the same groups and seed give the same plan, which is what lets a job be replayed after a crash.
 import { createHash } from 'node:crypto';
+import { createBreather } from '#base/breather';
 import { createRandom } from '#base/random';
 import type { Skipped } from '#domain/training-job';
 import type { RlConfigInput, Trajectory, TrajectoryGroup } from '#domain/trajectory';
@@ -49,6 +50,7 @@ export async function planRlJob(
 ): Promise<RlPlan> {
   const config = resolveRlConfig(input);
   const skips = createSkipCount();
+  const breathe = createBreather();
   const rewards: GroupRewards[] = [];
   const rollouts: Rollout[] = [];
   for await (const group of groups) {
@@ -56,13 +58,14 @@ export async function planRlJob(
     skips.add('exceptions', group.exceptionCount);
     const [advantages] = groupAdvantages([group.trajectories.map(({ reward }) => reward)], config.scaleRewards);
     const allEqual = advantages!.every((advantage) => advantage === 0);
-    group.trajectories.forEach((trajectory, t) => {
+    for (const [t, trajectory] of group.trajectories.entries()) {
       const advantage = advantages![t]!;
       const read = readTrajectory(trajectory, encoder, config, budget.contextLength);
       if (typeof read === 'string') skips.add(read);
       else if (advantage === 0) skips.add(allEqual ? 'equal_rewards' : 'zero_advantage');
       else rollouts.push({ group: number, advantage, sequences: read });
-    });
+      await breathe();
+    }
   }
 
   const weighed = weigh(rollouts, config.advantageBalance);

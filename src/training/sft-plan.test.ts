@@ -79,3 +79,24 @@ test('a batch that is larger than a row of the trainer becomes several', async (
   expect(planned.batches[0]!.rows.length).toBeGreaterThan(2);
   for (const { row } of planned.batches[0]!.rows) expect(row.tokens.length).toBeLessThanOrEqual(40);
 });
+
+test('a long plan lets others go on meanwhile', async () => {
+  let turns = 0;
+  let ended = false;
+  const count = () => void (ended || (turns++, setImmediate(count)));
+  count();
+  const slow: ConversationEncoder = {
+    ...encoder,
+    encode(text) {
+      for (const untilMs = performance.now() + 2; performance.now() < untilMs;); // work
+      return encoder.encode(text);
+    },
+  };
+  await planSftJob(
+    Array.from({ length: 40 }, () => row('a')),
+    {},
+    { encoder: slow, budget },
+  );
+  ended = true;
+  expect(turns).toBeGreaterThan(3);
+});

@@ -1,5 +1,6 @@
 // An SFT job's rows → batches of packed rows, in the order of the file, and an account of what is not trained. The same rows
 // give the same plan, which is what lets a job be replayed after a crash.
+import { createBreather } from '#base/breather';
 import { AppError } from '#domain/errors';
 import type { SftConfigInput, SftRow } from '#domain/sft';
 import type { Skipped } from '#domain/training-job';
@@ -45,6 +46,7 @@ export async function planSftJob(
   const config = resolveSftConfig(input);
   const lengthMax = Math.min(budget.contextLength, budget.rowLengthMax);
   const skips = createSkipCount();
+  const breathe = createBreather();
   const read: (readonly TokenSequence[])[] = []; // by row; empty: not trained
   for await (const row of rows) {
     const sequences = tokenizeRow(row, encoder, config);
@@ -52,6 +54,7 @@ export async function planSftJob(
     if (tooLong) skips.add('too_long');
     else if (sequences.length === 0) skips.add('no_trainable_tokens');
     read.push(tooLong ? [] : sequences);
+    await breathe();
   }
   const trained = read.slice(0, read.length - Math.floor(read.length * config.validationSplit));
   const held = read.slice(trained.length).flat();
@@ -67,11 +70,15 @@ export async function planSftJob(
     ),
     trainedTokens: sequences.reduce((sum, sequence) => sum + trainedCount(sequence), 0),
   });
+  const batches: SftBatch[] = [];
+  for (const [i, sequences] of chunks.entries()) {
+    const batch = { ...pack(sequences), learningRate: rates[i]! };
+    if (batch.trainedTokens > 0) batches.push(batch);
+    await breathe();
+  }
   return {
     config,
-    batches: chunks
-      .map((sequences, i) => ({ ...pack(sequences), learningRate: rates[i]! }))
-      .filter(({ trainedTokens }) => trainedTokens > 0),
+    batches,
     validation: pack(held),
     skipped: skips.counts(),
     counts: {

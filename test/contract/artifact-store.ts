@@ -98,7 +98,10 @@ export function artifactContract(open: () => Promise<Storage>): void {
     expect(await artifacts.removeUnused(8)).toEqual([z.blob]);
     expect(await artifacts.delete(artifact.id)).toBe(true);
     expect(await artifacts.delete(artifact.id)).toBe(false);
-    expect(await artifacts.removeUnused(8)).toHaveLength(2);
+    expect(await artifacts.removeUnused(8, { entity: 'others', sha256: ['x', 'y'] })).toEqual([]);
+    expect(await artifacts.removeUnused(8, { entity: 'team', sha256: [] })).toEqual([]);
+    expect(await artifacts.removeUnused(8, { entity: 'team', sha256: ['x'] })).toHaveLength(1);
+    expect(await artifacts.removeUnused(8)).toHaveLength(1);
     expect(await artifacts.findContent('team', 'x')).toBeNull();
     await artifacts.addContent(content('x'), 9); // and may come back
   });

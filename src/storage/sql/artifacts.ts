@@ -53,9 +53,10 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
 
     findContent: (entity, sha256) => findContent(db, entity, sha256),
 
-    removeUnused(usedBeforeMs) {
+    async removeUnused(usedBeforeMs, only) {
+      if (only?.sha256.length === 0) return [];
       return db.transaction().execute(async (tx) => {
-        const unused = await tx
+        let query = tx
           .deleteFrom('artifact_contents')
           .where('used_at_ms', '<', usedBeforeMs)
           .where((where) =>
@@ -69,8 +70,9 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
               ),
             ),
           )
-          .returning('blob')
-          .execute();
+          .returning('blob');
+        if (only) query = query.where('entity', '=', only.entity).where('sha256', 'in', only.sha256);
+        const unused = await query.execute();
         return unused.map(({ blob }) => blob).sort();
       });
     },
