@@ -50,7 +50,10 @@ function describe(path: string, method: string, operation: Operation): string {
     ({ name, in: place, required, description }) =>
       `<li><code>${escape(name)}</code> <span class="muted">${place}${required ? ', required' : ''}</span> ${prose(description ?? '')}</li>`,
   );
-  const body = operation.requestBody as { content?: { 'application/json'?: { schema?: unknown } } } | undefined;
+  const body = operation.requestBody as { content?: Record<string, { schema?: unknown }> } | undefined;
+  const bodies = Object.entries(body?.content ?? {}).map(
+    ([type, { schema }]) => `<p>Body <code>${escape(type)}</code></p>${json(schema)}`,
+  );
   const answer = operation.responses['200'] as { content?: Record<string, { schema?: unknown }> } | undefined;
   const answers = Object.entries(answer?.content ?? {}).map(
     ([type, { schema }]) => `<p>200 <code>${escape(type)}</code></p>${schema ? json(schema) : ''}`,
@@ -58,7 +61,7 @@ function describe(path: string, method: string, operation: Operation): string {
   const failures = Object.keys(operation.responses).filter((status) => status !== '200');
   return `<details><summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code>${operation.security.length === 0 ? ' <span class="muted">public</span>' : ''}<br>${prose(operation.summary)}</summary>
 ${parameters.length > 0 ? `<ul>${parameters.join('')}</ul>` : ''}
-${body ? `<p>Body</p>${json(body.content?.['application/json']?.schema)}` : ''}
+${bodies.join('')}
 ${answers.join('')}<p class="muted">Failures: ${failures.join(', ')}</p></details>`;
 }
 
