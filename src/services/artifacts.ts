@@ -11,6 +11,7 @@ import type { Listing, Page } from '#domain/page';
 import type { ArtifactFilter } from '#storage/artifact-store';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
+import { openArtifactFile, type OpenFile } from './artifact-content.ts';
 import { selectorOf, type NamedVersion } from './artifact-name.ts';
 import { findCheckpointArtifact } from './checkpoint-artifact.ts';
 
@@ -29,7 +30,7 @@ export type Committed =
 export interface OpenArtifact {
   readonly artifact: ArtifactVersion;
   /** Throws `artifact_not_found`. */
-  open(path: string): Promise<{ file: ArtifactFile; content: AsyncIterable<Uint8Array> }>;
+  open(path: string): Promise<OpenFile>;
 }
 
 /** All throw `artifact_not_found` for what is not there or another entity's. */
@@ -86,10 +87,8 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax }: Ar
   }
 
   async function read(artifact: ArtifactVersion, path: string) {
-    const file = artifact.files.find((each) => each.path === path);
-    const content = file && (await storage.artifacts.findContent(artifact.entity, file.sha256));
-    const bytes = content && (await blobs.stream(content.blob));
-    if (file && bytes) return { file, content: bytes };
+    const opened = await openArtifactFile({ storage, blobs }, artifact, path);
+    if (opened) return opened;
     const paths = artifact.files.map((each) => each.path).slice(0, 10);
     throw new AppError(
       'artifact_not_found',

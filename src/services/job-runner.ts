@@ -86,8 +86,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         `This server does not host the base model ${model.baseModel}. Start it with --model ${model.baseModel}.`,
       );
     }
-    const saved = await findProgress(blobs, job.id);
-    if (job.attempt - (saved?.attempt ?? 0) > ATTEMPTS_MAX) {
+    if (job.attempt > ATTEMPTS_MAX && job.attempt - (await lastSaved(job)) > ATTEMPTS_MAX) {
       throw new AppError(
         'engine_failed',
         `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job, before anything new was saved.`,
@@ -108,6 +107,9 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       }
     }
   }
+
+  /** The attempt that saved something last; 0: none did. */
+  const lastSaved = async (job: TrainingJob): Promise<number> => (await findProgress(blobs, job.id))?.attempt ?? 0;
 
   async function close(job: TrainingJob, status: 'failed' | 'cancelled', message: string): Promise<void> {
     const ordinal = await storage.events.count(job.id);

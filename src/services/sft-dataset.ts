@@ -6,6 +6,7 @@ import { AppError } from '#domain/errors';
 import type { DatasetVersion, ReadSftRow, SftRow } from '#domain/sft';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
+import { openArtifactFile } from './artifact-content.ts';
 import { splitLines } from './lines.ts';
 
 /** Reads one line; its wire form is the API's business. */
@@ -38,16 +39,14 @@ export async function readDataset(
   const { entity, version, path } = dataset;
   const name = `${entity}/${dataset.project}/${dataset.name}:v${version}`;
   const artifact = await storage.artifacts.find(dataset, { version });
-  const file = artifact?.files.find((each) => each.path === path);
-  const content = file && (await storage.artifacts.findContent(entity, file.sha256));
-  const bytes = content && (await blobs.stream(content.blob));
-  if (!bytes) throw new AppError('artifact_not_found', `The training data ${name} was deleted before it was read.`);
+  const opened = artifact && (await openArtifactFile({ storage, blobs }, artifact, path));
+  if (!opened) throw new AppError('artifact_not_found', `The training data ${name} was deleted before it was read.`);
   const rows: SftRow[] = [];
   const problems: string[] = [];
   const breathe = createBreather();
   let line = 0;
   let bad = 0;
-  for await (const text of splitLines(bytes)) {
+  for await (const text of splitLines(opened.content)) {
     line++;
     await breathe();
     const read = readText(text, line, readLine);

@@ -1,10 +1,10 @@
 // A whole server as a user runs it, whose processes can be killed one by one and which starts again on the same port.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '#client/client';
+import { freePort } from '../free-port.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const API_KEY = 'wk-crash-test';
@@ -71,12 +71,4 @@ function findEngine(serverPid: number, role: string): number | null {
     if (Number(parent) === serverPid && !state!.startsWith('Z') && args.at(-1) === role) return Number(pid);
   }
   return null;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
