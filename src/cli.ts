@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
-import type { ApiKeys } from '#services/api-keys';
 import { ArtifactFilesError } from './client/artifact-files.ts';
 import { ApiError, TrainingFailedError } from './client/client.ts';
 import { addArtifacts } from './commands/artifacts.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheckpoints } from './commands/checkpoints.ts';
+import { addKeys, addLimits } from './commands/keys.ts';
+import type { Local } from './commands/local.ts';
 import { addModels } from './commands/models.ts';
 import { createRemote, say } from './commands/remote.ts';
 import { addTrain } from './commands/train.ts';
@@ -118,52 +119,12 @@ program
     say(`The database of ${config.dataDirectory} is up to date.`);
   });
 
-const keys = program.command('keys').description('make and revoke API keys, in the data directory of a server');
-const dataOption = ['--data <directory>', `default ${DEFAULTS.data}, env WHETSTONE_DATA`] as const;
-
-keys
-  .command('create')
-  .description('make a key and print it; it is shown only now')
-  .option('--entity <name>', 'whose models and jobs the key sees', 'default')
-  .option('--name <text>', 'to recognise it in the list', 'cli')
-  .option(...dataOption)
-  .action(async ({ entity, name, data }: { entity: string; name: string; data?: string }) => {
-    await withKeyring(data, async (keyring) => say((await keyring.create({ entity, name })).secret));
-  });
-
-keys
-  .command('list')
-  .description('list keys')
-  .option(...dataOption)
-  .action(async ({ data }: { data?: string }) => {
-    await withKeyring(data, async (keyring) => {
-      for (const key of await keyring.list()) {
-        const state = key.revokedAtMs === null ? '' : `  revoked ${new Date(key.revokedAtMs).toISOString()}`;
-        say(`${key.id}  ${key.entity}  ${key.name}  made ${new Date(key.createdAtMs).toISOString()}${state}`);
-      }
-    });
-  });
-
-keys
-  .command('revoke <id>')
-  .description('revoke a key at once; the id is in `keys list`')
-  .option(...dataOption)
-  .action(async (id: string, { data }: { data?: string }) => {
-    await withKeyring(data, async (keyring) => {
-      const outcome = await keyring.revoke(id);
-      if (outcome === 'not_found') throw new AppError('not_found', `No key ${id}. \`whetstone keys list\` shows them.`);
-      say(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`);
-    });
-  });
-
-async function withKeyring(data: string | undefined, use: (keyring: ApiKeys) => Promise<void>): Promise<void> {
-  const keyring = await (await stores()).openKeyring(readStoreConfig(data, process.env), silentLog);
-  try {
-    await use(keyring.apiKeys);
-  } finally {
-    await keyring.close();
-  }
-}
+const local: Local = {
+  dataOption: ['--data <directory>', `default ${DEFAULTS.data}, env WHETSTONE_DATA`],
+  openKeyring: async (data) => (await stores()).openKeyring(readStoreConfig(data, process.env), silentLog),
+};
+addKeys(program, local);
+addLimits(program, local);
 
 const remote = createRemote(`http://${DEFAULTS.host}:${DEFAULTS.port}`);
 addChat(program, remote);

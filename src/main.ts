@@ -7,6 +7,7 @@ import { createMetrics } from '#api/metrics';
 import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
+import { SCOPES } from '#domain/api-key';
 import { AppError } from '#domain/errors';
 import type { TrainingEngine } from '#engine/training-engine';
 import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
@@ -14,9 +15,11 @@ import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
 import { readDecoderConfig } from '#engine/onnx/models/config';
 import { openInferenceEngine, openTrainingEngine } from '#engine/onnx/open-engines';
 import { resolveModelDirectory } from '#engine/onnx/weights/resolve-model';
+import { createAccountLimits } from '#services/account-limits';
 import { createApiKeys, DEFAULT_ENTITY, type ApiKeys } from '#services/api-keys';
 import { createArtifacts } from '#services/artifacts';
 import { createBaseModels, type BaseModel } from '#services/base-models';
+import { createChargedBlobs } from '#services/charged-blobs';
 import { createChat } from '#services/chat';
 import { createCheckpoints } from '#services/checkpoints';
 import { createConversationEncoder } from '#services/conversation-encoder';
@@ -74,8 +77,9 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   open.add(() => storage.close());
   const usage = createUsage({ storage: storage.usage, log });
   open.add(() => usage.close());
-  const blobs = await openBlobs(config);
-  open.add(async () => blobs.close());
+  const bareBlobs = await openBlobs(config);
+  open.add(async () => bareBlobs.close());
+  const blobs = createChargedBlobs(bareBlobs, storage.accounts);
   const hosted = await Promise.all(config.models.map((name) => openHostedModel(name, config, blobs, log, open)));
   const [first, ...others] = unique(hosted);
   const baseModels = createBaseModels([first!.base, ...others.map(({ base }) => base)]);
@@ -96,8 +100,10 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     readSftLine,
     trainerOf: (baseModel) => trainers.get(baseModel) ?? null,
   });
-  const apiKeys = createApiKeys(storage.apiKeys, clock, config.bootstrapKey);
-  const models = createModels({ storage, blobs, baseModels, clock, log });
+  const apiKeys = createApiKeys({ store: storage.apiKeys, clock, log, bootstrapKey: config.bootstrapKey });
+  await refuseOpenDoor(apiKeys, config);
+  const accountLimits = createAccountLimits({ storage, clock });
+  const models = createModels({ storage, blobs, baseModels, limits: accountLimits, clock, log });
   const health = createHealth({
     storage,
     baseModels,
@@ -105,7 +111,14 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     clock,
     deadlineMs: config.healthDeadlineMs,
   });
-  const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: config.artifactBytesMax });
+  const artifacts = createArtifacts({
+    storage,
+    blobs,
+    clock,
+    log,
+    fileBytesMax: config.artifactBytesMax,
+    limits: accountLimits,
+  });
   const cleanUp = () => artifacts.cleanUp().catch((err: unknown) => log.warn('artifacts.not_cleaned', { err }));
   await cleanUp();
   const cleaning = setInterval(() => void cleanUp(), CLEAN_UP_MS);
@@ -116,6 +129,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   const app = createApp({
     services: {
       apiKeys,
+      accountLimits,
       baseModels,
       models,
       health,
@@ -130,6 +144,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
           priorities: config.chat.schedulingPolicy === 'priority',
           logprobsMax: config.chat.logprobsMax,
         },
+        limits: accountLimits,
         clock,
         log,
       }),
@@ -143,10 +158,11 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
         clock,
         log,
         queuedJobsMax: config.jobs.queuedMax,
+        limits: accountLimits,
         artifacts,
         recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens),
       }),
-      logTrajectories: createLogTrajectories({ storage, blobs }),
+      logTrajectories: createLogTrajectories({ storage, blobs, limits: accountLimits }),
       idempotent: createIdempotent(storage.idempotency, clock),
       metrics: createMetrics(baseModels, () => health.queuedJobs()),
     },
@@ -274,9 +290,22 @@ async function drain(app: ReturnType<typeof createApp>, limitMs: number, log: Lo
 }
 
 async function createFirstKey(apiKeys: ApiKeys, { bootstrapKey }: ServerConfig): Promise<string | null> {
-  if (bootstrapKey !== null || (await apiKeys.list()).length > 0) return null;
-  return (await apiKeys.create({ entity: DEFAULT_ENTITY, name: 'first start' })).secret;
+  if (bootstrapKey !== null || (await apiKeys.list(null)).length > 0) return null;
+  return (await apiKeys.create({ entity: DEFAULT_ENTITY, name: 'first start', scopes: SCOPES })).secret;
 }
+
+/** Whoever can reach a server without keys could read its first key from a log. */
+async function refuseOpenDoor(apiKeys: ApiKeys, { listen: { host }, bootstrapKey, dataDirectory }: ServerConfig) {
+  if (isLoopback(host) || bootstrapKey !== null) return;
+  if ((await apiKeys.list(null)).some(({ revokedAtMs }) => revokedAtMs === null)) return;
+  throw new AppError(
+    'invalid_request',
+    `${host} can be reached from other machines, and there is no API key yet. Make one with \`whetstone keys create --data ${dataDirectory}\`, or set WHETSTONE_API_KEY; or listen on 127.0.0.1.`,
+  );
+}
+
+/** `localhost` is what resolvers must not send elsewhere (RFC 6761 §6.3). */
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(?:\.\d+){3}$/.test(host);
 
 interface Closers {
   add(close: () => Promise<void>): void;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
+import type { AccountStore } from '#storage/account-store';
 import type { BlobStore } from '#storage/blobs';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
@@ -22,13 +23,14 @@ export async function openBlobs({ dataDirectory, s3 }: StoreConfig): Promise<Blo
   return openS3Blobs({ ...s3, cacheDirectory: join(dataDirectory, 'blob-copies') });
 }
 
-/** For `whetstone keys`, beside a server that may be running. */
+/** For `whetstone keys` and `limits`, beside a server that may be running. */
 export async function openKeyring(
   config: StoreConfig,
   log: Log,
-): Promise<{ apiKeys: ApiKeys; close(): Promise<void> }> {
+): Promise<{ apiKeys: ApiKeys; accounts: AccountStore; close(): Promise<void> }> {
   const storage = await openStorage(config, log);
-  return { apiKeys: createApiKeys(storage.apiKeys, systemClock, null), close: () => storage.close() };
+  const apiKeys = createApiKeys({ store: storage.apiKeys, clock: systemClock, log, bootstrapKey: null });
+  return { apiKeys, accounts: storage.accounts, close: () => storage.close() };
 }
 
 /** Opening migrates. */

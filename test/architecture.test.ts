@@ -18,13 +18,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   services: ['base', 'domain', 'engine', 'storage', 'text', 'training'],
   api: ['base', 'domain', 'services'],
   client: [],
-  commands: ['base', 'domain', 'client', 'engine'],
+  commands: ['base', 'domain', 'client', 'engine', 'services', 'storage'],
 };
 
 /** Services and training see interfaces; implementations are main.ts's to name. */
 const INTERFACES: Readonly<Record<string, RegExp>> = {
   engine: /^engine\/(inference-engine|training-engine|loss-program)$/,
-  storage: /^storage\/(storage|artifact-store|blobs)$/,
+  storage: /^storage\/(storage|account-store|artifact-store|blobs)$/,
 };
 
 interface Import {

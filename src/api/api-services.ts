@@ -1,6 +1,7 @@
 // What the HTTP layer needs from the layers below, as main.ts hands it over.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
+import type { AccountLimits } from '#services/account-limits';
 import type { ApiKeys } from '#services/api-keys';
 import type { Artifacts } from '#services/artifacts';
 import type { BaseModels } from '#services/base-models';
@@ -16,6 +17,7 @@ import type { Metrics } from './metrics.ts';
 
 export interface ApiServices {
   readonly apiKeys: ApiKeys;
+  readonly accountLimits: AccountLimits;
   readonly baseModels: BaseModels;
   readonly models: Models;
   readonly chat: Chat;

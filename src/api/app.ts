@@ -14,6 +14,7 @@ import { jsonBody, readBodies } from './request-body.ts';
 import { artifactRoutes } from './routes/artifacts.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
+import { keyRoutes } from './routes/keys.ts';
 import { modelRoutes } from './routes/models.ts';
 import { openAIModelRoutes } from './routes/openai-models.ts';
 import { serverRoutes } from './routes/server.ts';
@@ -67,6 +68,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     ...trainingJobRoutes(services, limits, closing.signal),
     ...artifactRoutes(services),
     ...usageRoutes(services),
+    ...keyRoutes(services),
     ...serverRoutes(services, version, () => description),
   ];
   const description = describeApi(endpoints, version, basePath);
@@ -84,8 +86,10 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
     bodyLimit: bodySize === 'large' ? limits.trainingBodyBytesMax : limits.bodyBytesMax,
     config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file' },
     // Before the body is read: strangers cannot make us take half a gigabyte.
-    onRequest: async (request) => {
-      if (access === 'key') request.caller = await authenticate(services.apiKeys, request);
+    onRequest: async (request, reply) => {
+      if (access === 'public') return;
+      request.caller = await authenticate(services.apiKeys, request, access === 'any key' ? null : access);
+      reply.raw.once('close', await services.accountLimits.admit(request.caller));
     },
     handler: async (request, reply) => {
       const { caller } = request;
@@ -112,7 +116,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
 }
 
 /** For public endpoints, which ignore it: owns nothing. */
-const NOBODY: Caller = { entity: '', keyId: '' };
+const NOBODY: Caller = { entity: '', keyId: '', scopes: [], limits: {} };
 
 function pathParameters(path: string, request: FastifyRequest): Record<string, string> {
   const { '*': rest, ...named } = request.params as Record<string, string>;

@@ -2,9 +2,13 @@
 // describes them, so that neither can forget one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
 
-export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Artifacts' | 'Server';
+export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Artifacts' | 'Keys' | 'Server';
+
+/** What a key must allow; `public`: answers without one. */
+export type Access = 'public' | 'any key' | Scope;
 
 export interface Call<B, Q> {
   readonly caller: Caller;
@@ -23,8 +27,7 @@ interface Common {
   readonly path: string;
   readonly tag: Tag;
   readonly summary: string;
-  /** Public: answers without a key. */
-  readonly access: 'key' | 'public';
+  readonly access: Access;
   /** Failures beside 401, 422 and 500. */
   readonly errors?: readonly number[];
   /** Bodies with training data may be large. A file is not read before the handler: `request.body` is its stream. */

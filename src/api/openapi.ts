@@ -53,7 +53,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
 function operation(endpoint: Endpoint): Operation {
   const { method, path, tag, summary, access, bodySchema, alsoStreams, errors = [] } = endpoint;
   const failures = [
-    ...(access === 'key' ? [401] : []),
+    ...(access === 'public' ? [] : access === 'any key' ? [401, 429] : [401, 403, 429]),
     ...errors,
     ...(bodySchema || endpoint.querySchema ? [422] : []),
     500,
@@ -62,7 +62,7 @@ function operation(endpoint: Endpoint): Operation {
     operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [tag],
     summary,
-    security: access === 'key' ? [{ apiKey: [] }] : [],
+    security: access === 'public' ? [] : [{ apiKey: access === 'any key' ? [] : [access] }],
     parameters: parameters(endpoint),
     ...requestBody(endpoint),
     responses: {

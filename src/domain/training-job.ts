@@ -21,6 +21,8 @@ export interface TrainingJob {
   readonly type: JobType;
   readonly modelId: string;
   readonly entity: string;
+  /** Who submitted it. */
+  readonly keyId: string;
   readonly status: JobStatus;
   /** Blob with the request body as it was accepted. */
   readonly bodyBlob: string;

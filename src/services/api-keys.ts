@@ -1,26 +1,59 @@
-// Who a secret belongs to. Secrets are shown once, when they are made; rows hold their SHA-256. An operator's bootstrap
-// key is accepted as it is, without a row.
+// Who a secret belongs to, and what it allows. Secrets are shown once, when they are made; rows hold their SHA-256. An
+// operator's bootstrap key is accepted as it is, without a row. Nothing is remembered between requests but the time of the
+// last one: a revoked key is refused from its next request on.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { createApiKeySecret, createId } from '#base/ids';
-import type { ApiKey } from '#domain/api-key';
+import type { Log } from '#base/log';
+import { SCOPES, type ApiKey, type Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
+import type { Limits } from '#domain/limits';
 import type { ApiKeyStore } from '#storage/storage';
 
 export const DEFAULT_ENTITY = 'default';
 export const BOOTSTRAP_KEY_ID = 'bootstrap';
+/** Of a key that is made without saying. Who manages keys is said. */
+export const DEFAULT_SCOPES: readonly Scope[] = ['chat', 'train', 'read'];
+
+export interface NewApiKey {
+  readonly entity: string;
+  readonly name: string;
+  readonly scopes?: readonly Scope[] | undefined;
+  readonly limits?: Limits | undefined;
+}
 
 export interface ApiKeys {
   /** Throws `invalid_api_key`. Null: the request named none. */
   authenticate(secret: string | null): Promise<Caller>;
-  create(owner: { entity: string; name: string }): Promise<{ key: ApiKey; secret: string }>;
-  list(): Promise<readonly ApiKey[]>;
-  revoke(id: string): Promise<'revoked' | 'already_revoked' | 'not_found'>;
+  /** Throws `invalid_request` for an entity that cannot be one. */
+  create(key: NewApiKey): Promise<{ key: ApiKey; secret: string }>;
+  /** Oldest first. Null: of every entity. */
+  list(entity: string | null): Promise<readonly ApiKey[]>;
+  /** Null: whoever owns it. */
+  revoke(id: string, entity: string | null): Promise<'revoked' | 'already_revoked' | 'not_found'>;
 }
 
-export function createApiKeys(store: ApiKeyStore, clock: Clock, bootstrapKey: string | null): ApiKeys {
+export interface ApiKeysDeps {
+  readonly store: ApiKeyStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bootstrapKey: string | null;
+}
+
+/** When a key was last used is written at most this often: a write is an fsync. */
+const TOUCH_MS = 60_000;
+
+export function createApiKeys({ store, clock, log, bootstrapKey }: ApiKeysDeps): ApiKeys {
   const bootstrapHash = bootstrapKey === null ? null : sha256(bootstrapKey);
+  const bootstrap: Caller = { entity: DEFAULT_ENTITY, keyId: BOOTSTRAP_KEY_ID, scopes: SCOPES, limits: {} };
+
+  function touch({ id, lastUsedAtMs }: ApiKey): void {
+    const nowMs = clock.now();
+    if (lastUsedAtMs !== null && nowMs - lastUsedAtMs < TOUCH_MS) return;
+    void store.touch(id, nowMs).catch((err: unknown) => log.warn('api_key.not_touched', { keyId: id, err }));
+  }
+
   return {
     async authenticate(secret) {
       if (secret === null) {
@@ -30,34 +63,49 @@ export function createApiKeys(store: ApiKeyStore, clock: Clock, bootstrapKey: st
         );
       }
       const hash = sha256(secret);
-      if (bootstrapHash && timingSafeEqual(hash, bootstrapHash))
-        return { entity: DEFAULT_ENTITY, keyId: BOOTSTRAP_KEY_ID };
+      if (bootstrapHash && timingSafeEqual(hash, bootstrapHash)) return bootstrap;
       // The lookup compares hashes: how long it takes tells nothing about the secret.
       const key = await store.findByHash(hash.toString('hex'));
       if (key && key.revokedAtMs === null && timingSafeEqual(hash, Buffer.from(key.secretHash, 'hex'))) {
-        return { entity: key.entity, keyId: key.id };
+        touch(key);
+        return { entity: key.entity, keyId: key.id, scopes: key.scopes, limits: key.limits };
       }
       throw new AppError('invalid_api_key', 'Incorrect or revoked API key. Make one with `whetstone keys create`.');
     },
 
-    async create({ entity, name }) {
-      if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(entity)) {
-        throw new AppError(
-          'invalid_request',
-          `An entity is 1 to 64 letters, digits, dots, dashes or underscores, not "${entity}".`,
-        );
-      }
+    async create({ entity, name, scopes = DEFAULT_SCOPES, limits = {} }) {
+      checkEntity(entity);
       const secret = createApiKeySecret();
       const key: ApiKey = {
-        id: createId(), entity, name, secretHash: sha256(secret).toString('hex'), createdAtMs: clock.now(), revokedAtMs: null,
-      }; // prettier-ignore
+        id: createId(),
+        entity,
+        name,
+        secretHash: sha256(secret).toString('hex'),
+        scopes,
+        limits,
+        createdAtMs: clock.now(),
+        lastUsedAtMs: null,
+        revokedAtMs: null,
+      };
       await store.create(key);
       return { key, secret };
     },
 
-    list: () => store.list(),
-    revoke: (id) => store.revoke(id, clock.now()),
+    list: (entity) => store.list(entity),
+
+    async revoke(id, entity) {
+      if (entity !== null && !(await store.list(entity)).some((key) => key.id === id)) return 'not_found';
+      return store.revoke(id, clock.now());
+    },
   };
+}
+
+export function checkEntity(entity: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(entity)) return;
+  throw new AppError(
+    'invalid_request',
+    `An entity is 1 to 64 letters, digits, dots, dashes or underscores, not "${entity}".`,
+  );
 }
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

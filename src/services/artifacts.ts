@@ -12,6 +12,7 @@ import type { ArtifactFilter } from '#storage/artifact-store';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { openArtifactFile, type OpenFile } from './artifact-content.ts';
+import type { AccountLimits } from './account-limits.ts';
 import { selectorOf, type NamedVersion } from './artifact-name.ts';
 import { findCheckpointArtifact } from './checkpoint-artifact.ts';
 
@@ -61,6 +62,7 @@ export interface ArtifactsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly fileBytesMax: number;
+  readonly limits: Pick<AccountLimits, 'bytesLeft' | 'charge'>;
 }
 
 /** How long an upload may wait for its manifest. */
@@ -68,7 +70,7 @@ const UNUSED_MS_MAX = 24 * 60 * 60 * 1000;
 /** Deleted versions' bytes stay for uploads that found them there a moment ago. */
 const GRACE_MS = 60 * 60 * 1000;
 
-export function createArtifacts({ storage, blobs, clock, log, fileBytesMax }: ArtifactsDeps): Artifacts {
+export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limits }: ArtifactsDeps): Artifacts {
   const notFound = ({ entity, project, name, version = null }: ArtifactName & { version?: string | null }) =>
     new AppError(
       'artifact_not_found',
@@ -105,9 +107,10 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax }: Ar
   return {
     async upload(caller, name, content, sha256) {
       refuseOthers(caller, name);
+      const bytesLeft = await limits.bytesLeft(caller);
       const blob = `artifacts/${createId()}`;
       const hash = createHash('sha256');
-      const { sizeBytes } = await blobs.put(blob, measured(content, hash, fileBytesMax));
+      const { sizeBytes } = await blobs.put(blob, measured(content, hash, fileBytesMax, bytesLeft));
       const actual = hash.digest('hex');
       if (sha256 !== null && sha256 !== actual) {
         await blobs.delete(blob);
@@ -120,7 +123,8 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax }: Ar
         { entity: caller.entity, sha256: actual, sizeBytes, blob },
         clock.now(),
       );
-      if (known.blob !== blob) await blobs.delete(blob); // the same bytes are there already
+      if (known.blob === blob) await limits.charge(caller, blob, sizeBytes);
+      else await blobs.delete(blob); // the same bytes are there already
       return { sha256: actual, sizeBytes };
     },
 
@@ -212,12 +216,17 @@ async function* measured(
   content: AsyncIterable<Uint8Array>,
   hash: ReturnType<typeof createHash>,
   bytesMax: number,
+  bytesLeft: number,
 ): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of content) {
     size += chunk.length;
     if (size > bytesMax) {
       throw new AppError('body_too_large', `The file is over this server's limit of ${bytesMax} bytes. Split it.`);
+    }
+    if (size > bytesLeft) {
+      const message = `The file is over the ${bytesLeft} bytes that may still be stored. Delete models, checkpoints or artifacts.`;
+      throw new AppError('too_many_requests', message, { retryAfterSeconds: 60 });
     }
     hash.update(chunk);
     yield chunk;

@@ -9,6 +9,7 @@ import type { GenerateRequest, PromptReport, TokenConstraint, TokenEvent } from 
 import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { HERMES } from '#text/tool-parser';
+import type { AccountLimits } from './account-limits.ts';
 import { searchBeams } from './beam-search.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { createChoiceText, type ChoiceTextOptions, type TextDelta } from './choice-text.ts';
@@ -48,7 +49,7 @@ export interface ChatContext {
 
 export interface Chat {
   /**
-   * Throws `model_not_found`, `invalid_request`, `invalid_constraint`, `context_length_exceeded`; its deltas throw what
+   * Throws `model_not_found`, `invalid_request`, `invalid_constraint`, `context_length_exceeded`, `too_many_requests`; its deltas throw what
    * engines throw.
    */
   start(context: ChatContext, request: ChatRequest): Promise<ChatAnswer>;
@@ -69,14 +70,25 @@ export interface ChatDeps {
   /** Null: chat templates of requests are not trusted. */
   readonly sandbox: TemplateSandbox | null;
   readonly settings: ChatSettings;
+  readonly limits: Pick<AccountLimits, 'checkTokens'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createChat({ models, sampledTokens, recordUsage, sandbox, settings, clock, log }: ChatDeps): Chat {
+export function createChat({
+  models,
+  sampledTokens,
+  recordUsage,
+  sandbox,
+  settings,
+  limits,
+  clock,
+  log,
+}: ChatDeps): Chat {
   /** All that the engine needs; nothing runs yet. */
   async function plan({ caller, requestId, signal }: ChatContext, request: ChatRequest) {
     checkPriority(request, settings);
+    await limits.checkTokens(caller);
     const model = await models.resolve(caller, request.model);
     const { text, inference, id } = model.base;
     const contextLength = Math.min(text.contextLength, inference.contextLength);

@@ -60,6 +60,6 @@ export function createHealth({ storage, baseModels, trainingFaults, clock, deadl
       ]);
       return { database, inference, training };
     },
-    queuedJobs: () => storage.jobs.countQueued(),
+    queuedJobs: () => storage.jobs.countQueued(null),
   };
 }

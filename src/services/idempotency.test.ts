@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { aCaller } from '../../test/a-caller.ts';
 import { systemClock } from '#base/clock';
 import { createMemoryStorage } from '#storage/memory';
 import { createIdempotent } from './idempotency.ts';
 
-const request = { caller: { entity: 'team', keyId: 'k' }, route: 'POST /things', key: 'mine', bodyHash: 'h' };
+const request = { caller: aCaller(), route: 'POST /things', key: 'mine', bodyHash: 'h' };
 
 test('a request that a crash cut off is run again for the same id, and answered from then on', async () => {
   const { idempotency } = createMemoryStorage();

@@ -71,9 +71,10 @@ export async function attemptJob(
   const from = saved?.directory ?? (previous ? await blobs.openDirectory(previous.blobPrefix) : null);
   const blobPrefix = `checkpoints/${model.id}/${job.id}`;
   let metrics: Readonly<Record<string, number>>;
+  let stored: { sizeBytes: number };
   if (work.steps === 0) {
     if (from === null) throw new AppError('checkpoint_not_found', 'The model has no checkpoint to go on from.');
-    await blobs.putDirectory(blobPrefix, from); // a step with the same weights
+    stored = await blobs.putDirectory(blobPrefix, from); // a step with the same weights
     metrics = await work.measure(null, {});
   } else {
     const loop = await work.prepare(async () => !(await ending()), signal);
@@ -85,7 +86,7 @@ export async function attemptJob(
       const trained = await train(session, loop, saved?.stepsDone ?? 0);
       if (typeof trained === 'string') return trained;
       metrics = await work.measure(session, trained);
-      await saveSession(blobs, blobPrefix, session, deps.workDirectory);
+      stored = await saveSession(blobs, blobPrefix, session, deps.workDirectory);
     } finally {
       await session.close();
     }
@@ -114,6 +115,7 @@ export async function attemptJob(
   });
   deps.jobEvents.notify(job.id);
   if (!finished) return 'lost';
+  await storage.accounts.addBlob({ blob: blobPrefix, entity: job.entity, keyId: job.keyId, ...stored });
   await forgetProgress(blobs, job.id);
   return 'succeeded';
 

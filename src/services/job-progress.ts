@@ -52,11 +52,11 @@ export async function saveSession(
   prefix: string,
   session: TrainingSession,
   workDirectory: string,
-): Promise<void> {
+): Promise<{ sizeBytes: number }> {
   const directory = await mkdtemp(join(workDirectory, 'save-'));
   try {
     await session.save(directory, { resumable: true });
-    await blobs.putDirectory(prefix, directory);
+    return await blobs.putDirectory(prefix, directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

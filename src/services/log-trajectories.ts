@@ -6,6 +6,7 @@ import type { TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { groupMetrics } from '#training/rl-metrics';
+import type { AccountLimits } from './account-limits.ts';
 import { writeGroups } from './stored-groups.ts';
 
 export interface LoggedTrajectories {
@@ -20,7 +21,13 @@ export type LogTrajectories = (
   id: string,
 ) => Promise<{ step: number; metrics: Record<string, number> }>;
 
-export function createLogTrajectories({ storage, blobs }: { storage: Storage; blobs: BlobStore }): LogTrajectories {
+export interface LogTrajectoriesDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly limits: Pick<AccountLimits, 'bytesLeft' | 'charge'>;
+}
+
+export function createLogTrajectories({ storage, blobs, limits }: LogTrajectoriesDeps): LogTrajectories {
   return async (caller, modelId, { split, groups }, id) => {
     const model = await storage.models.find(modelId);
     if (!model || model.entity !== caller.entity) {
@@ -31,10 +38,13 @@ export function createLogTrajectories({ storage, blobs }: { storage: Storage; bl
     const checkpoint = await storage.checkpoints.findLatest(modelId);
     if (!checkpoint)
       throw new AppError('checkpoint_not_found', `Model ${modelId} has no checkpoint to attach metrics to.`);
+    await limits.bytesLeft(caller);
     const metrics = Object.fromEntries(
       Object.entries(groupMetrics(groups)).map(([name, value]) => [`${split}/${name}`, value]),
     );
-    await writeGroups(blobs, `logs/${modelId}/${id}.jsonl`, { step: checkpoint.step, split }, groups);
+    const blob = `logs/${modelId}/${id}.jsonl`;
+    const { sizeBytes } = await writeGroups(blobs, blob, { step: checkpoint.step, split }, groups);
+    await limits.charge(caller, blob, sizeBytes);
     await storage.checkpoints.mergeMetrics(checkpoint.id, metrics);
     return { step: checkpoint.step, metrics };
   };

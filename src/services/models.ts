@@ -14,6 +14,7 @@ import type { AdapterRef } from '#engine/inference-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
 import type { ModelFilter, Storage } from '#storage/storage';
+import type { AccountLimits } from './account-limits.ts';
 import type { BaseModel, BaseModels } from './base-models.ts';
 import { checkpointName } from './model-name.ts';
 import { findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
@@ -56,11 +57,12 @@ export interface ModelsDeps {
   readonly storage: Storage;
   readonly blobs: BlobStore;
   readonly baseModels: BaseModels;
+  readonly limits: Pick<AccountLimits, 'bytesLeft' | 'charge'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createModels({ storage, blobs, baseModels, clock, log }: ModelsDeps): Models {
+export function createModels({ storage, blobs, baseModels, limits, clock, log }: ModelsDeps): Models {
   async function get(caller: Caller, id: string): Promise<Model> {
     const model = await storage.models.find(id);
     if (model && model.entity === caller.entity) return model;
@@ -69,7 +71,8 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
     });
   }
 
-  async function create(registration: Registration & { entity: string }, id: string): Promise<Model> {
+  async function create(caller: Caller, registration: Registration & { entity: string }, id: string): Promise<Model> {
+    await limits.bytesLeft(caller);
     const base = baseModels.get(registration.baseModel);
     const { entity, project, name } = registration;
     const model: Model = {
@@ -77,8 +80,7 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
     }; // prettier-ignore
     const source = registration.fromCheckpoint === null ? null : await forkSource(registration);
     const blobPrefix = source ? `checkpoints/${model.id}/fork` : freshPrefix(model.id);
-    if (source) await copyAdapter(source, blobPrefix);
-    else await putFreshAdapter(base, blobPrefix);
+    const { sizeBytes } = await (source ? copyAdapter(source, blobPrefix) : putFreshAdapter(base, blobPrefix));
     const stepZero: Checkpoint = {
       id: createId(),
       modelId: model.id,
@@ -88,9 +90,10 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
       createdAtMs: model.createdAtMs,
     };
     const { outcome, model: stored } = await storage.models.create(model, stepZero);
-    if (outcome === 'created')
+    if (outcome === 'created') {
+      await limits.charge(caller, blobPrefix, sizeBytes);
       log.info('model.registered', { modelId: model.id, entity, project, name, baseModel: base.id, fork: source?.id });
-    else await blobs.delete(blobPrefix);
+    } else await blobs.delete(blobPrefix);
     return outcome === 'created' ? stored : existing(stored, registration);
   }
 
@@ -100,15 +103,15 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
   }
 
   /** With its optimizer state: training goes on as the source's would. */
-  async function copyAdapter(source: Checkpoint, blobPrefix: string): Promise<void> {
-    await blobs.putDirectory(blobPrefix, (await adapterOf(source)).directory);
+  async function copyAdapter(source: Checkpoint, blobPrefix: string): Promise<{ sizeBytes: number }> {
+    return blobs.putDirectory(blobPrefix, (await adapterOf(source)).directory);
   }
 
-  async function putFreshAdapter(base: BaseModel, blobPrefix: string): Promise<void> {
+  async function putFreshAdapter(base: BaseModel, blobPrefix: string): Promise<{ sizeBytes: number }> {
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-step-0-'));
     try {
       await base.writeFreshAdapter(directory);
-      await blobs.putDirectory(blobPrefix, directory);
+      return await blobs.putDirectory(blobPrefix, directory);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -149,7 +152,7 @@ export function createModels({ storage, blobs, baseModels, clock, log }: ModelsD
             { param: 'name' },
           );
         }
-        return create({ ...registration, entity }, id);
+        return create(caller, { ...registration, entity }, id);
       }
       return found.id === id ? found : existing(found, registration);
     },

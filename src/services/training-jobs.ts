@@ -14,6 +14,7 @@ import type { Storage } from '#storage/storage';
 import { writeGroups } from './stored-groups.ts';
 import type { JobEvents } from './job-events.ts';
 import type { NamedVersion } from './artifact-name.ts';
+import type { AccountLimits } from './account-limits.ts';
 import type { Artifacts } from './artifacts.ts';
 import { getNamedCheckpoint } from './named-checkpoint.ts';
 import { datasetFile } from './sft-dataset.ts';
@@ -50,6 +51,7 @@ export interface TrainingJobsDeps {
   /** Completes Choices that came without their tokens. */
   readonly recall: (body: RlJobBody, model: Model) => RlJobBody;
   readonly artifacts: Pick<Artifacts, 'get'>;
+  readonly limits: Pick<AccountLimits, 'checkQueuedJobs' | 'bytesLeft' | 'charge'>;
 }
 
 const PAGE = 100;
@@ -68,6 +70,7 @@ export function createTrainingJobs({
   queuedJobsMax,
   recall,
   artifacts,
+  limits,
 }: TrainingJobsDeps): TrainingJobs {
   async function get(caller: Caller, id: string): Promise<TrainingJob> {
     const job = await storage.jobs.find(id);
@@ -83,8 +86,10 @@ export function createTrainingJobs({
     });
   }
 
-  async function refuseCrowd(): Promise<void> {
-    if ((await storage.jobs.countQueued()) < queuedJobsMax) return;
+  async function refuseCrowd(caller: Caller): Promise<void> {
+    await limits.checkQueuedJobs(caller);
+    await limits.bytesLeft(caller);
+    if ((await storage.jobs.countQueued(null)) < queuedJobsMax) return;
     throw new AppError(
       'too_many_requests',
       `${queuedJobsMax} training jobs are queued already. Try again when some have finished.`,
@@ -94,10 +99,12 @@ export function createTrainingJobs({
 
   async function create(
     job: Pick<TrainingJob, 'id' | 'type' | 'modelId' | 'bodyBlob'>,
-    { entity }: Caller,
+    { entity, keyId }: Caller,
+    sizeBytes: number,
     about: Readonly<Record<string, unknown>>,
   ): Promise<TrainingJob> {
-    const made = await storage.jobs.create({ ...job, entity, createdAtMs: clock.now() });
+    const made = await storage.jobs.create({ ...job, entity, keyId, createdAtMs: clock.now() });
+    await limits.charge({ entity, keyId }, job.bodyBlob, sizeBytes);
     log.info('job.submitted', { jobId: job.id, type: job.type, modelId: job.modelId, ...about });
     jobEvents.notify(null);
     return made;
@@ -118,12 +125,12 @@ export function createTrainingJobs({
         const expected = { baseModel: model.baseModel, param: 'kl_ref_adapter_path' };
         await getNamedCheckpoint(storage, caller.entity, klReference.checkpointName, expected);
       }
-      await refuseCrowd();
+      await refuseCrowd(caller);
       const bodyBlob = bodyBlobOf(id);
       // The blob first: a row always finds its body.
       const complete = recall(body, model);
       const { sizeBytes } = await writeGroups(blobs, bodyBlob, complete.config, complete.groups);
-      return create({ id, type: 'rl', modelId, bodyBlob }, caller, {
+      return create({ id, type: 'rl', modelId, bodyBlob }, caller, sizeBytes, {
         groups: body.groups.length,
         bodyBytes: sizeBytes,
       });
@@ -136,11 +143,13 @@ export function createTrainingJobs({
       const { artifact } = await artifacts.get(caller, data);
       const { entity, project, name, version } = artifact;
       const dataset = { entity, project, name, version, path: datasetFile(artifact) };
-      await refuseCrowd();
+      await refuseCrowd(caller);
       const bodyBlob = bodyBlobOf(id);
       const body: SftJobBody = { dataset, config };
-      await blobs.put(bodyBlob, Buffer.from(JSON.stringify(body)));
-      return create({ id, type: 'sft', modelId, bodyBlob }, caller, { dataset: `${project}/${name}:v${version}` });
+      const { sizeBytes } = await blobs.put(bodyBlob, Buffer.from(JSON.stringify(body)));
+      return create({ id, type: 'sft', modelId, bodyBlob }, caller, sizeBytes, {
+        dataset: `${project}/${name}:v${version}`,
+      });
     },
 
     get,

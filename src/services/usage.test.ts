@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { aCaller } from '../../test/a-caller.ts';
 import { silentLog } from '#base/log';
 import { totalUsage, type RequestUse, type UsageEntry } from '#domain/usage';
 import { createMemoryStorage } from '#storage/memory';
@@ -11,7 +12,7 @@ const use = (change: Partial<RequestUse> = {}): RequestUse => ({
   promptTokens: 10, cachedTokens: 4, completionTokens: 3, ...change,
 }); // prettier-ignore
 const ALL = { after: null, limit: 100_000 };
-const caller = { entity: 'team', keyId: 'k' };
+const caller = aCaller();
 
 /** Lets everything run that waits for no time. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -118,7 +119,7 @@ test('a list has every request that ended before it, and only of its own entity'
   expect((await usage.list(caller, {}, ALL)).totals.requests).toBe(1);
   usage.record(use({ model: 'other' }));
   expect((await usage.list(caller, { model: 'other' }, ALL)).totals.requests).toBe(1);
-  expect((await usage.list({ entity: 'others', keyId: 'k' }, {}, ALL)).totals.requests).toBe(1);
+  expect((await usage.list(aCaller({ entity: 'others' }), {}, ALL)).totals.requests).toBe(1);
   expect((await usage.list(caller, {}, ALL)).totals.requests).toBe(2);
 });
 

@@ -15,7 +15,7 @@ export interface BlobStore {
   /** The blob, and everything under `name/`. Idempotent. */
   delete(name: string): Promise<void>;
   /** Puts every file of a local directory under `prefix/`, in order of name. */
-  putDirectory(prefix: string, directory: string): Promise<void>;
+  putDirectory(prefix: string, directory: string): Promise<{ sizeBytes: number }>;
   /** A local directory holding the files under `prefix/`, for engines that read paths. Read-only for the caller. Null when there are none. */
   openDirectory(prefix: string): Promise<string | null>;
 }

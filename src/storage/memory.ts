@@ -7,6 +7,7 @@ import type { Model } from '#domain/model';
 import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
+import { createMemoryAccounts } from './memory-accounts.ts';
 import { createMemoryArtifacts } from './memory-artifacts.ts';
 import { paginate } from './memory-page.ts';
 import type { NewEvent, Storage } from './storage.ts';
@@ -69,8 +70,15 @@ export function createMemoryStorage(): Storage {
       async findByHash(secretHash) {
         return apiKeys.find((key) => key.secretHash === secretHash) ?? null;
       },
-      async list() {
-        return [...apiKeys].sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+      async touch(id, usedAtMs) {
+        apiKeys = apiKeys.map((k) =>
+          k.id === id ? { ...k, lastUsedAtMs: Math.max(k.lastUsedAtMs ?? 0, usedAtMs) } : k,
+        );
+      },
+      async list(entity) {
+        return apiKeys
+          .filter((key) => key.entity === (entity ?? key.entity))
+          .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
       },
       async revoke(id, nowMs) {
         const key = apiKeys.find((k) => k.id === id);
@@ -185,8 +193,13 @@ export function createMemoryStorage(): Storage {
         );
         return paginate(all, wanted, page);
       },
-      async countQueued() {
-        return jobs.filter((job) => job.status === 'queued').length;
+      async countQueued(account) {
+        return jobs.filter(
+          (job) =>
+            job.status === 'queued' &&
+            job.entity === (account?.entity ?? job.entity) &&
+            job.keyId === (account?.keyId ?? job.keyId),
+        ).length;
       },
       async claim(worker, nowMs, leaseMs) {
         const lastClaim = (entity: string) =>
@@ -257,6 +270,8 @@ export function createMemoryStorage(): Storage {
     },
 
     artifacts: createMemoryArtifacts(),
+
+    accounts: createMemoryAccounts(),
 
     idempotency: {
       async begin(key, bodyHash, resourceId, nowMs) {

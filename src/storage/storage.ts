@@ -3,10 +3,12 @@
 // the caller's to refuse; ids are globally unique.
 import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
+import type { Account } from '#domain/limits';
 import type { Model } from '#domain/model';
 import type { Listing, Page } from '#domain/page';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
+import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
 
 export interface Storage {
@@ -18,6 +20,7 @@ export interface Storage {
   readonly artifacts: ArtifactStore;
   readonly idempotency: IdempotencyStore;
   readonly usage: UsageStore;
+  readonly accounts: AccountStore;
   /** Cheap round trip for health checks. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -26,8 +29,10 @@ export interface Storage {
 export interface ApiKeyStore {
   create(key: ApiKey): Promise<void>;
   findByHash(secretHash: string): Promise<ApiKey | null>;
-  /** Oldest first. */
-  list(): Promise<readonly ApiKey[]>;
+  /** Oldest first. Null: of every entity. */
+  list(entity: string | null): Promise<readonly ApiKey[]>;
+  /** Later times win. */
+  touch(id: string, usedAtMs: number): Promise<void>;
   revoke(id: string, nowMs: number): Promise<'revoked' | 'already_revoked' | 'not_found'>;
 }
 
@@ -68,6 +73,8 @@ export interface NewJob {
   readonly type: JobType;
   readonly modelId: string;
   readonly entity: string;
+  /** Who submitted it. */
+  readonly keyId: string;
   readonly bodyBlob: string;
   readonly createdAtMs: number;
 }
@@ -87,7 +94,8 @@ export interface JobStore {
   find(id: string): Promise<TrainingJob | null>;
   /** Newest last. */
   list(filter: { entity: string; modelId?: string; status?: JobStatus }, page: Page): Promise<Listing<TrainingJob>>;
-  countQueued(): Promise<number>;
+  /** Null: of everyone. */
+  countQueued(account: Account | null): Promise<number>;
   /**
    * Takes the oldest job that is queued, or running under a lapsed lease, and whose model has no older unfinished job.
    * Increments `attempt`; later writes name the attempt, so a stale worker's match no row. Entities take turns: among

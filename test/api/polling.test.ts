@@ -20,7 +20,15 @@ async function startJob() {
   const body = { project: 'p', name: createId(), base_model: BASE };
   const { id: modelId } = (await send(server, { url: '/v1/preview/models', body })).json<{ id: string }>();
   const id = createId();
-  await server.storage.jobs.create({ id, type: 'rl', modelId, entity: 'default', bodyBlob: 'b', createdAtMs: 1 });
+  await server.storage.jobs.create({
+    id,
+    type: 'rl',
+    modelId,
+    entity: 'default',
+    keyId: 'k',
+    bodyBlob: 'b',
+    createdAtMs: 1,
+  });
   let ordinal = 0;
   /** Some more events, until training_ended. */
   const advance = async (events: number) => {

@@ -50,9 +50,9 @@ describe('keys', () => {
     const { key, secret } = await server.apiKeys.create({ entity: 'team', name: 'test' });
     const request = { url: '/v1/models', headers: { authorization: `Bearer ${secret}` } };
     expect((await send(server, request)).statusCode).toBe(200);
-    expect(await server.apiKeys.revoke(key.id)).toBe('revoked');
+    expect(await server.apiKeys.revoke(key.id, null)).toBe('revoked');
     expect((await send(server, request)).statusCode).toBe(401);
-    expect(JSON.stringify(await server.apiKeys.list())).not.toContain(secret);
+    expect(JSON.stringify(await server.apiKeys.list(null))).not.toContain(secret);
   });
 });
 

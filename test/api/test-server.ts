@@ -8,9 +8,11 @@ import { createMetrics } from '#api/metrics';
 import type { Clock } from '#base/clock';
 import { silentLog } from '#base/log';
 import type { InferenceEngine } from '#engine/inference-engine';
+import { createAccountLimits } from '#services/account-limits';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
 import { createArtifacts } from '#services/artifacts';
 import { createBaseModels } from '#services/base-models';
+import { createChargedBlobs } from '#services/charged-blobs';
 import { createChat, type ChatSettings } from '#services/chat';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { createCheckpoints } from '#services/checkpoints';
@@ -64,7 +66,7 @@ export interface TestServerOptions {
 }
 
 export async function openTestServer({
-  limits,
+  limits: apiLimits,
   settings,
   sandbox = null,
   engine,
@@ -73,35 +75,37 @@ export async function openTestServer({
   const model = await openTinyChatModel(BASE, engine);
   const clock = standingClock(Date.UTC(2026, 5, 1));
   const storage = createMemoryStorage();
-  const blobs = createMemoryBlobs();
+  const blobs = createChargedBlobs(createMemoryBlobs(), storage.accounts);
   const log = silentLog;
   const sampledTokens = createSampledTokens();
   const usage = createUsage({ storage: storage.usage, log });
   const jobEvents = createJobEvents();
   const baseModels = createBaseModels([{ ...model, inference: wrapEngine(model.inference) }]);
-  const apiKeys = createApiKeys(storage.apiKeys, clock, BOOTSTRAP_KEY);
-  const models = createModels({ storage, blobs, baseModels, clock, log });
-  const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: FILE_BYTES_MAX });
+  const apiKeys = createApiKeys({ store: storage.apiKeys, clock, log, bootstrapKey: BOOTSTRAP_KEY });
+  const limits = createAccountLimits({ storage, clock });
+  const models = createModels({ storage, blobs, baseModels, limits, clock, log });
+  const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: FILE_BYTES_MAX, limits });
   const health = createHealth({ storage, baseModels, trainingFaults: () => [], clock, deadlineMs: 1_000 });
   const services: ApiServices = {
-    apiKeys, baseModels, models, usage, health, clock, log,
+    apiKeys, accountLimits: limits, baseModels, models, usage, health, clock, log,
     chat: createChat({
       models,
       sampledTokens,
       recordUsage: (use) => usage.record(use),
       sandbox,
       settings: { priorities: false, logprobsMax: 20, ...settings },
+      limits,
       clock,
       log,
     }),
     artifacts,
     checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
-    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), artifacts }),
-    logTrajectories: createLogTrajectories({ storage, blobs }),
+    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), artifacts, limits }),
+    logTrajectories: createLogTrajectories({ storage, blobs, limits }),
     idempotent: createIdempotent(storage.idempotency, clock),
     metrics: createMetrics(baseModels, () => health.queuedJobs()),
   }; // prettier-ignore
-  const app = createApp({ services, limits: { ...LIMITS, ...limits }, version: '0.0.0-test' });
+  const app = createApp({ services, limits: { ...LIMITS, ...apiLimits }, version: '0.0.0-test' });
   await app.ready();
   return {
     app, services, storage, blobs, apiKeys, jobEvents, model, clock,

@@ -223,6 +223,7 @@ describe('checkpoints', () => {
         type: 'rl',
         modelId: id,
         entity: 'default',
+        keyId: 'k',
         bodyBlob: `jobs/${jobId}/body.json`,
         createdAtMs: step,
       });
@@ -557,6 +558,7 @@ describe('events', () => {
       type: 'rl',
       modelId,
       entity: 'default',
+      keyId: 'k',
       bodyBlob: `jobs/${jobId}/body.json`,
       createdAtMs: 1,
     });

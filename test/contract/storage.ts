@@ -4,6 +4,7 @@ import { createId } from '#base/ids';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { NewEvent, NewJob, Storage } from '#storage/storage';
+import { accountContract } from './account-store.ts';
 import { artifactContract } from './artifact-store.ts';
 import { usageContract } from './usage-store.ts';
 
@@ -26,7 +27,7 @@ const aCheckpoint = (modelId: string, step: number): Checkpoint => {
 };
 const aJob = (modelId: string, entity = 'team'): NewJob => {
   const id = createId();
-  return { id, type: 'rl', modelId, entity, bodyBlob: `jobs/${id}/body.json`, createdAtMs: NOW };
+  return { id, type: 'rl', modelId, entity, keyId: 'k', bodyBlob: `jobs/${id}/body.json`, createdAtMs: NOW };
 };
 const anEvent = (jobId: string, ordinal: number, change: Partial<NewEvent> = {}): NewEvent => ({
   id: createId(),
@@ -53,7 +54,10 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
         entity: 'team',
         name: "o'key",
         secretHash: 'abc',
+        scopes: ['chat', 'read'] as const,
+        limits: { queuedJobs: 3 },
         createdAtMs: NOW,
+        lastUsedAtMs: null,
         revokedAtMs: null,
       };
       await apiKeys.create(key);
@@ -62,12 +66,18 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await apiKeys.revoke(key.id, NOW + 1)).toBe('revoked');
       expect(await apiKeys.revoke(key.id, NOW + 2)).toBe('already_revoked');
       expect(await apiKeys.revoke(createId(), NOW)).toBe('not_found');
-      expect(await apiKeys.list()).toEqual([{ ...key, revokedAtMs: NOW + 1 }]);
+      expect(await apiKeys.list(null)).toEqual([{ ...key, revokedAtMs: NOW + 1 }]);
       expect(await apiKeys.findByHash('abc')).toEqual({ ...key, revokedAtMs: NOW + 1 });
       const older = { ...key, id: createId(), secretHash: 'older', createdAtMs: NOW - 1 };
       await apiKeys.create(older);
-      expect((await apiKeys.list()).map(({ id }) => id)).toEqual([older.id, key.id]);
+      expect((await apiKeys.list(null)).map(({ id }) => id)).toEqual([older.id, key.id]);
       await expect(apiKeys.create({ ...older, id: createId() })).rejects.toThrow();
+      const others = { ...key, id: createId(), secretHash: 'others', entity: 'others' };
+      await apiKeys.create(others);
+      expect(await apiKeys.list('others')).toEqual([others]);
+      for (const usedAtMs of [NOW + 5, NOW + 9, NOW + 7]) await apiKeys.touch(others.id, usedAtMs);
+      expect((await apiKeys.findByHash('others'))?.lastUsedAtMs).toBe(NOW + 9);
+      expect((await apiKeys.findByHash('older'))?.lastUsedAtMs).toBeNull();
     });
 
     test.each(["o'brien", '"; drop table models; --', 'per%cent_', 'ünï – 日本 🙂', 'back\\slash\n', ''])(
@@ -179,7 +189,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       await expect(storage.events.append(anEvent(job.id, 0))).rejects.toThrow();
       await expect(storage.jobs.create(aJob(model.id))).rejects.toThrow();
       expect(await storage.events.count(job.id)).toBe(0);
-      expect(await storage.jobs.countQueued()).toBe(0);
+      expect(await storage.jobs.countQueued(null)).toBe(0);
     });
 
     test('a cursor of another list, or of none, gives an empty page', async () => {
@@ -261,13 +271,13 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       const [a, b] = [await addModel(storage), await addModel(storage)];
       const jobs = [aJob(a.id), aJob(a.id), aJob(b.id)];
       for (const job of jobs) await storage.jobs.create(job);
-      expect(await storage.jobs.countQueued()).toBe(3);
+      expect(await storage.jobs.countQueued(null)).toBe(3);
       expect((await storage.jobs.claim('w', NOW, 1000))?.id).toBe(jobs[0]!.id);
       expect((await storage.jobs.claim('w', NOW, 1000))?.id).toBe(jobs[2]!.id);
       expect(await storage.jobs.claim('w', NOW, 1000)).toBeNull();
       await storage.jobs.finish(jobs[0]!.id, 1, closing(jobs[0]!.id, 0));
       expect((await storage.jobs.claim('w', NOW, 1000))?.id).toBe(jobs[1]!.id);
-      expect(await storage.jobs.countQueued()).toBe(0);
+      expect(await storage.jobs.countQueued(null)).toBe(0);
     });
 
     test('a lapsed older job goes before the queued ones of its model', async () => {
@@ -482,6 +492,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
 
     artifactContract(open);
     usageContract(open);
+    accountContract(open);
 
     test('answers a ping', async () => {
       await (await open()).ping();

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { aCaller } from '../a-caller.ts';
 import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createId } from '#base/ids';
@@ -16,6 +17,7 @@ import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
 import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
 import type { TrainingEngine } from '#engine/training-engine';
+import { createAccountLimits } from '#services/account-limits';
 import { createArtifacts, type Artifacts } from '#services/artifacts';
 import { createJobEvents, type JobEvents } from '#services/job-events';
 import { createJobRunner } from '#services/job-runner';
@@ -28,7 +30,7 @@ import { DEFAULT_LORA } from '#training/rl-config';
 import type { ConversationEncoder } from '#training/tokenize';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 
-const OWNER = { entity: 'team', keyId: 'k' };
+const OWNER = aCaller();
 const DEADLINE_MS = 20_000;
 
 const encoder: ConversationEncoder = {
@@ -134,7 +136,8 @@ async function createWorld(): Promise<World> {
     { id: createId(), modelId, step: 0, metrics: {}, blobPrefix: `checkpoints/${modelId}/0`, createdAtMs: 0 },
   );
   const jobEvents = createJobEvents();
-  const artifacts = createArtifacts({ storage, blobs, clock: systemClock, log: silentLog, fileBytesMax: 1e6 });
+  const limits = createAccountLimits({ storage, clock: systemClock });
+  const artifacts = createArtifacts({ storage, blobs, clock: systemClock, log: silentLog, fileBytesMax: 1e6, limits });
   const jobs = createTrainingJobs({
     storage,
     blobs,
@@ -144,6 +147,7 @@ async function createWorld(): Promise<World> {
     queuedJobsMax: 100,
     recall: (body) => body,
     artifacts,
+    limits,
   });
   return { storage, blobs, modelId, jobEvents, jobs, artifacts };
 }
@@ -336,7 +340,7 @@ describe('a job', () => {
     const { jobs, modelId, storage } = await createWorld();
     const first = await jobs.submitRl(OWNER, BODY, modelId, 'given');
     expect(await jobs.submitRl(OWNER, BODY, modelId, 'given')).toEqual(first);
-    expect(await storage.jobs.countQueued()).toBe(1);
+    expect(await storage.jobs.countQueued(null)).toBe(1);
   });
 
   test('of SFT on bad data ends before it has trained, and says which lines', async () => {

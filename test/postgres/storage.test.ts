@@ -39,6 +39,7 @@ describe.skipIf(!server)('Postgres', () => {
           type: 'rl',
           modelId,
           entity: 'team',
+          keyId: 'k',
           bodyBlob: 'x',
           createdAtMs: 1,
         }),

@@ -33,7 +33,15 @@ export const createModel = (storage: Storage, id: string, { nowMs, sequence }: M
   );
 
 export const createJob = (storage: Storage, id: string, modelId: string, { nowMs }: Moment) =>
-  storage.jobs.create({ id, type: 'rl', modelId, entity: entityOf(modelId), bodyBlob: id, createdAtMs: nowMs });
+  storage.jobs.create({
+    id,
+    type: 'rl',
+    modelId,
+    entity: entityOf(modelId),
+    keyId: 'k',
+    bodyBlob: id,
+    createdAtMs: nowMs,
+  });
 
 const newCheckpoint = (modelId: string, step: number, sequence: number) => ({
   id: `c${sequence}`,

@@ -30,7 +30,7 @@ async function everything({ models, checkpoints, jobs, events, usage }: Storage)
     checkpoints: await Promise.all(MODELS.map((id) => checkpoints.list(id, ALL, 'asc'))),
     latest: await Promise.all(MODELS.map((id) => checkpoints.findLatest(id))),
     jobs: await Promise.all(ENTITIES.map((entity) => jobs.list({ entity }, ALL))),
-    queued: await jobs.countQueued(),
+    queued: await jobs.countQueued(null),
     events: await Promise.all(JOBS.map((id) => events.list(id, ALL))),
     usage: await Promise.all(ENTITIES.map((entity) => usage.list({ entity }, ALL))),
     eventCounts: await Promise.all(JOBS.map((id) => events.count(id))),

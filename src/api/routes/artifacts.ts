@@ -32,7 +32,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       path: '/v1/artifacts',
       tag: 'Artifacts',
       summary: 'List versions of your artifacts, oldest first',
-      access: 'key',
+      access: 'read',
       query: listQuery,
       answer: envelope(artifactResponse),
       async handle({ caller, query }) {
@@ -51,7 +51,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       tag: 'Artifacts',
       summary:
         'Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`. Entity `~` is your own',
-      access: 'key',
+      access: 'read',
       errors: [404],
       answer: artifactResponse,
       handle: async ({ caller, params }) =>
@@ -63,7 +63,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       tag: 'Artifacts',
       summary:
         'Make a version of files that are there. 202 names those that are not. With `name:version`: give it aliases',
-      access: 'key',
+      access: 'train',
       errors: [404, 409],
       body: { schema: manifest, read: (raw) => raw },
       answer: z.union([artifactResponse, missingFiles]),
@@ -85,7 +85,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       path: BASE,
       tag: 'Artifacts',
       summary: 'Delete a version, or without one all versions of the name',
-      access: 'key',
+      access: 'train',
       errors: [404],
       answer: deletedArtifacts,
       handle: async ({ caller, params }) => ({ deleted_count: await artifacts.delete(caller, named(caller, params)) }),
@@ -96,7 +96,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       tag: 'Artifacts',
       summary:
         'Store a file: under `name`, `name:alias` or `name:vN` (the next) as a version of its own, under `name:draft` for a manifest to come',
-      access: 'key',
+      access: 'train',
       errors: [404, 409, 413],
       bodySize: 'file',
       query: fileQuery,
@@ -120,7 +120,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       path: `${BASE}/{path*}`,
       tag: 'Artifacts',
       summary: 'Download a file of a version',
-      access: 'key',
+      access: 'read',
       errors: [404],
       answer: ['application/octet-stream'],
       async handle({ caller, params, reply }) {

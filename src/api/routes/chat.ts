@@ -19,7 +19,7 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs }: 
       path: '/v1/chat/completions',
       tag: 'Chat',
       summary: 'Answer a conversation',
-      access: 'key',
+      access: 'chat',
       errors: [400, 404, 429, 503],
       body: { schema: chatRequestSchema, read: parseChatRequest },
       answer: completionSchema,

@@ -32,7 +32,7 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
       path: '/v1/models',
       tag: 'Models',
       summary: 'Everything that a chat request can name as `model`',
-      access: 'key',
+      access: 'any key',
       answer: openAIModelList,
       async handle({ caller }) {
         const { rows } = await models.list(caller, {}, { after: null, limit: LISTED_MODELS_MAX });
@@ -45,7 +45,7 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
       path: '/v1/models/{model*}',
       tag: 'Models',
       summary: 'Read one of them',
-      access: 'key',
+      access: 'any key',
       errors: [404],
       answer: openAIModel,
       async handle({ caller, params }) {

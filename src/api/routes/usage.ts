@@ -11,7 +11,7 @@ export function usageRoutes({ usage }: Pick<ApiServices, 'usage'>): Endpoint[] {
       path: '/v1/usage',
       tag: 'Server',
       summary: 'Tokens and requests by day, key, project and model',
-      access: 'key',
+      access: 'read',
       query: usageQuery,
       answer: usageList,
       async handle({ caller, query }) {

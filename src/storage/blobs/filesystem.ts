@@ -77,9 +77,11 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
     },
 
     async putDirectory(prefix, directory) {
+      let sizeBytes = 0;
       for (const file of (await readdir(directory)).sort()) {
-        await put(`${prefix}/${file}`, createReadStream(join(directory, file)));
+        sizeBytes += (await put(`${prefix}/${file}`, createReadStream(join(directory, file)))).sizeBytes;
       }
+      return { sizeBytes };
     },
 
     async openDirectory(prefix) {

@@ -43,8 +43,10 @@ export function createMemoryBlobs(): BlobStore {
       for (const gone of [checked(name), ...under(name)]) blobs.delete(gone);
     },
     async putDirectory(prefix, directory) {
+      let sizeBytes = 0;
       for (const file of (await readdir(directory)).sort())
-        await put(`${prefix}/${file}`, await readFile(join(directory, file)));
+        sizeBytes += (await put(`${prefix}/${file}`, await readFile(join(directory, file)))).sizeBytes;
+      return { sizeBytes };
     },
     async openDirectory(prefix) {
       const names = under(prefix);

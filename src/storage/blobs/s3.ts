@@ -152,9 +152,11 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     },
 
     async putDirectory(prefix, directory) {
+      let sizeBytes = 0;
       for (const file of (await readdir(directory)).sort()) {
-        await put(`${prefix}/${file}`, createReadStream(join(directory, file)));
+        sizeBytes += (await put(`${prefix}/${file}`, createReadStream(join(directory, file)))).sizeBytes;
       }
+      return { sizeBytes };
     },
 
     async openDirectory(prefix) {

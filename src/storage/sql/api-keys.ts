@@ -13,7 +13,10 @@ export function createApiKeyStore(db: Kysely<Tables>): ApiKeyStore {
           entity: key.entity,
           name: key.name,
           secret_hash: key.secretHash,
+          scopes: JSON.stringify(key.scopes),
+          limits: JSON.stringify(key.limits),
           created_at_ms: key.createdAtMs,
+          last_used_at_ms: key.lastUsedAtMs,
           revoked_at_ms: key.revokedAtMs,
         })
         .execute();
@@ -24,10 +27,19 @@ export function createApiKeyStore(db: Kysely<Tables>): ApiKeyStore {
       return row ? toApiKey(row) : null;
     },
 
-    async list() {
-      return (await db.selectFrom('api_keys').selectAll().orderBy('created_at_ms').orderBy('id').execute()).map(
-        toApiKey,
-      );
+    async list(entity) {
+      let query = db.selectFrom('api_keys').selectAll();
+      if (entity !== null) query = query.where('entity', '=', entity);
+      return (await query.orderBy('created_at_ms').orderBy('id').execute()).map(toApiKey);
+    },
+
+    async touch(id, usedAtMs) {
+      await db
+        .updateTable('api_keys')
+        .set({ last_used_at_ms: usedAtMs })
+        .where('id', '=', id)
+        .where((eb) => eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', usedAtMs)]))
+        .execute();
     },
 
     async revoke(id, nowMs) {

@@ -21,6 +21,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
             type: job.type,
             model_id: job.modelId,
             entity: job.entity,
+            key_id: job.keyId,
             status: 'queued',
             body_blob: job.bodyBlob,
             attempt: 0,
@@ -56,13 +57,14 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       );
     },
 
-    async countQueued() {
-      const { count } = await db
+    async countQueued(account) {
+      let query = db
         .selectFrom('training_jobs')
         .select((eb) => eb.fn.countAll<number | string>().as('count'))
-        .where('status', '=', 'queued')
-        .executeTakeFirstOrThrow();
-      return Number(count);
+        .where('status', '=', 'queued');
+      if (account) query = query.where('entity', '=', account.entity);
+      if (account?.keyId) query = query.where('key_id', '=', account.keyId);
+      return Number((await query.executeTakeFirstOrThrow()).count);
     },
 
     async claim(worker, nowMs, leaseMs) {

@@ -6,9 +6,10 @@ import { firstLight } from './migrations/0001-first-light.ts';
 import { usage } from './migrations/0002-usage.ts';
 import { resumedRequests } from './migrations/0003-resumed-requests.ts';
 import { artifacts } from './migrations/0004-artifacts.ts';
+import { keysAndLimits } from './migrations/0005-keys-and-limits.ts';
 import type { Tables } from './rows.ts';
 
-const MIGRATIONS: readonly (readonly string[])[] = [firstLight, usage, resumedRequests, artifacts];
+const MIGRATIONS: readonly (readonly string[])[] = [firstLight, usage, resumedRequests, artifacts, keysAndLimits];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

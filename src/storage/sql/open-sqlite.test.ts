@@ -44,7 +44,15 @@ test('what was written is there after the file is opened again, and migrations d
   const path = newFile();
   const first = await openSqliteStorage({ path });
   const model = await addModel(first);
-  await first.jobs.create({ id: 'job', type: 'rl', modelId: model.id, entity: 'team', bodyBlob: 'x', createdAtMs: 1 });
+  await first.jobs.create({
+    id: 'job',
+    type: 'rl',
+    modelId: model.id,
+    entity: 'team',
+    keyId: 'k',
+    bodyBlob: 'x',
+    createdAtMs: 1,
+  });
   const claimed = await first.jobs.claim('w', 1, 1_000);
   await first.close();
   const schema = withDatabase(path, describeSchema);
@@ -116,7 +124,15 @@ async function runScript(script: string): Promise<string> {
 async function addJobs(storage: Storage, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const { id: modelId } = await addModel(storage);
-    await storage.jobs.create({ id: `job-${i}`, type: 'rl', modelId, entity: 'team', bodyBlob: 'x', createdAtMs: i });
+    await storage.jobs.create({
+      id: `job-${i}`,
+      type: 'rl',
+      modelId,
+      entity: 'team',
+      keyId: 'k',
+      bodyBlob: 'x',
+      createdAtMs: i,
+    });
   }
 }
 

@@ -1,8 +1,9 @@
 // The tables as TypeScript, and the one place where rows (snake_case, JSON as text) become domain objects and back.
 import type { Selectable } from 'kysely';
-import type { ApiKey } from '#domain/api-key';
+import type { ApiKey, Scope } from '#domain/api-key';
 import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
+import type { Limits } from '#domain/limits';
 import type { Model } from '#domain/model';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
 import type { UsageEntry, UsageRow } from '#domain/usage';
@@ -20,6 +21,8 @@ export interface Tables {
   artifacts: ArtifactTable;
   artifact_files: ArtifactFileTable;
   artifact_aliases: ArtifactAliasTable;
+  entity_limits: EntityLimitsTable;
+  stored_blobs: StoredBlobTable;
 }
 
 export interface ApiKeyTable {
@@ -27,8 +30,23 @@ export interface ApiKeyTable {
   entity: string;
   name: string;
   secret_hash: string;
+  scopes: string;
+  limits: string;
   created_at_ms: number;
+  last_used_at_ms: number | null;
   revoked_at_ms: number | null;
+}
+
+export interface EntityLimitsTable {
+  entity: string;
+  limits: string;
+}
+
+export interface StoredBlobTable {
+  blob: string;
+  entity: string;
+  key_id: string;
+  size_bytes: number;
 }
 
 export interface ModelTable {
@@ -59,6 +77,7 @@ export interface TrainingJobTable {
   type: JobType;
   model_id: string;
   entity: string;
+  key_id: string;
   status: JobStatus;
   body_blob: string;
   attempt: number;
@@ -155,7 +174,10 @@ export const toApiKey = (row: Selectable<ApiKeyTable>): ApiKey => ({
   entity: row.entity,
   name: row.name,
   secretHash: row.secret_hash,
+  scopes: JSON.parse(row.scopes) as Scope[],
+  limits: JSON.parse(row.limits) as Limits,
   createdAtMs: row.created_at_ms,
+  lastUsedAtMs: row.last_used_at_ms,
   revokedAtMs: row.revoked_at_ms,
 });
 
@@ -192,6 +214,7 @@ export const toTrainingJob = (row: Selectable<TrainingJobTable>): TrainingJob =>
   type: row.type,
   modelId: row.model_id,
   entity: row.entity,
+  keyId: row.key_id,
   status: row.status,
   bodyBlob: row.body_blob,
   attempt: row.attempt,

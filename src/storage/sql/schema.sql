@@ -7,7 +7,7 @@ CREATE TABLE api_keys (
   secret_hash text not null unique,
   created_at_ms bigint not null,
   revoked_at_ms bigint
-);
+, scopes text not null default '["chat","train","read"]', limits text not null default '{}', last_used_at_ms bigint);
 
 CREATE TABLE artifact_aliases (
   entity text not null,
@@ -61,6 +61,11 @@ CREATE TABLE checkpoints (
   unique (model_id, step)
 );
 
+CREATE TABLE entity_limits (
+  entity text primary key,
+  limits text not null
+);
+
 CREATE TABLE idempotency_keys (
   key text primary key,
   body_hash text not null,
@@ -81,6 +86,13 @@ CREATE TABLE models (
 );
 
 CREATE TABLE schema_version (version integer not null);
+
+CREATE TABLE stored_blobs (
+  blob text primary key,
+  entity text not null,
+  key_id text not null,
+  size_bytes bigint not null
+);
 
 CREATE TABLE training_events (
   id text primary key,
@@ -112,7 +124,7 @@ CREATE TABLE training_jobs (
   created_at_ms bigint not null,
   started_at_ms bigint,
   ended_at_ms bigint
-);
+, key_id text not null default '');
 
 CREATE TABLE usage (
   id text primary key,
@@ -133,6 +145,8 @@ CREATE INDEX artifact_aliases_of_artifact on artifact_aliases (artifact_id);
 CREATE INDEX artifact_files_by_content on artifact_files (entity, sha256);
 
 CREATE INDEX idempotency_keys_age on idempotency_keys (created_at_ms);
+
+CREATE INDEX stored_blobs_of_key on stored_blobs (entity, key_id);
 
 CREATE INDEX training_jobs_of_entity on training_jobs (entity, claimed_at_ms);
 

@@ -2,6 +2,7 @@
 import { Kysely, sql } from 'kysely';
 import type { Log } from '#base/log';
 import type { Storage } from '../storage.ts';
+import { createAccountStore } from './accounts.ts';
 import { createApiKeyStore } from './api-keys.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createCheckpointStore } from './checkpoints.ts';
@@ -33,6 +34,7 @@ export async function openSqlStorage(dialect: StorageDialect, place: string, log
     artifacts: createArtifactStore(db),
     idempotency: createIdempotencyStore(db),
     usage: createUsageStore(db),
+    accounts: createAccountStore(db),
     ping: async () => void (await sql`select 1`.execute(db)),
     close: () => db.destroy(),
   };

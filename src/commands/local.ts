@@ -1,0 +1,16 @@
+// Commands that work on a data directory or database, beside a server that may be running there.
+import type { ApiKeys } from '#services/api-keys';
+import type { AccountStore } from '#storage/account-store';
+
+export interface Keyring {
+  readonly apiKeys: ApiKeys;
+  readonly accounts: AccountStore;
+  close(): Promise<void>;
+}
+
+/** As cli.ts hands it over. */
+export interface Local {
+  /** The option that names the directory. */
+  readonly dataOption: readonly [flags: string, description: string];
+  readonly openKeyring: (data: string | undefined) => Promise<Keyring>;
+}
