@@ -21,6 +21,12 @@ export const DEFAULTS = {
   trainingBodyMb: 512, // a token with its logprob is 60 to 150 bytes: millions of tokens; one JS string holds no more
   artifactMb: 10_000, // a file of training data; it is streamed, so that only the disk counts
   pingMs: 15_000, // proxies and clients call a stream dead after 30 to 300 s of silence
+  bodyStallMs: 30_000, // mobile networks pause for 10 to 20 s
+  bodyBytesPerSecondMin: 1_000, // GPRS
+  connectionsMax: 4_096, // 512 streams and their pools, eight times; four times that is a common limit of open files
+  headersMs: 20_000,
+  lingerMs: 10_000,
+  writeStallMs: 60_000, // clients that print and wait for a user's key
   keepAliveMs: 70_000, // pooled clients keep connections for up to 60 s; closing first resets their next request
   drainMs: 20_000, // container runtimes kill 30 s after SIGTERM
   hubDownloadMs: 3_600_000, // tens of gigabytes over a slow line
@@ -62,6 +68,14 @@ export interface ServerConfig extends StoreConfig {
     readonly basePath: string;
     readonly bodyBytesMax: number;
     readonly trainingBodyBytesMax: number;
+    readonly fileBytesMax: number;
+    readonly bodyPace: { readonly stallMs: number; readonly bytesPerSecondMin: number };
+    readonly connections: {
+      readonly connectionsMax: number;
+      readonly headersMs: number;
+      readonly lingerMs: number;
+      readonly writeStallMs: number;
+    };
     readonly pingMs: number;
     readonly keepAliveMs: number;
   };
@@ -71,8 +85,6 @@ export interface ServerConfig extends StoreConfig {
     readonly endpoint: string | null;
     readonly downloadMs: number;
   };
-  /** Largest file of an artifact. */
-  readonly artifactBytesMax: number;
   /** For the rows of a job, per base model; null: a share of the machine's. */
   readonly trainingMemoryBytes: number | null;
   readonly jobs: {
@@ -135,6 +147,21 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       basePath: readBasePath(flags.basePath ?? setting(env, 'WHETSTONE_BASE_PATH') ?? ''),
       bodyBytesMax: MB * readMegabytes(env, 'WHETSTONE_BODY_MB_MAX', DEFAULTS.bodyMb),
       trainingBodyBytesMax: MB * readMegabytes(env, 'WHETSTONE_TRAINING_BODY_MB_MAX', DEFAULTS.trainingBodyMb),
+      fileBytesMax:
+        MB *
+        readInteger(
+          'WHETSTONE_ARTIFACT_MB_MAX',
+          setting(env, 'WHETSTONE_ARTIFACT_MB_MAX') ?? String(DEFAULTS.artifactMb),
+          1,
+          1_000_000,
+        ),
+      bodyPace: { stallMs: DEFAULTS.bodyStallMs, bytesPerSecondMin: DEFAULTS.bodyBytesPerSecondMin },
+      connections: {
+        connectionsMax: DEFAULTS.connectionsMax,
+        headersMs: DEFAULTS.headersMs,
+        lingerMs: DEFAULTS.lingerMs,
+        writeStallMs: DEFAULTS.writeStallMs,
+      },
       pingMs: DEFAULTS.pingMs,
       keepAliveMs: DEFAULTS.keepAliveMs,
     },
@@ -144,14 +171,6 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       endpoint: setting(env, 'HF_ENDPOINT'),
       downloadMs: DEFAULTS.hubDownloadMs,
     },
-    artifactBytesMax:
-      MB *
-      readInteger(
-        'WHETSTONE_ARTIFACT_MB_MAX',
-        setting(env, 'WHETSTONE_ARTIFACT_MB_MAX') ?? String(DEFAULTS.artifactMb),
-        1,
-        1_000_000,
-      ),
     trainingMemoryBytes:
       flags.trainingMemory === undefined ? null : readGigabytes('training-memory', flags.trainingMemory),
     jobs: {

@@ -116,7 +116,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     blobs,
     clock,
     log,
-    fileBytesMax: config.artifactBytesMax,
+    fileBytesMax: config.api.fileBytesMax,
     limits: accountLimits,
   });
   const cleanUp = () => artifacts.cleanUp().catch((err: unknown) => log.warn('artifacts.not_cleaned', { err }));

@@ -13,6 +13,8 @@ import type { LogTrajectories } from '#services/log-trajectories';
 import type { Models } from '#services/models';
 import type { TrainingJobs } from '#services/training-jobs';
 import type { Usage } from '#services/usage';
+import type { Pace } from './body-stream.ts';
+import type { ConnectionLimits } from './connections.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface ApiServices {
@@ -39,6 +41,10 @@ export interface ApiLimits {
   readonly bodyBytesMax: number;
   /** Of requests that carry trajectories. */
   readonly trainingBodyBytesMax: number;
+  /** Of a file that becomes part of an artifact. */
+  readonly fileBytesMax: number;
+  readonly bodyPace: Pace;
+  readonly connections: ConnectionLimits;
   /** Quiet streams get a comment this often. */
   readonly pingMs: number;
   /** How long an idle connection is kept: longer than clients' pools keep theirs. */

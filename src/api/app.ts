@@ -7,6 +7,7 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { ApiLimits, ApiServices } from './api-services.ts';
 import { authenticate } from './auth.ts';
+import { httpOptions, refuseMalformed, watchConnections } from './connections.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendError } from './error-response.ts';
 import { describeApi } from './openapi.ts';
@@ -40,7 +41,8 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     logger: false,
     bodyLimit: limits.bodyBytesMax,
     keepAliveTimeout: limits.keepAliveMs,
-    requestTimeout: 0, // a large body over a slow line may take its time; its size is bounded
+    http: httpOptions(limits.connections),
+    clientErrorHandler: refuseMalformed(services.log),
     requestIdHeader: false,
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     exposeHeadRoutes: true,
@@ -55,7 +57,8 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
 
-  readBodies(app);
+  readBodies(app, limits.bodyPace);
+  watchConnections(app, limits.connections);
   closeWhenQuiet(app);
   shareHeaders(app);
   record(app, services);
@@ -79,11 +82,11 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
 }
 
 function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, limits: ApiLimits): void {
-  const { method, path, access, bodySize, readBody, querySchema, creates } = endpoint;
+  const { method, path, access, bodySize = 'small', readBody, querySchema, creates } = endpoint;
   app.route({
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
-    bodyLimit: bodySize === 'large' ? limits.trainingBodyBytesMax : limits.bodyBytesMax,
+    bodyLimit: { small: limits.bodyBytesMax, large: limits.trainingBodyBytesMax, file: limits.fileBytesMax }[bodySize],
     config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file' },
     // Before the body is read: strangers cannot make us take half a gigabyte.
     onRequest: async (request, reply) => {

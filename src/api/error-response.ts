@@ -22,6 +22,8 @@ export const STATUS = {
   idempotency_mismatch: 422,
   idempotency_in_progress: 409,
   body_too_large: 413,
+  request_timeout: 408,
+  unsupported_encoding: 415,
   context_length_exceeded: 400,
   invalid_training_data: 400,
   row_too_long: 400,

@@ -1,7 +1,7 @@
 // Positions and reasons are those of Python's json module for the same texts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findSyntaxError, parseJson } from './json-body.ts';
+import { DEPTH_MAX, findSyntaxError, parseJson } from './json-body.ts';
 import { ValidationError } from './schema/validation.ts';
 
 const CASES: readonly [text: string, offset: number, reason: string][] = [
@@ -72,4 +72,12 @@ test('what JSON.parse would lose is kept as text', () => {
     float: 0.12345678901234567,
   });
   expect(parseJson('{"a": NaN, "b": [-Infinity], "c": "NaN"}')).toEqual({ a: 'NaN', b: ['-Infinity'], c: 'NaN' });
+});
+
+test('nesting has a limit, which brackets in strings do not count towards', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}"${'['.repeat(1_000)}\\"{{"${']'.repeat(levels)}`;
+  expect(() => parseJson(nested(DEPTH_MAX))).not.toThrow();
+  expect(() => parseJson(nested(DEPTH_MAX + 1))).toThrow(ValidationError);
+  expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(ValidationError);
+  expect(parseJson(`[${'[1],'.repeat(1_000)}2]`)).toHaveLength(1_001);
 });

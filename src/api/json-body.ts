@@ -2,9 +2,13 @@
 // which the lax schemas read: integers beyond 2^53 (seeds), and the bare tokens NaN and Infinity.
 import { ValidationError } from './schema/validation.ts';
 
+/** Templates, grammars and schemas walk values by recursion; what people nest stays far below. */
+export const DEPTH_MAX = 128;
+
 /** `inexact integers`: those beyond 2^53 are rounded, as JSON.parse does; logprobs with many digits need no second look. */
 export function parseJson(text: string, mode: 'exact integers' | 'inexact integers' = 'exact integers'): unknown {
   if (text.trim() === '') return undefined;
+  refuseDepth(text);
   const source = mode === 'exact integers' && /\d{16}/.test(text) ? quoteLongIntegers(text) : text;
   try {
     return JSON.parse(source) as unknown;
@@ -21,6 +25,42 @@ export function parseJson(text: string, mode: 'exact integers' | 'inexact intege
     { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {}, ctx: { error: reason } },
   ]);
 }
+
+function refuseDepth(text: string): void {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === QUOTE) at = endOfString(text, at);
+    else if (character === OPEN_LIST || character === OPEN_OBJECT) {
+      if (++depth > DEPTH_MAX) throw tooDeep(at);
+    } else if (character === CLOSE_LIST || character === CLOSE_OBJECT) depth--;
+  }
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** Of the string that opens there: its closing quote, or the end of a text that has none. */
+function endOfString(text: string, opening: number): number {
+  for (let end = text.indexOf('"', opening + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+/** Where the level opens. */
+export const tooDeep = (offset: number): ValidationError =>
+  new ValidationError([
+    {
+      type: 'json_invalid',
+      loc: ['body', offset],
+      msg: 'JSON decode error',
+      input: {},
+      ctx: { error: `More than ${DEPTH_MAX} levels of nesting` },
+    },
+  ]);
 
 function quoteLongIntegers(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs, (token) =>

@@ -1,8 +1,9 @@
-// Reads request bodies: the limit of the endpoint, the digest for idempotency, bytes → JSON. What is wrong with the JSON is
+// Reads request bodies: the digest for idempotency, bytes → JSON; how many bytes and how fast is body-stream.ts. What is wrong with the JSON is
 // thrown later, by the handler, where the request has its caller and hooks.
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError } from '#domain/errors';
+import { readBytes, type Pace } from './body-stream.ts';
 import { parseJson } from './json-body.ts';
 import { ValidationError } from './schema/validation.ts';
 import { createTrainingBodyParser, type BodyParser } from './training-body.ts';
@@ -30,41 +31,25 @@ export function jsonBody(body: unknown): unknown {
   return read.json;
 }
 
-export function readBodies(app: FastifyInstance): void {
+export function readBodies(app: FastifyInstance, pace: Pace): void {
   app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    '*',
-    async (request: FastifyRequest, payload: AsyncIterable<Buffer>): Promise<ReadBody | AsyncIterable<Buffer>> => {
-      if (request.routeOptions.config.rawBody) return payload;
-      const hash = request.headers['idempotency-key'] === undefined ? null : createHash('sha256');
-      const parser = parserFor(request);
-      for await (const chunk of limited(request, payload)) {
-        hash?.update(chunk);
-        parser.write(chunk);
-      }
-      request.bodyHash = hash?.digest('hex') ?? null;
-      try {
-        return { json: parser.end() };
-      } catch (error) {
-        return { error };
-      }
-    },
-  );
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable): Promise<ReadBody | Readable> => {
+    if (request.routeOptions.config.rawBody) return Readable.from(readBytes(request, payload, pace));
+    const hash = request.headers['idempotency-key'] === undefined ? null : createHash('sha256');
+    const parser = parserFor(request);
+    for await (const chunk of readBytes(request, payload, pace)) {
+      hash?.update(chunk);
+      parser.write(chunk);
+    }
+    request.bodyHash = hash?.digest('hex') ?? null;
+    try {
+      return { json: parser.end() };
+    } catch (error) {
+      return { error };
+    }
+  });
 }
-
-async function* limited(request: FastifyRequest, payload: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const limit = request.routeOptions.bodyLimit;
-  const tooLarge = () =>
-    new AppError('body_too_large', `The request body is over this endpoint's limit of ${limit} bytes. Send less at once.`);
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
-  let size = 0;
-  for await (const chunk of payload) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge();
-    yield chunk;
-  }
-} // prettier-ignore
 
 function parserFor({ headers, routeOptions }: FastifyRequest): BodyParser {
   const mediaType = (headers['content-type'] ?? 'application/json').split(';')[0]!.trim().toLowerCase();

@@ -6,6 +6,8 @@ import type { FastifyReply } from 'fastify';
 export interface SseOptions {
   /** After this long without an event a `: ping` goes out: Node clients give up after 5 minutes of silence. */
   readonly pingMs: number;
+  /** A client that reads nothing for this long is gone. */
+  readonly stallMs: number;
   /** Headers now: for streams that may stay quiet although nothing is wrong. */
   readonly openAtOnce?: boolean;
 }
@@ -18,7 +20,7 @@ export async function sendEvents(
   reply: FastifyReply,
   frames: AsyncIterable<string>,
   onError: (error: unknown) => string,
-  { pingMs, openAtOnce = false }: SseOptions,
+  { pingMs, stallMs, openAtOnce = false }: SseOptions,
 ): Promise<void> {
   const { raw } = reply;
   const open = () => {
@@ -44,7 +46,7 @@ export async function sendEvents(
     for await (const frame of frames) {
       if (raw.destroyed) return;
       open();
-      if (!raw.write(frame)) await drained(reply);
+      if (!raw.write(frame)) await drained(reply, stallMs);
       ping.refresh();
     }
     open();
@@ -58,13 +60,15 @@ export async function sendEvents(
 }
 
 /** A slow reader holds up the generation instead of filling the memory. */
-async function drained({ raw }: FastifyReply): Promise<void> {
+async function drained({ raw }: FastifyReply, stallMs: number): Promise<void> {
   if (raw.destroyed) return;
   const left = new AbortController();
   const close = () => left.abort();
+  const timer = setTimeout(() => raw.destroy(), stallMs);
   raw.once('close', close);
   await once(raw, 'drain', { signal: left.signal }).catch(() => undefined); // gone: the loop sees `destroyed`
   raw.off('close', close);
+  clearTimeout(timer);
 }
 
 /** Data is one line of JSON. */

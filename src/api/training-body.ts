@@ -2,7 +2,7 @@
 // soon as it is whole, its logprobs packed tightly, and its text is forgotten. A body of hundreds of megabytes is never in
 // memory as text, and parsing it never blocks the server for longer than one trajectory takes.
 import { randomUUID } from 'node:crypto';
-import { parseJson } from './json-body.ts';
+import { DEPTH_MAX, parseJson, tooDeep } from './json-body.ts';
 import { packLogprobs } from './schema/token-logprobs.ts';
 import { ValidationError } from './schema/validation.ts';
 
@@ -122,7 +122,7 @@ function createSplitter(onSkeleton: (bytes: Uint8Array) => void, onPiece: (bytes
       if (awaitsKey) key = '';
       awaitsKey = false;
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      open.push({ opening: byte, key: '' });
+      if (open.push({ opening: byte, key: '' }) > DEPTH_MAX) throw tooDeep(offset);
       awaitsKey = byte === OPEN_OBJECT;
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
       open.pop();
@@ -140,8 +140,9 @@ function createSplitter(onSkeleton: (bytes: Uint8Array) => void, onPiece: (bytes
         else if (byte === BACKSLASH) escaped = true;
         else if (byte === QUOTE) inString = false;
       } else if (byte === QUOTE) inString = true;
-      else if (byte === OPEN_OBJECT || byte === OPEN_LIST) pieceDepth++;
-      else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --pieceDepth === 0) return i + 1;
+      else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+        if (++pieceDepth > DEPTH_MAX) throw tooDeep(offset + i);
+      } else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --pieceDepth === 0) return i + 1;
     }
     return chunk.length;
   }

@@ -19,6 +19,8 @@ export type ErrorCode =
   | 'idempotency_mismatch'
   | 'idempotency_in_progress'
   | 'body_too_large'
+  | 'request_timeout' // a body that comes too slowly
+  | 'unsupported_encoding'
   | 'context_length_exceeded'
   | 'invalid_training_data'
   | 'row_too_long' // training data that does not fit into memory

@@ -39,6 +39,9 @@ const LIMITS: ApiLimits = {
   basePath: '',
   bodyBytesMax: 64_000,
   trainingBodyBytesMax: 256_000,
+  fileBytesMax: FILE_BYTES_MAX,
+  bodyPace: { stallMs: 30_000, bytesPerSecondMin: 1_000 },
+  connections: { connectionsMax: 1_000, headersMs: 20_000, lingerMs: 1_000, writeStallMs: 60_000 },
   pingMs: 10_000,
   keepAliveMs: 70_000,
 };

@@ -12,7 +12,7 @@ import { clientSignal, SSE_DONE, sendEvents, sseFrame } from '../sse.ts';
 
 type Services = Pick<ApiServices, 'chat' | 'metrics' | 'clock' | 'log'>;
 
-export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs }: ApiLimits): Endpoint[] {
+export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs, connections }: ApiLimits): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
@@ -37,7 +37,10 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs }: 
           log.warn('chat.failed', { requestId: id, err: error });
           return sseFrame({ error: errorResponse(error).body.error }) + SSE_DONE;
         };
-        await sendEvents(reply, chunks(head, deltas, request.n), onError, { pingMs });
+        await sendEvents(reply, chunks(head, deltas, request.n), onError, {
+          pingMs,
+          stallMs: connections.writeStallMs,
+        });
         return reply;
       },
     }),

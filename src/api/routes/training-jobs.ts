@@ -21,7 +21,7 @@ const listQuery = z.looseObject({
 /** `closing` aborts when the server stops: followers must not hold it up. */
 export function trainingJobRoutes(
   { trainingJobs, log }: Pick<ApiServices, 'trainingJobs' | 'log'>,
-  { pingMs }: ApiLimits,
+  { pingMs, connections }: ApiLimits,
   closing: AbortSignal,
 ): Endpoint[] {
   return [
@@ -120,6 +120,7 @@ export function trainingJobRoutes(
         };
         await sendEvents(reply, eventFrames(trainingJobs.followEvents(caller, id, after, signal)), onError, {
           pingMs,
+          stallMs: connections.writeStallMs,
           openAtOnce: true,
         });
         return reply;

@@ -1,0 +1,86 @@
+// The bytes of a request body as they come in: decompressed, with a bound on how many there may be after that, and on how
+// long they may take. What they mean is request-body.ts. A body that is given up is not torn down here: that would close the
+// connection before the answer that says why.
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '#domain/errors';
+
+export interface Pace {
+  /** Without a byte for this long, a body is given up. */
+  readonly stallMs: number;
+  /** Over each stall time: whoever sends less holds a connection for nothing. */
+  readonly bytesPerSecondMin: number;
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Throws `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_request` for bytes that do not decompress. */
+export async function* readBytes(request: FastifyRequest, payload: Readable, pace: Pace): AsyncGenerator<Buffer> {
+  const limit = request.routeOptions.bodyLimit;
+  const tooLarge = () =>
+    new AppError('body_too_large', `The request body is over this endpoint's limit of ${limit} bytes. Send less at once.`); // prettier-ignore
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  let size = 0;
+  try {
+    for await (const chunk of readPaced(decompressed(request, payload), pace)) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge();
+      yield chunk;
+    }
+  } catch (error) {
+    if (!isZlibError(error)) throw error;
+    const encoding = String(request.headers['content-encoding']).slice(0, 50);
+    throw new AppError('invalid_request', `The body is not what its Content-Encoding says: ${encoding}.`, { cause: error }); // prettier-ignore
+  }
+}
+
+const isZlibError = (error: unknown): boolean =>
+  error instanceof Error &&
+  /^(?:Z_|ERR__ERROR_|ERR_BROTLI|ERR_PADDING)/.test(String((error as NodeJS.ErrnoException).code));
+
+/** Only time that is spent waiting for bytes counts. */
+export async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }: Pace): AsyncGenerator<Buffer> {
+  const iterator = bytes.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
+  const floor = (bytesPerSecondMin * stallMs) / 1000;
+  const late = (came: number) =>
+    new AppError('request_timeout', `The body came too slowly: ${came} bytes within ${stallMs / 1000} s. Send it again over a better connection.`); // prettier-ignore
+  for (let came = 0, waitedMs = 0; ;) {
+    const startMs = performance.now();
+    const next = await within(iterator.next(), stallMs, () => late(came));
+    if (next.done) return;
+    came += next.value.length;
+    waitedMs += performance.now() - startMs;
+    if (waitedMs > stallMs) {
+      if (came < floor) throw late(came);
+      [came, waitedMs] = [0, 0];
+    }
+    yield next.value;
+  }
+}
+
+function decompressed({ headers }: FastifyRequest, payload: Readable): Readable {
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity' || encoding === '') return payload;
+  const decode = DECODERS[encoding];
+  if (!decode) {
+    throw new AppError('unsupported_encoding', `Content-Encoding ${encoding.slice(0, 50)} is not one of ${Object.keys(DECODERS).join(', ')}.`); // prettier-ignore
+  }
+  const decoder = decode();
+  payload.once('error', (error) => decoder.destroy(error));
+  payload.pipe(decoder);
+  return decoder;
+}
+
+async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  work.catch(() => {}); // after the deadline nobody waits for it
+  return Promise.race([work, deadline]).finally(() => clearTimeout(timer));
+}

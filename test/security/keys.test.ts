@@ -1,0 +1,170 @@
+// Every route × every key that must not open it. The routes come from the server's own description, so that a new one is
+// covered the day it is made: one that this file cannot call fails the first test.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createId } from '#base/ids';
+import { SCOPES, type Scope } from '#domain/api-key';
+import { asOwner, BASE, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
+
+let server: TestServer;
+/** Of the first team: what others must not learn of. */
+let ours: Record<string, string>;
+const secrets: Record<string, string> = {};
+
+beforeAll(async () => {
+  server = await openTestServer();
+  ours = await furnish();
+  for (const scope of SCOPES) secrets[scope] = (await newKey('default', [scope])).secret;
+  secrets.others = (await newKey('others', SCOPES)).secret;
+  const revoked = await newKey('default', SCOPES);
+  await server.apiKeys.revoke(revoked.key.id, null);
+  secrets.revoked = revoked.secret;
+});
+afterAll(() => server.close());
+
+const newKey = (entity: string, scopes: readonly Scope[]) => server.apiKeys.create({ entity, name: 'test', scopes });
+
+/** One of everything, made over HTTP. */
+async function furnish(): Promise<Record<string, string>> {
+  const made = async (request: Parameters<typeof send>[1]) => {
+    const response = await send(server, request);
+    expect(response.statusCode, response.body).toBeLessThan(300);
+    return response.json<{ id: string }>().id;
+  };
+  const model = { entity: 'default', project: 'secret-project', name: 'secret-model', base_model: BASE };
+  const model_id = await made({ url: '/v1/preview/models', body: model });
+  const training_job_id = await made({ url: '/v1/preview/training-jobs', body: { model_id, trajectory_groups: [] } });
+  await made({ method: 'PUT', url: '/v1/artifacts/default/secret-project/secret-data/train.jsonl', body: '{}' });
+  const key_id = await made({ url: '/v1/keys', body: { name: 'secret-key' } });
+  await made({ url: '/v1/chat/completions', body: chat({ model: 'default/secret-project/secret-model' }) });
+  return {
+    model_id,
+    training_job_id,
+    key_id,
+    step: '0',
+    entity: 'default',
+    project: 'secret-project',
+    artifact: 'secret-data',
+    path: 'train.jsonl',
+    model: 'default/secret-project/secret-model',
+  };
+}
+
+/** What a body needs so that only the key decides; and of the first team, where it names something. */
+const bodyOf = (path: string): unknown => BODIES[path]?.(ours) ?? {};
+
+const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown>> = {
+  '/v1/chat/completions': ({ model }) => chat({ model }),
+  '/v1/preview/models': () => ({ project: 'p', name: createId(), base_model: BASE, entity: 'default' }),
+  '/v1/preview/training-jobs': ({ model_id }) => ({ model_id, trajectory_groups: [] }),
+  '/v1/preview/sft-training-jobs': ({ model_id }) => ({
+    model_id,
+    training_data_url: 'wandb-artifact:///default/secret-project/secret-data',
+  }),
+  '/v1/preview/models/{model_id}/log': () => ({ split: 'val', trajectory_groups: [] }),
+  '/v1/preview/models/{model_id}/checkpoints': () => ({ steps: [0] }),
+  '/v1/keys': () => ({ name: 'new' }),
+  '/v1/artifacts/{entity}/{project}/{artifact}': () => ({
+    type: 'dataset',
+    files: [{ path: 'a', sha256: '0'.repeat(64) }],
+  }),
+};
+
+interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** Null: any key. */
+  readonly scope: Scope | null;
+}
+
+async function routes(): Promise<Route[]> {
+  const { paths } = (await send(server, { url: '/openapi.json' })).json<{
+    paths: Record<string, Record<string, { security: { apiKey: Scope[] }[] }>>;
+  }>();
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { security }]) =>
+      security.length === 0
+        ? []
+        : [{ method: method.toUpperCase() as Route['method'], path, scope: security[0]!.apiKey[0] ?? null }],
+    ),
+  );
+}
+
+function call({ method, path }: Route, headers: Record<string, string>) {
+  const url = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    expect(ours[name], `a value for {${name}} of ${path}`).toBeDefined();
+    return ours[name]!;
+  });
+  return send(server, { method, url, headers, ...(method === 'GET' ? {} : { body: bodyOf(path) }) });
+}
+
+/** Names nothing of ours. */
+const MAKES_ITS_OWN = new Set(['/v1/keys']);
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+describe('every route that needs a key', () => {
+  test('is known here, and there are many', async () => {
+    expect((await routes()).length).toBeGreaterThan(25);
+  });
+
+  test.each([
+    ['no key', () => ({ authorization: '' })],
+    ['a wrong key', () => bearer('wk-0000000000000000000000000000')],
+    ['half of a key', () => bearer(asOwner.authorization.slice(7, -2))],
+    ['a revoked key', () => bearer(secrets.revoked!)],
+    ['a key in the wrong scheme', () => ({ authorization: asOwner.authorization.replace('Bearer', 'Basic') })],
+  ])('answers 401 to %s', async (_, headers) => {
+    for (const route of await routes()) {
+      const response = await call(route, headers());
+      expect(response.statusCode, `${route.method} ${route.path}: ${response.body}`).toBe(401);
+      expect(response.body).not.toContain('secret');
+    }
+  });
+
+  test('answers 403 to a key without the scope, and names it', async () => {
+    const without: Record<Scope, Scope[]> = { chat: ['read', 'train'], train: ['chat', 'read'], read: ['chat'], admin: ['chat', 'train', 'read'] }; // prettier-ignore
+    for (const route of await routes()) {
+      for (const held of route.scope ? without[route.scope] : []) {
+        const response = await call(route, bearer(secrets[held]!));
+        expect(response.statusCode, `${route.method} ${route.path} with ${held}`).toBe(403);
+        expect(response.json()).toMatchObject({ error: { code: 'missing_scope', type: 'permission_error' } });
+        expect(response.body).toContain(`scope ${route.scope}`);
+      }
+    }
+  });
+
+  test('never shows another entity what is ours: 404, or lists without it', async () => {
+    for (const route of await routes()) {
+      const response = await call(route, bearer(secrets.others!));
+      const where = `${route.method} ${route.path}: ${response.statusCode} ${response.body}`;
+      const isList = route.method === 'GET' && !route.path.includes('{');
+      expect(response.statusCode, where).toBe(isList || MAKES_ITS_OWN.has(route.path) ? 200 : 404);
+      if (isList) for (const trace of ['secret-', ours.model_id, ours.training_job_id, ours.key_id]) expect(response.body, where).not.toContain(trace); // prettier-ignore
+    }
+  });
+
+  test('answers what is unknown and what is another’s in the same words', async () => {
+    const told = async (url: string, secret: string) => {
+      const { statusCode, body } = await send(server, { url, headers: bearer(secret) });
+      return { statusCode, body };
+    };
+    for (const [url, id] of [
+      [`/v1/preview/models/${ours.model_id}`, ours.model_id],
+      [`/v1/preview/training-jobs/${ours.training_job_id}`, ours.training_job_id],
+      [`/v1/preview/training-jobs/${ours.training_job_id}/events`, ours.training_job_id],
+    ] as const) {
+      const unknown = createId();
+      const theirs = await told(url, secrets.others!);
+      const nobodys = await told(url.replace(id!, unknown), secrets.others!);
+      expect(theirs).toEqual({ ...nobodys, body: nobodys.body.replaceAll(unknown, id!) });
+    }
+  });
+
+  test('and nothing that they tried has changed ours', async () => {
+    expect((await call({ method: 'GET', path: '/v1/preview/models/{model_id}', scope: 'read' }, {})).statusCode).toBe(
+      200,
+    );
+    expect((await call({ method: 'GET', path: '/v1/artifacts/{entity}/{project}/{artifact}/{path}', scope: 'read' }, {})).body).toBe('{}'); // prettier-ignore
+    expect(await server.storage.jobs.find(ours.training_job_id!)).toMatchObject({ status: 'queued' });
+  });
+});
