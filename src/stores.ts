@@ -6,21 +6,28 @@ import type { Log } from '#base/log';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
 import type { AccountStore } from '#storage/account-store';
 import type { BlobStore } from '#storage/blobs';
+import { createCheckedDirectories } from '#storage/blobs/checked-directories';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
+import { withNamedFaults } from '#storage/named-faults';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import type { Storage } from '#storage/storage';
 import type { StoreConfig } from './config.ts';
 
 export async function openStorage({ dataDirectory, databaseUrl }: StoreConfig, log: Log): Promise<Storage> {
-  if (databaseUrl === null) return openSqliteStorage({ path: join(dataDirectory, 'whetstone.db'), log });
+  if (databaseUrl === null)
+    return withNamedFaults(await openSqliteStorage({ path: join(dataDirectory, 'whetstone.db'), log }));
   const { openPostgresStorage } = await import('#storage/sql/open-postgres');
-  return openPostgresStorage({ url: databaseUrl, log });
+  return withNamedFaults(await openPostgresStorage({ url: databaseUrl, log }));
 }
 
 export async function openBlobs({ dataDirectory, s3 }: StoreConfig): Promise<BlobStore & { close(): void }> {
-  if (!s3) return { ...(await openFilesystemBlobs({ root: join(dataDirectory, 'blobs') })), close: () => {} };
+  if (!s3) {
+    const blobs = await openFilesystemBlobs({ root: join(dataDirectory, 'blobs') });
+    return { ...createCheckedDirectories(withNamedFaults(blobs)), close: () => {} };
+  }
   const { openS3Blobs } = await import('#storage/blobs/s3');
-  return openS3Blobs({ ...s3, cacheDirectory: join(dataDirectory, 'blob-copies') });
+  const blobs = await openS3Blobs({ ...s3, cacheDirectory: join(dataDirectory, 'blob-copies') });
+  return { ...createCheckedDirectories(withNamedFaults(blobs)), close: () => blobs.close() };
 }
 
 /** For `whetstone keys` and `limits`, beside a server that may be running. */

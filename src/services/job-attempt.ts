@@ -67,7 +67,7 @@ export async function attemptJob(
   await appendEvent(deps, job, 0, 'training_started', startedData(work));
   if (Object.keys(work.skipped).length > 0) log.info('job.skipped', work.skipped);
 
-  const saved = await findProgress(blobs, job.id);
+  const saved = await findProgress(blobs, job.id, log);
   const from = saved?.directory ?? (previous ? await blobs.openDirectory(previous.blobPrefix) : null);
   const blobPrefix = `checkpoints/${model.id}/${job.id}`;
   let metrics: Readonly<Record<string, number>>;
@@ -100,6 +100,7 @@ export async function attemptJob(
     blobPrefix,
     createdAtMs: clock.now(),
   };
+  await storage.accounts.addBlob({ blob: blobPrefix, entity: job.entity, keyId: job.keyId, ...stored });
   await trainer.preload(checkpoint);
   const finished = await storage.jobs.finish(job.id, job.attempt, {
     status: 'succeeded',
@@ -115,7 +116,6 @@ export async function attemptJob(
   });
   deps.jobEvents.notify(job.id);
   if (!finished) return 'lost';
-  await storage.accounts.addBlob({ blob: blobPrefix, entity: job.entity, keyId: job.keyId, ...stored });
   await forgetProgress(blobs, job.id);
   return 'succeeded';
 

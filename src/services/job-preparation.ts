@@ -14,6 +14,7 @@ import { asksOtherPolicies, computeLogprobs, NO_OTHER_POLICIES, type OtherPolici
 import { DEFAULT_LORA } from '#training/rl-config';
 import type { RlPlan } from '#training/rl-plan';
 import { getNamedCheckpoint } from './named-checkpoint.ts';
+import { openSealedJson, sealJson } from './sealed-json.ts';
 
 export interface Preparation {
   readonly policies: OtherPolicies;
@@ -49,13 +50,14 @@ export async function prepareJob(
   const { loss, scalesLearningRateByRewardSpread: scales } = plan.config;
   if (!asksOtherPolicies(loss) && !scales) return { policies: NO_OTHER_POLICIES, learningRateScale: 1 };
   const saved = await deps.blobs.find(preparedBlob(job.id));
-  if (saved) return fromJson(Buffer.from(saved).toString());
+  const opened = saved && openSealedJson<PreparationJson>(saved); // damaged: computed again
+  if (opened) return fromJson(opened.value);
   const start = loss.precalculates ? await logprobsAt(request.start, plan, deps, signal) : null;
   const reference = loss.kl ? await logprobsAt(await referenceOf(request, deps), plan, deps, signal) : null;
   if (start === 'stopped' || reference === 'stopped') return null;
   const learningRateScale = scales ? rewardSpreadTrend(await spreadsOf(request.model, deps)) : 1;
   const preparation = { policies: { start, reference }, learningRateScale };
-  await deps.blobs.put(preparedBlob(job.id), Buffer.from(toJson(preparation)));
+  await deps.blobs.put(preparedBlob(job.id), sealJson(toJson(preparation)));
   return preparation;
 }
 
@@ -112,18 +114,19 @@ async function spreadsOf(model: Model, { storage }: PreparationDeps): Promise<{ 
 }
 
 /** Exact: float32 as base64, because JSON has no NaN. */
-function toJson({ policies, learningRateScale }: Preparation): string {
-  const encode = (rows: readonly Float32Array[] | null) =>
-    rows && rows.map((row) => Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('base64'));
-  return JSON.stringify({ start: encode(policies.start), reference: encode(policies.reference), learningRateScale });
+interface PreparationJson {
+  readonly start: string[] | null;
+  readonly reference: string[] | null;
+  readonly learningRateScale: number;
 }
 
-function fromJson(text: string): Preparation {
-  const { start, reference, learningRateScale } = JSON.parse(text) as {
-    start: string[] | null;
-    reference: string[] | null;
-    learningRateScale: number;
-  };
+function toJson({ policies, learningRateScale }: Preparation): PreparationJson {
+  const encode = (rows: readonly Float32Array[] | null) =>
+    rows && rows.map((row) => Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('base64'));
+  return { start: encode(policies.start), reference: encode(policies.reference), learningRateScale };
+}
+
+function fromJson({ start, reference, learningRateScale }: PreparationJson): Preparation {
   const decode = (rows: string[] | null) =>
     rows && rows.map((row) => new Float32Array(new Uint8Array(Buffer.from(row, 'base64')).buffer));
   return { policies: { start: decode(start), reference: decode(reference) }, learningRateScale };

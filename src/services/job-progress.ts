@@ -4,9 +4,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TrainingJob } from '#domain/training-job';
+import type { Log } from '#base/log';
+import { AppError } from '#domain/errors';
 import type { TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import { forgetPreparation } from './job-preparation.ts';
+import { openSealedJson, sealJson } from './sealed-json.ts';
 
 export interface SavedProgress {
   /** Gradient steps that the state includes. */
@@ -22,12 +25,24 @@ type Pointer = Pick<SavedProgress, 'stepsDone' | 'attempt'>;
 const stateOf = (jobId: string, stepsDone: number): string => `jobs/${jobId}/resume/state-${stepsDone}`;
 const pointerOf = (jobId: string): string => `jobs/${jobId}/resume/current.json`;
 
-export async function findProgress(blobs: BlobStore, jobId: string): Promise<SavedProgress | null> {
+/** Null: none, or it is damaged. The job then begins again, which takes longer and ends with the same bytes. */
+export async function findProgress(blobs: BlobStore, jobId: string, log: Log): Promise<SavedProgress | null> {
   const pointer = await blobs.find(pointerOf(jobId));
   if (!pointer) return null;
-  const { stepsDone, attempt } = JSON.parse(Buffer.from(pointer).toString()) as Pointer;
-  const directory = await blobs.openDirectory(stateOf(jobId, stepsDone));
-  return directory === null ? null : { stepsDone, attempt, directory };
+  const opened = openSealedJson<Pointer>(pointer);
+  if (!opened) {
+    log.warn('job.progress_damaged', { blob: pointerOf(jobId) });
+    return null;
+  }
+  const { stepsDone, attempt } = opened.value;
+  try {
+    const directory = await blobs.openDirectory(stateOf(jobId, stepsDone));
+    return directory === null ? null : { stepsDone, attempt, directory };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'damaged_data') throw error;
+    log.warn('job.progress_damaged', { err: error });
+    return null;
+  }
 }
 
 /** The state first, then the pointer to it, then the old state goes. */
@@ -40,7 +55,7 @@ export async function saveProgress(
 ): Promise<void> {
   await saveSession(blobs, stateOf(jobId, stepsDone), session, workDirectory);
   const pointer: Pointer = { stepsDone, attempt };
-  await blobs.put(pointerOf(jobId), Buffer.from(JSON.stringify(pointer)));
+  await blobs.put(pointerOf(jobId), sealJson(pointer));
   for (const { name } of await blobs.list(`jobs/${jobId}/resume`)) {
     if (name !== pointerOf(jobId) && !name.startsWith(`${stateOf(jobId, stepsDone)}/`)) await blobs.delete(name);
   }

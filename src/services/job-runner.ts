@@ -1,11 +1,14 @@
 // Claims jobs and sees each to its end: a checkpoint, or `training_failed` with a cause. Survives the death of the training
-// process (another attempt from the saved progress) and of its own (leases; progress is in the blob store).
+// process (another attempt from the saved progress) and of its own (leases; progress is in the blob store), and waits while the
+// database or the disk cannot work.
 import { mkdir, rm } from 'node:fs/promises';
 import { createId } from '#base/ids';
+import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { TrainingJob } from '#domain/training-job';
 import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './job-attempt.ts';
 import { findProgress, forgetProgress } from './job-progress.ts';
+import { withPatience, type Patience } from './patience.ts';
 
 export interface JobRunner {
   start(): Promise<void>;
@@ -17,6 +20,8 @@ export interface JobRunner {
 export interface JobRunnerDeps extends AttemptDeps {
   /** No other server runs jobs of this storage: those that were running when it starts are free. */
   readonly exclusive: boolean;
+  /** With a storage that cannot work. */
+  readonly patience?: Patience;
   /** Null: this server does not host the base model (any more). */
   trainerOf(baseModel: string): Trainer | null;
 }
@@ -27,11 +32,13 @@ const LEASE_MS = 20_000;
 const POLL_MS = 1_000;
 /** Deaths of the training process in a row, without a new gradient step between. It restarts with growing delays itself. */
 const ENGINE_FAILURES_MAX = 8;
+/** A full disk takes somebody's minutes; a job that waits longer says so and ends. */
+const PATIENCE: Patience = { firstMs: 500, mostMs: 15_000, totalMs: 30 * 60_000 };
 /** Attempts in a row that ended with the whole server and saved nothing. A job must not take it down for ever. */
 const ATTEMPTS_MAX = 12;
 
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
-  const { storage, blobs, jobEvents, clock } = deps;
+  const { storage, blobs, jobEvents, clock, patience = PATIENCE } = deps;
   const worker = createId();
   const stopping = new AbortController();
   let loop: Promise<void> = Promise.resolve();
@@ -62,19 +69,23 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         .catch((error: unknown) => log.warn('job.lease_not_renewed', { err: error }));
     }, LEASE_MS / 3);
     try {
-      const outcome = await tryUntilDecided(job, { ...deps, log });
-      if (outcome === 'cancelled') await close(job, 'cancelled', 'cancelled');
+      const outcome = await patiently(() => tryUntilDecided(job, { ...deps, log }), log);
+      if (outcome === 'cancelled') await patiently(() => close(job, 'cancelled', 'cancelled'), log);
       if (outcome === 'stopped') await storage.jobs.releaseLeases(worker);
       log.info(`job.${outcome}`);
     } catch (error) {
-      lastFailure = messageOf(error);
+      if (stopping.signal.aborted) throw error; // whoever starts next goes on
+      const message = (lastFailure = messageOf(error));
       log.error('job.failed', { err: error });
-      await close(job, 'failed', lastFailure);
+      await patiently(() => close(job, 'failed', message), log);
     } finally {
       clearInterval(heartbeat);
       running = null;
     }
   }
+
+  const patiently = <T>(work: () => Promise<T>, log: Log): Promise<T> =>
+    withPatience(work, patience, log, stopping.signal);
 
   async function tryUntilDecided(job: TrainingJob, attempt: AttemptDeps): Promise<AttemptOutcome> {
     const model = await storage.models.find(job.modelId);
@@ -109,7 +120,8 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   }
 
   /** The attempt that saved something last; 0: none did. */
-  const lastSaved = async (job: TrainingJob): Promise<number> => (await findProgress(blobs, job.id))?.attempt ?? 0;
+  const lastSaved = async (job: TrainingJob): Promise<number> =>
+    (await findProgress(blobs, job.id, deps.log))?.attempt ?? 0;
 
   async function close(job: TrainingJob, status: 'failed' | 'cancelled', message: string): Promise<void> {
     const ordinal = await storage.events.count(job.id);

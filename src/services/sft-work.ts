@@ -5,13 +5,16 @@ import { evaluateSft, trainSft } from '#training/sft-job';
 import { planSftJob } from '#training/sft-plan';
 import { finiteOnly } from '#training/step-metrics';
 import type { JobWork, WorkContext } from './job-work.ts';
+import { openSealedJson } from './sealed-json.ts';
 import { readDataset, type ReadSftLine } from './sft-dataset.ts';
 
 export async function planSftWork(context: WorkContext, readLine: ReadSftLine): Promise<JobWork> {
   const { job, engine, encoder, storage, blobs } = context;
   const body = await blobs.find(job.bodyBlob);
   if (!body) throw new AppError('internal', `The body ${job.bodyBlob} is gone from the blob store.`);
-  const { dataset, config } = JSON.parse(Buffer.from(body).toString()) as SftJobBody;
+  const opened = openSealedJson<SftJobBody>(body);
+  if (!opened) throw new AppError('damaged_data', 'The stored request of this job is damaged. Submit it again.');
+  const { dataset, config } = opened.value;
   const rows = await readDataset({ storage, blobs }, dataset, readLine);
   const plan = await planSftJob(rows, config, { encoder, budget: engine.limits });
   return {

@@ -17,6 +17,7 @@ import type { NamedVersion } from './artifact-name.ts';
 import type { AccountLimits } from './account-limits.ts';
 import type { Artifacts } from './artifacts.ts';
 import { getNamedCheckpoint } from './named-checkpoint.ts';
+import { sealJson } from './sealed-json.ts';
 import { datasetFile } from './sft-dataset.ts';
 
 export interface TrainingJobs {
@@ -146,7 +147,7 @@ export function createTrainingJobs({
       await refuseCrowd(caller);
       const bodyBlob = bodyBlobOf(id);
       const body: SftJobBody = { dataset, config };
-      const { sizeBytes } = await blobs.put(bodyBlob, Buffer.from(JSON.stringify(body)));
+      const { sizeBytes } = await blobs.put(bodyBlob, sealJson(body));
       return create({ id, type: 'sft', modelId, bodyBlob }, caller, sizeBytes, {
         dataset: `${project}/${name}:v${version}`,
       });

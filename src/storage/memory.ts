@@ -205,7 +205,11 @@ export function createMemoryStorage(): Storage {
         const lastClaim = (entity: string) =>
           Math.max(0, ...jobs.filter((job) => job.entity === entity).map((job) => job.claimedAtMs));
         const next = jobs
-          .filter((job) => job.status === 'queued' || (job.status === 'running' && job.leaseUntilMs <= nowMs))
+          .filter(
+            ({ status, leaseUntilMs }) =>
+              status === 'queued' ||
+              (status === 'running' && (leaseUntilMs <= nowMs || leaseUntilMs > nowMs + 3 * leaseMs)),
+          )
           .filter((job) => jobs.find((j) => j.modelId === job.modelId && !isFinished(j.status)) === job)
           .sort((a, b) => lastClaim(a.entity) - lastClaim(b.entity) || jobs.indexOf(a) - jobs.indexOf(b))[0];
         if (!next) return null;

@@ -97,7 +97,8 @@ export interface JobStore {
   /** Null: of everyone. */
   countQueued(account: Account | null): Promise<number>;
   /**
-   * Takes the oldest job that is queued, or running under a lapsed lease, and whose model has no older unfinished job.
+   * Takes the oldest job that is queued, or running under a lapsed lease (or one that ends later than three leases from now:
+   * the clock was set back), and whose model has no older unfinished job.
    * Increments `attempt`; later writes name the attempt, so a stale worker's match no row. Entities take turns: among
    * entities with such jobs, the one whose last claim is oldest goes first.
    */

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readSftLine } from '#api/schema/sft';
 import type { SftJobBody } from '#domain/sft';
+import { openSealedJson } from '#services/sealed-json';
 import { readDataset } from '#services/sft-dataset';
 import { asOwner, BASE, containing, openTestServer, send, type TestServer } from './test-server.ts';
 
@@ -46,7 +47,7 @@ const submit = (body: object) => send(server, { url: '/v1/preview/sft-training-j
 
 async function bodyOf(job: string): Promise<SftJobBody> {
   const { bodyBlob } = (await server.storage.jobs.find(job))!;
-  return JSON.parse(Buffer.from((await server.blobs.find(bodyBlob))!).toString()) as SftJobBody;
+  return openSealedJson<SftJobBody>((await server.blobs.find(bodyBlob))!)!.value;
 }
 
 async function read(uri: string) {

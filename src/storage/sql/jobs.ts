@@ -9,6 +9,9 @@ import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 
 const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((status) => NEXT_STATUS[status].length > 0);
 
+/** A lease that ends later than any could was given before a clock was set back. */
+const LEASES_AHEAD_MAX = 3;
+
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   return {
     async create(job) {
@@ -70,7 +73,8 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
     async claim(worker, nowMs, leaseMs) {
       const next = sql<string>`(
         select job.id from training_jobs job
-         where (job.status = 'queued' or (job.status = 'running' and job.lease_until_ms <= ${nowMs}))
+         where (job.status = 'queued' or (job.status = 'running'
+             and (job.lease_until_ms <= ${nowMs} or job.lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})))
            and not exists (
              select 1 from training_jobs older
               where older.model_id = job.model_id and older.ordinal < job.ordinal and older.status in (${sql.join(UNFINISHED)}))

@@ -1,6 +1,7 @@
 // The four verbs over one adapter: log-probabilities, gradients, update, save. Holds the adapter, its optimizer and the
 // gradients not yet applied; base weights and compiled graphs belong to the engine and are borrowed.
 import { AppError } from '#domain/errors';
+import { storageFault } from '#domain/storage-fault';
 import { invariant } from '#base/invariant';
 import type { TrainingRow, TrainingSession } from '../../training-engine.ts';
 import { applyAdamw, clipCoefficient, createAdamwState, globalNorm, type AdamwState } from './adamw.ts';
@@ -81,8 +82,12 @@ export function createLoraSession(
 
     async save(directory, { resumable }) {
       checkOpen();
-      if (resumable) await writeOptimizerFile(directory, optimizer, parameters);
-      await writePeftDirectory(directory, adapter, layers, base.baseModelName);
+      try {
+        if (resumable) await writeOptimizerFile(directory, optimizer, parameters);
+        await writePeftDirectory(directory, adapter, layers, base.baseModelName);
+      } catch (error) {
+        throw storageFault(error) ?? error;
+      }
     },
 
     async close() {
