@@ -1,0 +1,102 @@
+// Training jobs in numbers and spans, as the job runner tells of them. Labels are kinds of jobs and base models; ids of jobs
+// are in traces only, which go to the operator.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Span, Tracing } from '#base/tracing';
+import type { JobObserver } from '#services/job-attempt';
+
+/** Steps of tiny models take milliseconds, of large ones with long rollouts minutes. */
+const STEP_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000];
+
+export interface JobMetricsSources {
+  /** Of all servers that share the storage. */
+  readonly queuedJobs: () => Promise<number>;
+  readonly queuedJobsMax: number;
+}
+
+export interface JobMetrics {
+  running(change: 1 | -1): void;
+  stepped(step: { type: string; baseModel: string; seconds: number }): void;
+  ended(job: { type: string; status: string }): void;
+}
+
+const TYPES = ['rl', 'sft'] as const;
+const END_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
+
+export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax }: JobMetricsSources): JobMetrics {
+  const registers = [registry];
+  let running = 0;
+  new Gauge({
+    name: 'whetstone_training_jobs',
+    help: 'Training jobs that wait for their turn (queued), and those that this server runs (running).',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      this.set({ status: 'running' }, running);
+      // Unknown while the database fails: the other metrics are what one looks at then.
+      this.set({ status: 'queued' }, await queuedJobs().catch(() => NaN));
+    },
+  });
+  new Gauge({
+    name: 'whetstone_queue_limit',
+    help: 'What a queue holds at most, in jobs: beyond that, clients get 429.',
+    labelNames: ['queue'],
+    registers,
+  }).set({ queue: 'training_jobs' }, queuedJobsMax);
+  const steps = new Counter({
+    name: 'whetstone_training_gradient_steps_total',
+    help: 'Gradient steps of training jobs.',
+    labelNames: ['type', 'model_name'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'whetstone_training_step_seconds',
+    help: 'Time of a gradient step, in seconds.',
+    labelNames: ['type', 'model_name'],
+    buckets: STEP_SECONDS,
+    registers,
+  });
+  const ended = new Counter({
+    name: 'whetstone_training_jobs_ended_total',
+    help: 'Training jobs that ended on this server, by how they did.',
+    labelNames: ['status', 'type'],
+    registers,
+  });
+  for (const type of TYPES) for (const status of END_STATUSES) ended.inc({ status, type }, 0);
+  return {
+    running: (change) => void (running += change),
+    stepped(step) {
+      const labels = { type: step.type, model_name: step.baseModel };
+      steps.inc(labels);
+      seconds.observe(labels, step.seconds);
+    },
+    ended: (job) => ended.inc(job),
+  };
+}
+
+/** A span per attempt, from its claim to its end, with one per gradient step in it. */
+export function observeJobs(metrics: JobMetrics, tracing: Tracing): JobObserver {
+  const attempts = new Map<string, Span>();
+  return {
+    began({ id, type, attempt }) {
+      metrics.running(1);
+      const about = { 'whetstone.job.id': id, 'whetstone.job.type': type, 'whetstone.job.attempt': attempt };
+      attempts.set(id, tracing.work(`training_job ${type}`, id, about));
+    },
+    stepped({ id, type }, { baseModel, step, of, loss, startMs, endMs }) {
+      metrics.stepped({ type, baseModel, seconds: (endMs - startMs) / 1000 });
+      const about = { 'whetstone.step': step, 'whetstone.steps': of, 'whetstone.loss': loss };
+      attempts.get(id)?.set({ 'gen_ai.request.model': baseModel });
+      attempts.get(id)?.child('gradient_step', about, startMs).end(endMs);
+    },
+    ended({ id, type }, outcome, error) {
+      if (outcome !== 'lost' && outcome !== 'stopped') metrics.ended({ type, status: outcome });
+      const span = attempts.get(id);
+      if (!span) return; // cancelled before anybody claimed it
+      attempts.delete(id);
+      metrics.running(-1);
+      span.set({ 'whetstone.job.outcome': outcome });
+      if (outcome === 'failed') span.fail(error);
+      span.end();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// How long rows and blobs take, and how often they fail, per operation. Knows no operation by name: whatever a store does
+// that takes time is measured under the name of its method, so that labels are as few as the interfaces' methods.
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { AppError } from '#domain/errors';
+
+export interface StorageMetrics {
+  operation(name: string, seconds: number, outcome: 'done' | 'fault'): void;
+}
+
+/** From a row in a cache to a large adapter on its way to another city. */
+const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
+
+export function createStorageMetrics(registry: Registry): StorageMetrics {
+  const registers = [registry];
+  const labelNames = ['operation'] as const;
+  const seconds = new Histogram({
+    name: 'whetstone_storage_operation_seconds',
+    help: 'Time of an operation on rows or blobs, in seconds; of streams, until they are open.',
+    labelNames,
+    buckets: SECONDS,
+    registers,
+  });
+  const faults = new Counter({
+    name: 'whetstone_storage_faults_total',
+    help: 'Operations that the database, the disk or the blob store could not do.',
+    labelNames,
+    registers,
+  });
+  return {
+    operation(operation, duration, outcome) {
+      seconds.observe({ operation }, duration);
+      faults.inc({ operation }, outcome === 'fault' ? 1 : 0);
+    },
+  };
+}
+
+/** The same store, whose promises are timed: `jobs.claim` is the method `claim` of the store `jobs` in it. */
+export function measureStorage<T extends object>(store: T, metrics: StorageMetrics, prefix = ''): T {
+  const seen = new Map<PropertyKey, unknown>();
+  return new Proxy(store, {
+    get(target, key) {
+      const value = Reflect.get(target, key) as unknown;
+      if (typeof key === 'symbol' || value === null) return value;
+      if (typeof value !== 'function' && typeof value !== 'object') return value;
+      if (!seen.has(key)) {
+        const name = `${prefix}${key}`;
+        seen.set(
+          key,
+          typeof value === 'object'
+            ? measureStorage(value, metrics, `${name}.`)
+            : timed(name, (value as (...args: unknown[]) => unknown).bind(target), metrics),
+        );
+      }
+      return seen.get(key);
+    },
+  });
+}
+
+function timed(name: string, operate: (...args: unknown[]) => unknown, metrics: StorageMetrics) {
+  return (...args: unknown[]): unknown => {
+    const startMs = performance.now();
+    const done = (outcome: 'done' | 'fault') => metrics.operation(name, (performance.now() - startMs) / 1000, outcome);
+    const result = operate(...args);
+    if (!(result instanceof Promise)) return result;
+    return result.then(
+      (value: unknown) => {
+        done('done');
+        return value;
+      },
+      (error: unknown) => {
+        done(isFault(error) ? 'fault' : 'done');
+        throw error;
+      },
+    );
+  };
+}
+
+/** Other AppErrors are what an operation is meant to say. */
+const isFault = (error: unknown): boolean => !(error instanceof AppError) || error.code === 'storage_unavailable';
