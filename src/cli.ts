@@ -87,6 +87,7 @@ Environment:
   WHETSTONE_ARTIFACT_MB_MAX       largest file of an artifact (default ${DEFAULTS.artifactMb})
   WHETSTONE_SAVE_SECONDS          how often a job saves its progress; 0: after each gradient step (default ${DEFAULTS.saveEverySeconds})
   HF_HOME, HF_TOKEN, HF_ENDPOINT  where Hub models come from and go to
+  OTEL_EXPORTER_OTLP_ENDPOINT     send traces to this OpenTelemetry collector, such as http://localhost:4318
 
 SIGTERM and SIGINT finish running requests and exit with 0.`,
   )

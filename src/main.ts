@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createApp } from '#api/app';
 import { createMetrics } from '#api/metrics';
+import { observeJobs } from '#api/metrics-jobs';
+import { measureStorage } from '#api/metrics-storage';
 import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
+import { openTracing } from '#base/tracing';
 import { SCOPES } from '#domain/api-key';
 import { AppError } from '#domain/errors';
 import type { TrainingEngine } from '#engine/training-engine';
@@ -33,6 +36,9 @@ import { createModels } from '#services/models';
 import { createSampledTokens, recallTokens } from '#services/sampled-tokens';
 import { createTrainingJobs } from '#services/training-jobs';
 import { createUsage } from '#services/usage';
+import { createWebhookPost } from '#services/webhook-post';
+import { createWebhookSender } from '#services/webhook-sender';
+import { createWebhooks } from '#services/webhooks';
 import type { BlobStore } from '#storage/blobs';
 import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { openTextModel } from '#text/text-model';
@@ -73,11 +79,18 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   await mkdir(config.dataDirectory, { recursive: true });
   const lock = await lockDataDirectory(config.dataDirectory);
   open.add(() => lock.release());
-  const storage = await openStorage(config, log);
+  const tracing = await openTracing({ version: VERSION, log });
+  open.add(() => tracing.close());
+  const metrics = createMetrics({
+    baseModels: () => baseModels.list(),
+    queuedJobs: () => health.queuedJobs(),
+    queuedJobsMax: config.jobs.queuedMax,
+  });
+  const storage = measureStorage(await openStorage(config, log), metrics.storage);
   open.add(() => storage.close());
   const usage = createUsage({ storage: storage.usage, log });
   open.add(() => usage.close());
-  const bareBlobs = await openBlobs(config);
+  const bareBlobs = measureStorage(await openBlobs(config), metrics.storage, 'blobs.');
   open.add(async () => bareBlobs.close());
   const blobs = createChargedBlobs(bareBlobs, storage.accounts);
   const hosted = await Promise.all(config.models.map((name) => openHostedModel(name, config, blobs, log, open)));
@@ -88,6 +101,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   const jobEvents = createJobEvents();
   /** Rows in the data directory are ours alone; a Postgres may have other servers. */
   const exclusive = config.databaseUrl === null;
+  const observer = observeJobs(metrics.jobs, tracing);
   const runner = createJobRunner({
     exclusive,
     storage,
@@ -98,6 +112,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     workDirectory: join(config.dataDirectory, 'work'),
     saveEveryMs: config.jobs.saveEveryMs,
     readSftLine,
+    observer,
     trainerOf: (baseModel) => trainers.get(baseModel) ?? null,
   });
   const apiKeys = createApiKeys({ store: storage.apiKeys, clock, log, bootstrapKey: config.bootstrapKey });
@@ -151,6 +166,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
       artifacts,
       checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
       usage,
+      webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock }),
       trainingJobs: createTrainingJobs({
         storage,
         blobs,
@@ -159,12 +175,14 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
         log,
         queuedJobsMax: config.jobs.queuedMax,
         limits: accountLimits,
+        observer,
         artifacts,
         recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens),
       }),
       logTrajectories: createLogTrajectories({ storage, blobs, limits: accountLimits }),
       idempotent: createIdempotent(storage.idempotency, clock),
-      metrics: createMetrics(baseModels, () => health.queuedJobs()),
+      metrics,
+      tracing,
     },
     limits: config.api,
     version: VERSION,
@@ -173,6 +191,10 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   if (exclusive) await storage.idempotency.releaseAll(); // whoever held them is gone
   await runner.start();
   open.add(() => runner.stop());
+  const post = createWebhookPost();
+  const webhookSender = createWebhookSender({ store: storage.webhooks, jobEvents, clock, log, post });
+  webhookSender.start();
+  open.add(() => webhookSender.stop());
   const url = await listen(app, config.listen);
   open.add(() => drain(app, config.drainMs, log));
   const firstKey = await createFirstKey(apiKeys, config);

@@ -1,6 +1,7 @@
 // What the HTTP layer needs from the layers below, as main.ts hands it over.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
+import type { Tracing } from '#base/tracing';
 import type { AccountLimits } from '#services/account-limits';
 import type { ApiKeys } from '#services/api-keys';
 import type { Artifacts } from '#services/artifacts';
@@ -13,6 +14,7 @@ import type { LogTrajectories } from '#services/log-trajectories';
 import type { Models } from '#services/models';
 import type { TrainingJobs } from '#services/training-jobs';
 import type { Usage } from '#services/usage';
+import type { Webhooks } from '#services/webhooks';
 import type { Pace } from './body-stream.ts';
 import type { ConnectionLimits } from './connections.ts';
 import type { Metrics } from './metrics.ts';
@@ -28,9 +30,11 @@ export interface ApiServices {
   readonly logTrajectories: LogTrajectories;
   readonly artifacts: Artifacts;
   readonly usage: Usage;
+  readonly webhooks: Webhooks;
   readonly health: Health;
   readonly idempotent: Idempotent;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -3,6 +3,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createId, createRequestId } from '#base/ids';
 import { invariant } from '#base/invariant';
+import type { Span } from '#base/tracing';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { ApiLimits, ApiServices } from './api-services.ts';
@@ -21,11 +22,14 @@ import { openAIModelRoutes } from './routes/openai-models.ts';
 import { serverRoutes } from './routes/server.ts';
 import { trainingJobRoutes } from './routes/training-jobs.ts';
 import { usageRoutes } from './routes/usage.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { parse } from './schema/validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
+    /** Of the whole request; ends when the connection is done with it. */
+    span: Span;
   }
 }
 
@@ -54,6 +58,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     },
   });
   app.decorateRequest('caller', null);
+  app.decorateRequest('span');
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
 
@@ -62,6 +67,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
   closeWhenQuiet(app);
   shareHeaders(app);
   record(app, services);
+  watch(app, services);
 
   const endpoints: Endpoint[] = [
     ...chatRoutes(services, limits),
@@ -72,6 +78,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     ...artifactRoutes(services),
     ...usageRoutes(services),
     ...keyRoutes(services),
+    ...webhookRoutes(services),
     ...serverRoutes(services, version, () => description),
   ];
   const description = describeApi(endpoints, version, basePath);
@@ -112,7 +119,10 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
       const key = typeof header === 'string' ? header : null;
       return services.idempotent(
         { caller, route: `${method} ${request.url}`, key, bodyHash: request.bodyHash ?? '' },
-        respond,
+        (newId) => {
+          services.tracing.remember(newId, request.span);
+          return respond(newId);
+        },
       );
     },
   });
@@ -186,6 +196,25 @@ function record(app: FastifyInstance, { metrics, log }: ApiServices): void {
     };
     if (route.startsWith('/v1/preview') || method !== 'GET') log.info('request.finished', fields);
     else log.debug('request.finished', fields);
+  });
+}
+
+/** Unlike `record`, sees the end of requests whose client left as well. */
+function watch(app: FastifyInstance, { metrics, tracing }: ApiServices): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { method, id, headers } = request;
+    const route = request.routeOptions.url;
+    const about = { 'http.request.method': method, 'http.route': route, 'whetstone.request_id': id };
+    const left = metrics.requestArrived();
+    request.span = tracing.serve(route === undefined ? method : `${method} ${route}`, headers, about);
+    reply.raw.once('close', () => {
+      left();
+      const { statusCode, writableEnded } = reply.raw;
+      request.span.set({ 'http.response.status_code': statusCode });
+      if (!writableEnded) request.span.event('client.left');
+      if (statusCode >= 500) request.span.fail(String(statusCode));
+      request.span.end();
+    });
   });
 }
 

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
 
-export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Artifacts' | 'Keys' | 'Server';
+export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Artifacts' | 'Keys' | 'Webhooks' | 'Server';
 
 /** What a key must allow; `public`: answers without one. */
 export type Access = 'public' | 'any key' | Scope;

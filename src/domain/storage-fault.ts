@@ -32,4 +32,3 @@ export function storageFault(error: unknown): AppError | null {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }
-

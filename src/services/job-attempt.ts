@@ -39,6 +39,25 @@ export interface AttemptDeps {
   readonly workDirectory: string;
   readonly saveEveryMs: number;
   readonly readSftLine: ReadSftLine;
+  readonly observer?: JobObserver;
+}
+
+/** Told of what happens to jobs, for metrics and traces. Never throws. */
+export interface JobObserver {
+  began(job: TrainingJob): void;
+  stepped(job: TrainingJob, step: ObservedStep): void;
+  /** Also of a job that was cancelled before it began. */
+  ended(job: TrainingJob, outcome: AttemptOutcome | 'failed', error?: unknown): void;
+}
+
+export interface ObservedStep {
+  readonly baseModel: string;
+  /** 1, 2, … of `of`. */
+  readonly step: number;
+  readonly of: number;
+  readonly loss: number | undefined;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 /** `lost`: the lease went to another attempt, or the model was deleted. `stopped`: the server is shutting down. */
@@ -135,9 +154,12 @@ export async function attemptJob(
     let stepsDone = firstStep;
     let savedMs = clock.now();
     let last: StepMetrics = {};
+    let startMs = clock.now();
     for await (const metrics of loop(session, firstStep)) {
       stepsDone++;
       last = metrics;
+      const step = { baseModel: model.baseModel, step: stepsDone, of: steps, loss: metrics['loss'] };
+      deps.observer?.stepped(job, { ...step, startMs, endMs: clock.now() });
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
       const due = clock.now() - savedMs >= deps.saveEveryMs || signal.aborted;
       if (due && stepsDone < steps) {
@@ -153,6 +175,7 @@ export async function attemptJob(
       if (!(await storage.jobs.updateProgress(job.id, job.attempt, { progress: stepsDone / steps }))) return 'lost';
       const outcome = await ending();
       if (outcome === 'cancelled' || (outcome === 'stopped' && stepsDone < steps)) return outcome;
+      startMs = clock.now();
     }
     return last;
   }

@@ -62,6 +62,8 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   async function runJob(job: TrainingJob): Promise<void> {
     const log = deps.log.child({ jobId: job.id, attempt: job.attempt });
     log.info('job.claimed', { modelId: job.modelId });
+    deps.observer?.began(job);
+    let end: { outcome: AttemptOutcome | 'failed'; error?: unknown } = { outcome: 'stopped' };
     running = job.id;
     const heartbeat = setInterval(() => {
       storage.jobs
@@ -72,14 +74,17 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       const outcome = await patiently(() => tryUntilDecided(job, { ...deps, log }), log);
       if (outcome === 'cancelled') await patiently(() => close(job, 'cancelled', 'cancelled'), log);
       if (outcome === 'stopped') await storage.jobs.releaseLeases(worker);
+      end = { outcome };
       log.info(`job.${outcome}`);
     } catch (error) {
       if (stopping.signal.aborted) throw error; // whoever starts next goes on
       const message = (lastFailure = messageOf(error));
       log.error('job.failed', { err: error });
       await patiently(() => close(job, 'failed', message), log);
+      end = { outcome: 'failed', error };
     } finally {
       clearInterval(heartbeat);
+      deps.observer?.ended(job, end.outcome, end.error);
       running = null;
     }
   }

@@ -12,6 +12,7 @@ import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
 import type { Storage } from '#storage/storage';
 import { writeGroups } from './stored-groups.ts';
+import type { JobObserver } from './job-attempt.ts';
 import type { JobEvents } from './job-events.ts';
 import type { NamedVersion } from './artifact-name.ts';
 import type { AccountLimits } from './account-limits.ts';
@@ -53,6 +54,7 @@ export interface TrainingJobsDeps {
   readonly recall: (body: RlJobBody, model: Model) => RlJobBody;
   readonly artifacts: Pick<Artifacts, 'get'>;
   readonly limits: Pick<AccountLimits, 'checkQueuedJobs' | 'bytesLeft' | 'charge'>;
+  readonly observer?: Pick<JobObserver, 'ended'>;
 }
 
 const PAGE = 100;
@@ -72,6 +74,7 @@ export function createTrainingJobs({
   recall,
   artifacts,
   limits,
+  observer,
 }: TrainingJobsDeps): TrainingJobs {
   async function get(caller: Caller, id: string): Promise<TrainingJob> {
     const job = await storage.jobs.find(id);
@@ -158,7 +161,7 @@ export function createTrainingJobs({
     list: (caller, filter, page) => storage.jobs.list({ ...filter, entity: caller.entity }, page),
 
     async cancel(caller, id) {
-      await get(caller, id);
+      const job = await get(caller, id);
       const nowMs = clock.now();
       const closing = {
         id: createId(),
@@ -170,6 +173,7 @@ export function createTrainingJobs({
       };
       const outcome = await storage.jobs.requestCancel(id, nowMs, closing);
       log.info('job.cancel_requested', { jobId: id, outcome });
+      if (outcome === 'cancelled') observer?.ended(job, outcome);
       jobEvents.notify(id);
       if (outcome === 'already_finished')
         throw new AppError('job_finished', `Training job ${id} has finished already.`);

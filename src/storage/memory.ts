@@ -10,6 +10,7 @@ import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
 import { createMemoryAccounts } from './memory-accounts.ts';
 import { createMemoryArtifacts } from './memory-artifacts.ts';
 import { paginate } from './memory-page.ts';
+import { createMemoryWebhooks } from './memory-webhooks.ts';
 import type { NewEvent, Storage } from './storage.ts';
 
 interface Claimable extends TrainingJob {
@@ -33,6 +34,7 @@ export function createMemoryStorage(): Storage {
   let jobs: Claimable[] = [];
   let events: TrainingEvent[] = [];
   const answers = new Map<string, Answer>();
+  const webhooks = createMemoryWebhooks();
 
   const used = new Map<string, UsageEntry>();
 
@@ -252,6 +254,10 @@ export function createMemoryStorage(): Storage {
         append(event);
         if (checkpoint) checkpoints.push(asJson(checkpoint));
         updateJob(id, { status, errorMessage, endedAtMs, ...(status === 'succeeded' ? { progress: 1 } : {}) });
+        webhooks.enqueue(
+          jobs.find((job) => job.id === id)!,
+          endedAtMs,
+        );
         return true;
       },
       async requestCancel(id, nowMs, event) {
@@ -261,6 +267,10 @@ export function createMemoryStorage(): Storage {
         if (job.status === 'queued') {
           append(event); // throws before anything has changed
           updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
+          webhooks.enqueue(
+            jobs.find((each) => each.id === id)!,
+            nowMs,
+          );
         }
         updateJob(id, { cancelRequested: true });
         return job.status === 'queued' ? 'cancelled' : 'cancelling';
@@ -276,6 +286,8 @@ export function createMemoryStorage(): Storage {
     artifacts: createMemoryArtifacts(),
 
     accounts: createMemoryAccounts(),
+
+    webhooks: webhooks.store,
 
     idempotency: {
       async begin(key, bodyHash, resourceId, nowMs) {

@@ -10,6 +10,7 @@ import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
 import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
+import type { WebhookStore } from './webhook-store.ts';
 
 export interface Storage {
   readonly apiKeys: ApiKeyStore;
@@ -21,6 +22,7 @@ export interface Storage {
   readonly idempotency: IdempotencyStore;
   readonly usage: UsageStore;
   readonly accounts: AccountStore;
+  readonly webhooks: WebhookStore;
   /** Cheap round trip for health checks. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -113,8 +115,8 @@ export interface JobStore {
     update: { step?: number; progress?: number; skipped?: Skipped; startedAtMs?: number },
   ): Promise<boolean>;
   /**
-   * In one transaction: the status (per NEXT_STATUS), the closing event if that ordinal is new, and the checkpoint if
-   * there is one. False: not this attempt's job any more, nothing changed.
+   * In one transaction: the status (per NEXT_STATUS), the closing event if that ordinal is new, the checkpoint if
+   * there is one, and what webhooks are to be told. False: not this attempt's job any more, nothing changed.
    */
   finish(
     id: string,
@@ -127,7 +129,7 @@ export interface JobStore {
       checkpoint: Checkpoint | null;
     },
   ): Promise<boolean>;
-  /** Queued: cancelled at once, with its closing event. Running: asks the worker to stop. */
+  /** Queued: cancelled at once, with its closing event, and webhooks are told. Running: asks the worker to stop. */
   requestCancel(
     id: string,
     nowMs: number,

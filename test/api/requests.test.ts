@@ -150,7 +150,7 @@ describe('the server about itself', () => {
       status: 200,
       then(response) {
         expect(response.headers['content-type']).toContain('text/plain');
-        expect(response.body).toMatch(/whetstone_tokens_total\{base_model="tiny\/chat",kind="completion"\} [1-9]/);
+        expect(response.body).toMatch(/vllm:generation_tokens_total\{model_name="tiny\/chat"\} [1-9]/);
         expect(response.body).toMatch(/whetstone_http_request_seconds_count\{method="POST",route="\/v1\/chat\/completions",status="200"\} [1-9]/);
       },
     },

@@ -91,7 +91,7 @@ describe('the openai package', () => {
     let running = 1;
     while (running > 0 && Date.now() < deadline) {
       const metrics = await (await fetch(`${server.url}/metrics`)).text();
-      running = Number(/whetstone_sequences_running\{[^}]*\} (\d+)/.exec(metrics)![1]);
+      running = Number(/vllm:num_requests_running\{[^}]*\} (\d+)/.exec(metrics)![1]);
     }
     expect(running).toBe(0);
   });

@@ -7,6 +7,7 @@ import type { ApiLimits, ApiServices } from '#api/api-services';
 import { createMetrics } from '#api/metrics';
 import type { Clock } from '#base/clock';
 import { silentLog } from '#base/log';
+import { noTracing, type Tracing } from '#base/tracing';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { createAccountLimits } from '#services/account-limits';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
@@ -24,6 +25,7 @@ import { createModels } from '#services/models';
 import { createSampledTokens, recallTokens } from '#services/sampled-tokens';
 import { createTrainingJobs } from '#services/training-jobs';
 import { createUsage } from '#services/usage';
+import { createWebhooks } from '#services/webhooks';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import { createMemoryStorage } from '#storage/memory';
 import type { BlobStore } from '#storage/blobs';
@@ -63,22 +65,32 @@ export interface TestServerOptions {
   readonly limits?: Partial<ApiLimits>;
   readonly settings?: Partial<ChatSettings>;
   readonly sandbox?: TemplateSandbox | null;
+  readonly tracing?: Tracing;
   readonly engine?: Parameters<typeof openTinyChatModel>[1];
   /** Put around the real engine, to make it fail. */
   readonly wrapEngine?: (engine: InferenceEngine) => InferenceEngine;
+  /** Instead of those of the server's own. Who gives them closes them. */
+  readonly given?: {
+    readonly storage: Storage;
+    readonly blobs: BlobStore;
+    readonly model: TinyChatModel;
+    readonly clock: TestServer['clock'];
+  };
 }
 
 export async function openTestServer({
   limits: apiLimits,
   settings,
   sandbox = null,
+  tracing = noTracing,
   engine,
   wrapEngine = (real) => real,
+  given,
 }: TestServerOptions = {}): Promise<TestServer> {
-  const model = await openTinyChatModel(BASE, engine);
-  const clock = standingClock(Date.UTC(2026, 5, 1));
-  const storage = createMemoryStorage();
-  const blobs = createChargedBlobs(createMemoryBlobs(), storage.accounts);
+  const model = given?.model ?? (await openTinyChatModel(BASE, engine));
+  const clock = given?.clock ?? standingClock(Date.UTC(2026, 5, 1));
+  const storage = given?.storage ?? createMemoryStorage();
+  const blobs = createChargedBlobs(given?.blobs ?? createMemoryBlobs(), storage.accounts);
   const log = silentLog;
   const sampledTokens = createSampledTokens();
   const usage = createUsage({ storage: storage.usage, log });
@@ -102,11 +114,13 @@ export async function openTestServer({
       log,
     }),
     artifacts,
+    webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock }),
     checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
     trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), artifacts, limits }),
     logTrajectories: createLogTrajectories({ storage, blobs, limits }),
     idempotent: createIdempotent(storage.idempotency, clock),
-    metrics: createMetrics(baseModels, () => health.queuedJobs()),
+    metrics: createMetrics({ baseModels: () => baseModels.list(), queuedJobs: () => health.queuedJobs(), queuedJobsMax: QUEUED_JOBS_MAX }),
+    tracing,
   }; // prettier-ignore
   const app = createApp({ services, limits: { ...LIMITS, ...apiLimits }, version: '0.0.0-test' });
   await app.ready();
@@ -114,6 +128,7 @@ export async function openTestServer({
     app, services, storage, blobs, apiKeys, jobEvents, model, clock,
     async close() {
       await app.close();
+      if (given) return;
       await model.close();
       await storage.close();
     },

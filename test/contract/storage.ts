@@ -7,6 +7,7 @@ import type { NewEvent, NewJob, Storage } from '#storage/storage';
 import { accountContract } from './account-store.ts';
 import { artifactContract } from './artifact-store.ts';
 import { usageContract } from './usage-store.ts';
+import { webhookContract } from './webhook-store.ts';
 
 const NOW = 1_700_000_000_000;
 const FIRST = { after: null, limit: 100 };
@@ -493,6 +494,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
     artifactContract(open);
     usageContract(open);
     accountContract(open);
+    webhookContract(open, addModel);
 
     test('answers a ping', async () => {
       await (await open()).ping();

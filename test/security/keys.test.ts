@@ -36,10 +36,17 @@ async function furnish(): Promise<Record<string, string>> {
   await made({ method: 'PUT', url: '/v1/artifacts/default/secret-project/secret-data/train.jsonl', body: '{}' });
   const key_id = await made({ url: '/v1/keys', body: { name: 'secret-key' } });
   await made({ url: '/v1/chat/completions', body: chat({ model: 'default/secret-project/secret-model' }) });
+  const webhook_id = await made({ url: '/v1/webhooks', body: { url: 'http://127.0.0.1:9/secret-hook' } });
+  const cancelled = await made({ url: '/v1/preview/training-jobs', body: { model_id, trajectory_groups: [] } });
+  await made({ method: 'POST', url: `/v1/preview/training-jobs/${cancelled}/cancel` });
+  const sent = await send(server, { url: `/v1/webhooks/${webhook_id}/deliveries` });
+  const delivery_id = sent.json<{ data: { id: string }[] }>().data[0]!.id;
   return {
     model_id,
     training_job_id,
     key_id,
+    webhook_id,
+    delivery_id,
     step: '0',
     entity: 'default',
     project: 'secret-project',
@@ -63,6 +70,7 @@ const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown
   '/v1/preview/models/{model_id}/log': () => ({ split: 'val', trajectory_groups: [] }),
   '/v1/preview/models/{model_id}/checkpoints': () => ({ steps: [0] }),
   '/v1/keys': () => ({ name: 'new' }),
+  '/v1/webhooks': () => ({ url: 'http://127.0.0.1:9/' }),
   '/v1/artifacts/{entity}/{project}/{artifact}': () => ({
     type: 'dataset',
     files: [{ path: 'a', sha256: '0'.repeat(64) }],
@@ -98,7 +106,7 @@ function call({ method, path }: Route, headers: Record<string, string>) {
 }
 
 /** Names nothing of ours. */
-const MAKES_ITS_OWN = new Set(['/v1/keys']);
+const MAKES_ITS_OWN = new Set(['/v1/keys', '/v1/webhooks']);
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
@@ -139,7 +147,7 @@ describe('every route that needs a key', () => {
       const where = `${route.method} ${route.path}: ${response.statusCode} ${response.body}`;
       const isList = route.method === 'GET' && !route.path.includes('{');
       expect(response.statusCode, where).toBe(isList || MAKES_ITS_OWN.has(route.path) ? 200 : 404);
-      if (isList) for (const trace of ['secret-', ours.model_id, ours.training_job_id, ours.key_id]) expect(response.body, where).not.toContain(trace); // prettier-ignore
+      if (isList) for (const trace of ['secret-', ours.model_id, ours.training_job_id, ours.key_id, ours.webhook_id]) expect(response.body, where).not.toContain(trace); // prettier-ignore
     }
   });
 
@@ -152,6 +160,7 @@ describe('every route that needs a key', () => {
       [`/v1/preview/models/${ours.model_id}`, ours.model_id],
       [`/v1/preview/training-jobs/${ours.training_job_id}`, ours.training_job_id],
       [`/v1/preview/training-jobs/${ours.training_job_id}/events`, ours.training_job_id],
+      [`/v1/webhooks/${ours.webhook_id}/deliveries`, ours.webhook_id],
     ] as const) {
       const unknown = createId();
       const theirs = await told(url, secrets.others!);

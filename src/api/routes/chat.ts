@@ -1,5 +1,6 @@
 // POST /v1/chat/completions: one answer as a whole, or as a stream of chunks.
 import { AppError } from '#domain/errors';
+import type { Span } from '#base/tracing';
 import type { Caller } from '#domain/caller';
 import type { ChatAnswer, ChatDelta } from '#services/chat';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
@@ -24,14 +25,14 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs, co
       body: { schema: chatRequestSchema, read: parseChatRequest },
       answer: completionSchema,
       alsoStreams: true,
-      async handle({ caller, body: { request, format }, request: { id, headers }, reply }) {
+      async handle({ caller, body: { request, format }, request: { id, headers, span }, reply }) {
         const startMs = clock.now();
         const signal = clientSignal(reply);
         // The header wins over the body's request_id.
         const requestId = headers['x-request-id'] === undefined ? (format.requestId ?? id) : id;
         const answer = await chat.start({ caller, project: projectOf(headers, caller), requestId, signal }, request);
         const head: wire.AnswerHead = { id: wire.chatId(requestId), createdAtMs: startMs, answer, format };
-        const deltas = measured(answer, startMs);
+        const deltas = measured(answer, request.n, startMs, span);
         if (!format.stream) return wire.completion(head, await collect(deltas, request.n));
         const onError = (error: unknown) => {
           log.warn('chat.failed', { requestId: id, err: error });
@@ -46,19 +47,46 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs, co
     }),
   ];
 
-  /** Passes the deltas on, and counts them also when the client leaves halfway. */
-  async function* measured({ deltas, model, promptTokens }: ChatAnswer, startMs: number): AsyncGenerator<ChatDelta> {
-    let completionTokens = 0;
+  /** Passes the deltas on, and measures them also when the client leaves halfway. */
+  async function* measured(answer: ChatAnswer, n: number, startMs: number, parent: Span): AsyncGenerator<ChatDelta> {
+    const { deltas, model, promptTokens, prompt } = answer;
+    const baseModel = model.base.id;
+    const counted = { baseModel, promptTokens: promptTokens.length, choices: n, startMs, clock };
+    const observation = metrics.chat.begin(counted);
+    const span = parent.child(`chat ${baseModel}`, generationAttributes(answer));
+    const finishReasons: string[] = [];
+    let outputTokens = 0;
+    let failed = false;
     try {
       for await (const delta of deltas) {
-        if (completionTokens++ === 0) metrics.firstToken(model.base.id, (clock.now() - startMs) / 1000);
+        if (outputTokens++ === 0) span.event('first_token');
+        if (delta.finish) finishReasons.push(delta.finish.reason);
+        observation.token(delta.choiceIndex, delta.finish);
         yield delta;
       }
+    } catch (error) {
+      failed = !(error instanceof AppError && error.code === 'cancelled');
+      if (failed) span.fail(error);
+      throw error;
     } finally {
-      metrics.chatFinished({ baseModel: model.base.id, promptTokens: promptTokens.length, completionTokens });
+      observation.end(prompt.report, failed ? 'error' : 'abort');
+      span.set({
+        'gen_ai.usage.output_tokens': outputTokens,
+        'gen_ai.usage.cache_read.input_tokens': prompt.report?.cachedTokenCount,
+        'gen_ai.response.finish_reasons': finishReasons,
+      });
+      span.end();
     }
   }
 }
+
+/** OpenTelemetry's names for generations (gen_ai.*), without what was said. */
+const generationAttributes = ({ model, promptTokens }: ChatAnswer) => ({
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.provider.name': 'whetstone',
+  'gen_ai.request.model': model.base.id,
+  'gen_ai.usage.input_tokens': promptTokens.length,
+});
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -6,6 +6,7 @@ import type { StorageDialect } from './dialect.ts';
 import { appendEvent } from './events.ts';
 import { toListing } from './listing.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
+import { enqueueDeliveries } from './webhooks.ts';
 
 const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((status) => NEXT_STATUS[status].length > 0);
 
@@ -134,24 +135,24 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
 
     finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint }) {
       return db.transaction().execute(async (tx) => {
-        const ours = changed(
-          await tx
-            .updateTable('training_jobs')
-            .set({
-              status,
-              error_message: errorMessage,
-              ended_at_ms: endedAtMs,
-              lease_until_ms: null,
-              ...(status === 'succeeded' ? { progress: 1 } : {}),
-            })
-            .where('id', '=', id)
-            .where('attempt', '=', attempt)
-            .where('status', '=', 'running')
-            .executeTakeFirst(),
-        );
-        if (!ours) return false;
+        const ended = await tx
+          .updateTable('training_jobs')
+          .set({
+            status,
+            error_message: errorMessage,
+            ended_at_ms: endedAtMs,
+            lease_until_ms: null,
+            ...(status === 'succeeded' ? { progress: 1 } : {}),
+          })
+          .where('id', '=', id)
+          .where('attempt', '=', attempt)
+          .where('status', '=', 'running')
+          .returningAll()
+          .executeTakeFirst();
+        if (!ended) return false;
         if (checkpoint) await tx.insertInto('checkpoints').values(fromCheckpoint(checkpoint)).execute();
         await appendEvent(tx, event);
+        await enqueueDeliveries(tx, toTrainingJob(ended), endedAtMs);
         return true;
       });
     },
@@ -162,14 +163,17 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         switch (row?.status) {
           case undefined:
             return 'not_found';
-          case 'queued':
-            await tx
+          case 'queued': {
+            const ended = await tx
               .updateTable('training_jobs')
               .set({ status: 'cancelled', cancel_requested: 1, error_message: 'cancelled', ended_at_ms: nowMs })
               .where('id', '=', id)
-              .execute();
+              .returningAll()
+              .executeTakeFirstOrThrow();
             await appendEvent(tx, event);
+            await enqueueDeliveries(tx, toTrainingJob(ended), nowMs);
             return 'cancelled';
+          }
           case 'running':
             await tx.updateTable('training_jobs').set({ cancel_requested: 1 }).where('id', '=', id).execute();
             return 'cancelling';

@@ -7,9 +7,17 @@ import { usage } from './migrations/0002-usage.ts';
 import { resumedRequests } from './migrations/0003-resumed-requests.ts';
 import { artifacts } from './migrations/0004-artifacts.ts';
 import { keysAndLimits } from './migrations/0005-keys-and-limits.ts';
+import { webhooks } from './migrations/0006-webhooks.ts';
 import type { Tables } from './rows.ts';
 
-const MIGRATIONS: readonly (readonly string[])[] = [firstLight, usage, resumedRequests, artifacts, keysAndLimits];
+const MIGRATIONS: readonly (readonly string[])[] = [
+  firstLight,
+  usage,
+  resumedRequests,
+  artifacts,
+  keysAndLimits,
+  webhooks,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

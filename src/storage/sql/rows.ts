@@ -7,6 +7,7 @@ import type { Limits } from '#domain/limits';
 import type { Model } from '#domain/model';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
 import type { UsageEntry, UsageRow } from '#domain/usage';
+import type { Webhook, WebhookDelivery, WebhookEvent } from '#domain/webhook';
 import type { NewEvent } from '../storage.ts';
 
 export interface Tables {
@@ -23,6 +24,8 @@ export interface Tables {
   artifact_aliases: ArtifactAliasTable;
   entity_limits: EntityLimitsTable;
   stored_blobs: StoredBlobTable;
+  webhooks: WebhookTable;
+  webhook_deliveries: WebhookDeliveryTable;
 }
 
 export interface ApiKeyTable {
@@ -169,6 +172,30 @@ export interface ArtifactAliasTable {
   artifact_id: string;
 }
 
+export interface WebhookTable {
+  id: string;
+  entity: string;
+  url: string;
+  events: string;
+  secret: string;
+  created_at_ms: number;
+  disabled_at_ms: number | null;
+}
+
+export interface WebhookDeliveryTable {
+  id: string;
+  webhook_id: string;
+  job_id: string;
+  event: WebhookEvent;
+  payload: string;
+  created_at_ms: number;
+  attempts: number;
+  next_attempt_at_ms: number | null;
+  last_status: number | null;
+  last_error: string | null;
+  delivered_at_ms: number | null;
+}
+
 export const toApiKey = (row: Selectable<ApiKeyTable>): ApiKey => ({
   id: row.id,
   entity: row.entity,
@@ -278,4 +305,52 @@ export const fromUsage = (id: string, ordinal: number, entry: UsageEntry): Usage
   prompt_tokens: entry.promptTokens,
   cached_tokens: entry.cachedTokens,
   completion_tokens: entry.completionTokens,
+});
+
+export const toWebhook = (row: Selectable<WebhookTable>): Webhook => ({
+  id: row.id,
+  entity: row.entity,
+  url: row.url,
+  events: JSON.parse(row.events) as WebhookEvent[],
+  secret: row.secret,
+  createdAtMs: row.created_at_ms,
+  disabledAtMs: row.disabled_at_ms,
+});
+
+export const fromWebhook = (webhook: Webhook): WebhookTable => ({
+  id: webhook.id,
+  entity: webhook.entity,
+  url: webhook.url,
+  events: JSON.stringify(webhook.events),
+  secret: webhook.secret,
+  created_at_ms: webhook.createdAtMs,
+  disabled_at_ms: webhook.disabledAtMs,
+});
+
+export const toWebhookDelivery = (row: Selectable<WebhookDeliveryTable>): WebhookDelivery => ({
+  id: row.id,
+  webhookId: row.webhook_id,
+  jobId: row.job_id,
+  event: row.event,
+  payload: row.payload,
+  createdAtMs: row.created_at_ms,
+  attempts: row.attempts,
+  nextAttemptAtMs: row.next_attempt_at_ms,
+  lastStatus: row.last_status,
+  lastError: row.last_error,
+  deliveredAtMs: row.delivered_at_ms,
+});
+
+export const fromWebhookDelivery = (delivery: WebhookDelivery): WebhookDeliveryTable => ({
+  id: delivery.id,
+  webhook_id: delivery.webhookId,
+  job_id: delivery.jobId,
+  event: delivery.event,
+  payload: delivery.payload,
+  created_at_ms: delivery.createdAtMs,
+  attempts: delivery.attempts,
+  next_attempt_at_ms: delivery.nextAttemptAtMs,
+  last_status: delivery.lastStatus,
+  last_error: delivery.lastError,
+  delivered_at_ms: delivery.deliveredAtMs,
 });

@@ -140,6 +140,30 @@ CREATE TABLE usage (
   completion_tokens bigint not null
 );
 
+CREATE TABLE webhook_deliveries (
+  id text primary key,
+  webhook_id text not null references webhooks (id) on delete cascade,
+  job_id text not null,
+  event text not null,
+  payload text not null,
+  created_at_ms bigint not null,
+  attempts bigint not null,
+  next_attempt_at_ms bigint,
+  last_status bigint,
+  last_error text,
+  delivered_at_ms bigint
+);
+
+CREATE TABLE webhooks (
+  id text primary key,
+  entity text not null,
+  url text not null,
+  events text not null,
+  secret text not null,
+  created_at_ms bigint not null,
+  disabled_at_ms bigint
+);
+
 CREATE INDEX artifact_aliases_of_artifact on artifact_aliases (artifact_id);
 
 CREATE INDEX artifact_files_by_content on artifact_files (entity, sha256);
@@ -155,3 +179,9 @@ CREATE INDEX training_jobs_of_model on training_jobs (model_id, status, ordinal)
 CREATE INDEX training_jobs_unfinished on training_jobs (status, ordinal);
 
 CREATE INDEX usage_of_entity on usage (entity, day_utc, ordinal);
+
+CREATE INDEX webhook_deliveries_due on webhook_deliveries (next_attempt_at_ms) where next_attempt_at_ms is not null;
+
+CREATE INDEX webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, created_at_ms, id);
+
+CREATE INDEX webhooks_of_entity on webhooks (entity);

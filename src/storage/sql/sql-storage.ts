@@ -14,6 +14,7 @@ import { migrate } from './migrate.ts';
 import { createModelStore } from './models.ts';
 import type { Tables } from './rows.ts';
 import { createUsageStore } from './usage.ts';
+import { createWebhookStore } from './webhooks.ts';
 
 /** `place` is how log lines and errors name the database. */
 export async function openSqlStorage(dialect: StorageDialect, place: string, log: Log): Promise<Storage> {
@@ -35,6 +36,7 @@ export async function openSqlStorage(dialect: StorageDialect, place: string, log
     idempotency: createIdempotencyStore(db),
     usage: createUsageStore(db),
     accounts: createAccountStore(db),
+    webhooks: createWebhookStore(db, dialect),
     ping: async () => void (await sql`select 1`.execute(db)),
     close: () => db.destroy(),
   };

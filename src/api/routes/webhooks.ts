@@ -1,0 +1,75 @@
+// Signed calls when training jobs end, for whoever may manage them. Creating one is not repeatable by Idempotency-Key: that
+// would keep the secret.
+import { z } from 'zod';
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { envelope, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
+import { parse } from '../schema/validation.ts';
+import {
+  createdWebhook, createWebhook, deliveryResponse, toDeliveryResponse, toWebhookResponse, webhookResponse,
+} from '../schema/webhook.ts'; // prettier-ignore
+
+export function webhookRoutes({ webhooks }: Pick<ApiServices, 'webhooks'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/webhooks',
+      tag: 'Webhooks',
+      summary: 'Have a URL called when training jobs end. The secret that signs is shown now and never again',
+      access: 'admin',
+      errors: [400, 429],
+      body: { schema: createWebhook, read: (raw) => parse(createWebhook, raw, 'body') },
+      answer: createdWebhook,
+      async handle({ caller, body: { url, events } }) {
+        const webhook = await webhooks.create(caller, { url, events });
+        return { ...toWebhookResponse(webhook), secret: webhook.secret };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/webhooks',
+      tag: 'Webhooks',
+      summary: 'List webhooks, oldest first',
+      access: 'admin',
+      answer: z.object({ object: z.literal('list'), data: z.array(webhookResponse) }),
+      handle: async ({ caller }) => ({ object: 'list', data: (await webhooks.list(caller)).map(toWebhookResponse) }),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/v1/webhooks/{webhook_id}',
+      tag: 'Webhooks',
+      summary: 'Delete a webhook, its deliveries and what was still to be sent',
+      access: 'admin',
+      errors: [404],
+      answer: z.object({ id: z.string(), object: z.literal('webhook'), deleted: z.literal(true) }),
+      async handle({ caller, params }) {
+        const id = params.webhook_id!;
+        await webhooks.delete(caller, id);
+        return { id, object: 'webhook', deleted: true };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/webhooks/{webhook_id}/deliveries',
+      tag: 'Webhooks',
+      summary: 'What was sent and what came back, newest first, of the last 30 days',
+      access: 'admin',
+      errors: [404],
+      query: pageQuery,
+      answer: envelope(deliveryResponse),
+      handle: async ({ caller, params, query }) =>
+        toEnvelope(await webhooks.listDeliveries(caller, params.webhook_id!, toPage(query)), toDeliveryResponse),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
+      tag: 'Webhooks',
+      summary: 'Send a delivery again now, under the same webhook-id',
+      access: 'admin',
+      errors: [400, 404],
+      answer: deliveryResponse,
+      handle: async ({ caller, params }) =>
+        toDeliveryResponse(await webhooks.redeliver(caller, params.webhook_id!, params.delivery_id!)),
+    }),
+  ];
+}

@@ -1,0 +1,163 @@
+// Webhooks and the outbox of what they are to be told. Several servers send from one outbox: a claim moves the next attempt
+// behind the lease, in one statement.
+import { sql, type Kysely } from 'kysely';
+import type { TrainingJob } from '#domain/training-job';
+import { deliveriesOf } from '#domain/webhook';
+import type { WebhookStore } from '../webhook-store.ts';
+import type { StorageDialect } from './dialect.ts';
+import { toListing } from './listing.ts';
+import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Tables } from './rows.ts';
+
+/** Within the transaction that ended the job. */
+export async function enqueueDeliveries(tx: Kysely<Tables>, job: TrainingJob, nowMs: number): Promise<void> {
+  const rows = deliveriesOf(job, await webhooksOf(tx, job.entity), nowMs).map(fromWebhookDelivery);
+  if (rows.length === 0) return;
+  await tx
+    .insertInto('webhook_deliveries')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+async function webhooksOf(db: Kysely<Tables>, entity: string) {
+  const rows = await db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('entity', '=', entity)
+    .orderBy('created_at_ms')
+    .orderBy('id')
+    .execute();
+  return rows.map(toWebhook);
+}
+
+export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): WebhookStore {
+  return {
+    create(webhook, max) {
+      return db.transaction().execute(async (tx) => {
+        if ((await webhooksOf(tx, webhook.entity)).length >= max) return 'too_many';
+        await tx.insertInto('webhooks').values(fromWebhook(webhook)).execute();
+        return 'created';
+      });
+    },
+
+    list: (entity) => webhooksOf(db, entity),
+
+    async find(id) {
+      const row = await db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst();
+      return row ? toWebhook(row) : null;
+    },
+
+    // A transaction, which runs alone: a job that ends meanwhile finds the webhook or does not, never half of it.
+    async delete(id) {
+      await db.transaction().execute((tx) => tx.deleteFrom('webhooks').where('id', '=', id).execute());
+    },
+
+    async disable(id, nowMs) {
+      await db.transaction().execute(async (tx) => {
+        await tx
+          .updateTable('webhooks')
+          .set({ disabled_at_ms: nowMs })
+          .where('id', '=', id)
+          .where('disabled_at_ms', 'is', null)
+          .execute();
+        await tx
+          .updateTable('webhook_deliveries')
+          .set({ next_attempt_at_ms: null })
+          .where('webhook_id', '=', id)
+          .execute();
+      });
+    },
+
+    async listDeliveries(webhookId, { after, limit }) {
+      let query = db.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', webhookId);
+      if (after !== null) {
+        // An unknown cursor compares with nulls, which is never true: an empty page.
+        const seen = sql`(select created_at_ms, id from webhook_deliveries where id = ${after} and webhook_id = ${webhookId})`;
+        query = query.where(sql<boolean>`(created_at_ms, id) < ${seen}`);
+      }
+      const rows = await query
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      return toListing(rows, limit, toWebhookDelivery);
+    },
+
+    async claimDue(nowMs, leaseMs, limit) {
+      const claimed = await db
+        .with(
+          // Materialized: Postgres might else ask again for each row, and take more than the limit.
+          (name) => name('due').materialized(),
+          (query) =>
+            query
+              .selectFrom('webhook_deliveries')
+              .select('id')
+              .where('next_attempt_at_ms', '<=', nowMs)
+              .orderBy('next_attempt_at_ms')
+              .orderBy('created_at_ms')
+              .orderBy('id')
+              .limit(limit)
+              .modifyEnd(skipLocked),
+        )
+        .updateTable('webhook_deliveries')
+        .set({ next_attempt_at_ms: nowMs + leaseMs })
+        .where('id', 'in', (query) => query.selectFrom('due').select('due.id'))
+        .returningAll()
+        .execute();
+      if (claimed.length === 0) return [];
+      const ids = [...new Set(claimed.map((row) => row.webhook_id))];
+      const rows = await db.selectFrom('webhooks').selectAll().where('id', 'in', ids).execute();
+      const webhooks = new Map(rows.map((row) => [row.id, toWebhook(row)]));
+      return claimed
+        .sort((a, b) => a.created_at_ms - b.created_at_ms || (a.id < b.id ? -1 : 1))
+        .flatMap((row) => {
+          const webhook = webhooks.get(row.webhook_id); // deleted just now, if it is not there
+          return webhook ? [{ delivery: toWebhookDelivery(row), webhook }] : [];
+        });
+    },
+
+    async recordAttempt(deliveryId, { status, error, nextAttemptAtMs, deliveredAtMs }) {
+      await db.transaction().execute(async (tx) => {
+        const row = await tx
+          .selectFrom('webhook_deliveries')
+          .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
+          .select(['disabled_at_ms', 'attempts', 'delivered_at_ms'])
+          .where('webhook_deliveries.id', '=', deliveryId)
+          .executeTakeFirst();
+        if (!row) return;
+        await tx
+          .updateTable('webhook_deliveries')
+          .set({
+            attempts: row.attempts + 1,
+            last_status: status,
+            last_error: error,
+            next_attempt_at_ms: row.disabled_at_ms === null ? nextAttemptAtMs : null,
+            delivered_at_ms: deliveredAtMs ?? row.delivered_at_ms,
+          })
+          .where('id', '=', deliveryId)
+          .execute();
+      });
+    },
+
+    async makeDue(webhookId, deliveryId, nowMs) {
+      const row = await db
+        .updateTable('webhook_deliveries')
+        .set({ next_attempt_at_ms: nowMs })
+        .where('id', '=', deliveryId)
+        .where('webhook_id', '=', (query) =>
+          query.selectFrom('webhooks').select('id').where('id', '=', webhookId).where('disabled_at_ms', 'is', null),
+        )
+        .returningAll()
+        .executeTakeFirst();
+      return row ? toWebhookDelivery(row) : null;
+    },
+
+    async prune(createdBeforeMs) {
+      await db
+        .deleteFrom('webhook_deliveries')
+        .where('created_at_ms', '<', createdBeforeMs)
+        .where('next_attempt_at_ms', 'is', null)
+        .execute();
+    },
+  };
+}
