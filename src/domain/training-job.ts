@@ -27,6 +27,8 @@ export interface TrainingJob {
   /** Blob with the request body as it was accepted. */
   readonly bodyBlob: string;
   readonly attempt: number;
+  /** The attempt that saved something last; 0: none did. */
+  readonly savedAttempt: number;
   readonly cancelRequested: boolean;
   /** Checkpoint step that this job makes; null until it runs. */
   readonly step: number | null;

@@ -1,10 +1,11 @@
 // Lets a client repeat a creating POST safely: the same key and body give the same answer for 24 h, also when the server
-// died between the work and the answer. Failures are not remembered, so that a retry after a 503 runs again.
+// died or lost its database between the work and the answer. Failures are not remembered, so that a retry after a 503 runs
+// again; where something may have been made before the failure, the retry gets the same id and finds it.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Caller } from '#domain/caller';
-import { AppError } from '#domain/errors';
+import { AppError, type ErrorCode } from '#domain/errors';
 import type { IdempotencyStore } from '#storage/storage';
 
 export interface IdempotentRequest {
@@ -57,14 +58,26 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock): Idempot
       case 'new':
         break;
     }
-    let response: T;
     try {
-      response = await create(begun.resourceId);
+      const response = await create(begun.resourceId);
+      await store.complete(scopedKey, JSON.stringify(response));
+      return response;
     } catch (error) {
-      await store.release(scopedKey);
+      const forgotten = isRefusal(error) ? store.release(scopedKey) : store.letGo(scopedKey);
+      await forgotten.catch(() => undefined); // the first failure is the one to tell; the key is free again in a while
       throw error;
     }
-    await store.complete(scopedKey, JSON.stringify(response));
-    return response;
   };
 }
+
+/** Whether nothing can have been made: the request was refused. A failure may come behind the work. */
+const isRefusal = (error: unknown): boolean => error instanceof AppError && !FAILURES.has(error.code);
+
+const FAILURES: ReadonlySet<ErrorCode> = new Set([
+  'storage_unavailable',
+  'damaged_data',
+  'internal',
+  'cancelled',
+  'engine_unavailable',
+  'engine_failed',
+]);

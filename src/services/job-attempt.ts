@@ -163,7 +163,8 @@ export async function attemptJob(
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
       const due = clock.now() - savedMs >= deps.saveEveryMs || signal.aborted;
       if (due && stepsDone < steps) {
-        await saveProgress(blobs, job, session, stepsDone, deps.workDirectory);
+        await saveProgress(blobs, job.id, session, stepsDone, deps.workDirectory);
+        await storage.jobs.updateProgress(job.id, job.attempt, { savedAttempt: job.attempt });
         savedMs = clock.now();
       }
       log.info('job.gradient_step', {

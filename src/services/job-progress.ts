@@ -3,7 +3,6 @@
 // them there (each ordinal is stored once), and there is never a gap.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TrainingJob } from '#domain/training-job';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { TrainingSession } from '#engine/training-engine';
@@ -14,13 +13,11 @@ import { openSealedJson, sealJson } from './sealed-json.ts';
 export interface SavedProgress {
   /** Gradient steps that the state includes. */
   readonly stepsDone: number;
-  /** Which attempt came this far. */
-  readonly attempt: number;
   /** PEFT directory with optimizer state. */
   readonly directory: string;
 }
 
-type Pointer = Pick<SavedProgress, 'stepsDone' | 'attempt'>;
+type Pointer = Pick<SavedProgress, 'stepsDone'>;
 
 const stateOf = (jobId: string, stepsDone: number): string => `jobs/${jobId}/resume/state-${stepsDone}`;
 const pointerOf = (jobId: string): string => `jobs/${jobId}/resume/current.json`;
@@ -34,10 +31,10 @@ export async function findProgress(blobs: BlobStore, jobId: string, log: Log): P
     log.warn('job.progress_damaged', { blob: pointerOf(jobId) });
     return null;
   }
-  const { stepsDone, attempt } = opened.value;
+  const { stepsDone } = opened.value;
   try {
     const directory = await blobs.openDirectory(stateOf(jobId, stepsDone));
-    return directory === null ? null : { stepsDone, attempt, directory };
+    return directory === null ? null : { stepsDone, directory };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'damaged_data') throw error;
     log.warn('job.progress_damaged', { err: error });
@@ -48,13 +45,13 @@ export async function findProgress(blobs: BlobStore, jobId: string, log: Log): P
 /** The state first, then the pointer to it, then the old state goes. */
 export async function saveProgress(
   blobs: BlobStore,
-  { id: jobId, attempt }: Pick<TrainingJob, 'id' | 'attempt'>,
+  jobId: string,
   session: TrainingSession,
   stepsDone: number,
   workDirectory: string,
 ): Promise<void> {
   await saveSession(blobs, stateOf(jobId, stepsDone), session, workDirectory);
-  const pointer: Pointer = { stepsDone, attempt };
+  const pointer: Pointer = { stepsDone };
   await blobs.put(pointerOf(jobId), sealJson(pointer));
   for (const { name } of await blobs.list(`jobs/${jobId}/resume`)) {
     if (name !== pointerOf(jobId) && !name.startsWith(`${stateOf(jobId, stepsDone)}/`)) await blobs.delete(name);

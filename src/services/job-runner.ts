@@ -7,7 +7,7 @@ import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { TrainingJob } from '#domain/training-job';
 import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './job-attempt.ts';
-import { findProgress, forgetProgress } from './job-progress.ts';
+import { forgetProgress } from './job-progress.ts';
 import { withPatience, type Patience } from './patience.ts';
 
 export interface JobRunner {
@@ -102,7 +102,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         `This server does not host the base model ${model.baseModel}. Start it with --model ${model.baseModel}.`,
       );
     }
-    if (job.attempt > ATTEMPTS_MAX && job.attempt - (await lastSaved(job)) > ATTEMPTS_MAX) {
+    if (job.attempt - job.savedAttempt > ATTEMPTS_MAX) {
       throw new AppError(
         'engine_failed',
         `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job, before anything new was saved.`,
@@ -123,10 +123,6 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       }
     }
   }
-
-  /** The attempt that saved something last; 0: none did. */
-  const lastSaved = async (job: TrainingJob): Promise<number> =>
-    (await findProgress(blobs, job.id, deps.log))?.attempt ?? 0;
 
   async function close(job: TrainingJob, status: 'failed' | 'cancelled', message: string): Promise<void> {
     const ordinal = await storage.events.count(job.id);

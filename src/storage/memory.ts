@@ -9,6 +9,7 @@ import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
 import { createMemoryAccounts } from './memory-accounts.ts';
 import { createMemoryArtifacts } from './memory-artifacts.ts';
+import { createMemoryInventory } from './memory-inventory.ts';
 import { paginate } from './memory-page.ts';
 import { createMemoryWebhooks } from './memory-webhooks.ts';
 import type { NewEvent, Storage } from './storage.ts';
@@ -35,6 +36,8 @@ export function createMemoryStorage(): Storage {
   let events: TrainingEvent[] = [];
   const answers = new Map<string, Answer>();
   const webhooks = createMemoryWebhooks();
+  const artifacts = createMemoryArtifacts();
+  const accounts = createMemoryAccounts();
 
   const used = new Map<string, UsageEntry>();
 
@@ -167,6 +170,7 @@ export function createMemoryStorage(): Storage {
           ...job,
           status: 'queued',
           attempt: 0,
+          savedAttempt: 0,
           cancelRequested: false,
           step: null,
           progress: 0,
@@ -283,9 +287,18 @@ export function createMemoryStorage(): Storage {
       count: async (jobId) => eventsOf(jobId).length,
     },
 
-    artifacts: createMemoryArtifacts(),
+    artifacts,
 
-    accounts: createMemoryAccounts(),
+    accounts,
+
+    inventory: createMemoryInventory(() => ({
+      models,
+      checkpoints,
+      jobs,
+      events,
+      contents: artifacts.contents(),
+      blobs: accounts.blobs(),
+    })),
 
     webhooks: webhooks.store,
 
@@ -308,6 +321,10 @@ export function createMemoryStorage(): Storage {
       },
       async release(key) {
         if (answers.get(key)?.response === null) answers.delete(key);
+      },
+      async letGo(key) {
+        const known = answers.get(key);
+        if (known?.response === null) known.heldSinceMs = 0;
       },
       async releaseAll() {
         for (const answer of answers.values()) answer.heldSinceMs = 0;

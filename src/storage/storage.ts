@@ -10,6 +10,7 @@ import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
 import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
+import type { Inventory } from './inventory.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 export interface Storage {
@@ -23,6 +24,7 @@ export interface Storage {
   readonly usage: UsageStore;
   readonly accounts: AccountStore;
   readonly webhooks: WebhookStore;
+  readonly inventory: Inventory;
   /** Cheap round trip for health checks. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -112,7 +114,7 @@ export interface JobStore {
   updateProgress(
     id: string,
     attempt: number,
-    update: { step?: number; progress?: number; skipped?: Skipped; startedAtMs?: number },
+    update: { step?: number; progress?: number; skipped?: Skipped; startedAtMs?: number; savedAttempt?: number },
   ): Promise<boolean>;
   /**
    * In one transaction: the status (per NEXT_STATUS), the closing event if that ordinal is new, the checkpoint if
@@ -148,7 +150,7 @@ export interface EventStore {
 /** Remembers what a creating POST answered, per entity, route and Idempotency-Key, for 24 h. */
 export interface IdempotencyStore {
   /**
-   * `new`: the caller now owns the key and must call `complete` or `release`. `resourceId` is what it offered, or what a
+   * `new`: the caller now owns the key and must call `complete`, `release` or `letGo`. `resourceId` is what it offered, or what a
    * request with this key was given that ended without an answer: what that one made must be found, not made again.
    */
   begin(
@@ -162,7 +164,10 @@ export interface IdempotencyStore {
     | { outcome: 'in_progress' | 'mismatch' }
   >;
   complete(key: string, response: string): Promise<void>;
+  /** Nothing was made: the key is forgotten. */
   release(key: string): Promise<void>;
+  /** Something may have been made: the next request with the key begins at once, with the same resource id. */
+  letGo(key: string): Promise<void>;
   /** Every key without an answer can begin again: whoever held them is gone. */
   releaseAll(): Promise<void>;
 }

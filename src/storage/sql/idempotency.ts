@@ -43,6 +43,15 @@ export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
       await db.deleteFrom('idempotency_keys').where('key', '=', key).where('response', 'is', null).execute();
     },
 
+    async letGo(key) {
+      await db
+        .updateTable('idempotency_keys')
+        .set({ held_since_ms: 0 })
+        .where('key', '=', key)
+        .where('response', 'is', null)
+        .execute();
+    },
+
     async releaseAll() {
       await db.updateTable('idempotency_keys').set({ held_since_ms: 0 }).where('response', 'is', null).execute();
     },

@@ -29,6 +29,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
             status: 'queued',
             body_blob: job.bodyBlob,
             attempt: 0,
+            saved_attempt: 0,
             cancel_requested: 0,
             progress: 0,
             skipped: '{}',
@@ -115,7 +116,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       await query.execute();
     },
 
-    async updateProgress(id, attempt, { step, progress, skipped, startedAtMs }) {
+    async updateProgress(id, attempt, { step, progress, skipped, startedAtMs, savedAttempt }) {
       return changed(
         await db
           .updateTable('training_jobs')
@@ -125,6 +126,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
             ...(progress === undefined ? {} : { progress }),
             ...(skipped === undefined ? {} : { skipped: JSON.stringify(skipped) }),
             ...(startedAtMs === undefined ? {} : { started_at_ms: startedAtMs }),
+            ...(savedAttempt === undefined ? {} : { saved_attempt: savedAttempt }),
           })
           .where('id', '=', id)
           .where('attempt', '=', attempt)

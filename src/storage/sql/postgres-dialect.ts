@@ -8,22 +8,27 @@ const CONNECTIONS_MAX = 10;
 const CONNECT_MS_MAX = 5_000;
 /** Of one statement, waiting for the lock included. */
 const STATEMENT_MS_MAX = 30_000;
+/** As `pg_stat_activity` shows the connections of servers. */
+export const SERVER_NAME = 'whetstone';
+/** Of commands that look for servers, or may run beside them. */
+export const COMMAND_NAME = 'whetstone command';
 /** Ours among the advisory locks of the database: "whet" in ASCII. */
 const LOCK = 0x77686574;
 
-export function createPostgresDialect(url: string): StorageDialect {
+export function createPostgresDialect(url: string, name = SERVER_NAME): StorageDialect {
   const pool = new pg.Pool({
     connectionString: url,
     max: CONNECTIONS_MAX,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
-    application_name: 'whetstone',
+    application_name: name,
     types,
   });
   pool.on('error', () => {}); // of an idle connection: the next query opens another, or says what is wrong
   return {
     kysely: new SerialPostgresDialect({ pool: withStorableText(pool) }),
     skipLocked: sql`for update skip locked`,
+    beginSnapshot: sql`begin isolation level repeatable read read only`,
   };
 }
 
@@ -32,8 +37,14 @@ class SerialPostgresDialect extends PostgresDialect {
     const driver = super.createDriver();
     const begin = driver.beginTransaction.bind(driver);
     driver.beginTransaction = async (connection, settings) => {
-      await begin(connection, settings);
-      await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`));
+      try {
+        await begin(connection, settings);
+        await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`));
+      } catch (error) {
+        // Kysely does not roll back what did not begin: the pool would hand out a connection inside a failed transaction.
+        await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+        throw error;
+      }
     };
     return driver;
   }

@@ -84,6 +84,7 @@ export interface TrainingJobTable {
   status: JobStatus;
   body_blob: string;
   attempt: number;
+  saved_attempt: number;
   worker: string | null;
   lease_until_ms: number | null;
   claimed_at_ms: number | null;
@@ -245,6 +246,7 @@ export const toTrainingJob = (row: Selectable<TrainingJobTable>): TrainingJob =>
   status: row.status,
   bodyBlob: row.body_blob,
   attempt: row.attempt,
+  savedAttempt: row.saved_attempt,
   cancelRequested: row.cancel_requested !== 0,
   step: row.step,
   progress: row.progress,

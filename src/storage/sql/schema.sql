@@ -124,7 +124,7 @@ CREATE TABLE training_jobs (
   created_at_ms bigint not null,
   started_at_ms bigint,
   ended_at_ms bigint
-, key_id text not null default '');
+, key_id text not null default '', saved_attempt bigint not null default 0);
 
 CREATE TABLE usage (
   id text primary key,

@@ -5,6 +5,7 @@ export const keysAndLimits: readonly string[] = [
   `alter table api_keys add column limits text not null default '{}'`,
   `alter table api_keys add column last_used_at_ms bigint`,
   `alter table training_jobs add column key_id text not null default ''`,
+  `alter table training_jobs add column saved_attempt bigint not null default 0`,
   `create table entity_limits (
     entity text primary key,
     limits text not null

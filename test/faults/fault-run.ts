@@ -1,0 +1,84 @@
+// One run of the fault kit: rounds of work while things go wrong, until enough did; then the same rounds' results are read in
+// peace and compared with those of a run in which nothing went wrong.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { silentLog } from '#base/log';
+import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import type { StorageDialect } from '#storage/sql/dialect';
+import { BASE } from '../api/test-server.ts';
+import { openTinyChatModel } from '../api/tiny-chat-model.ts';
+import { createFaults, type Fault } from './faults.ts';
+import { createFaultyClient } from './faulty-client.ts';
+import { runFaultyServer } from './faulty-server.ts';
+import { doRound, readBack, type Round } from './rounds.ts';
+
+export interface FaultRun {
+  readonly seed: number;
+  readonly faultsMin: number;
+  /** Of operations. */
+  readonly rate: number;
+  readonly databaseFaults: readonly Fault[];
+  readonly exclusive: boolean;
+  /** For the database of a directory; called at every start of a server. */
+  readonly openDialect: (directory: string) => StorageDialect;
+  /** A fresh one for each of the two servers. */
+  readonly prepare?: () => Promise<void>;
+}
+
+/** Less than Idempotency-Keys are remembered. */
+const JUMP_MS_MAX = 5 * 60 * 60 * 1000;
+
+export async function runWithFaults(run: FaultRun) {
+  const model = await openTinyChatModel(BASE);
+  const engine = await createOnnxTrainingEngine({ modelDirectory: model.directory, threads: 1, log: silentLog });
+  const work = await mkdtemp(join(tmpdir(), 'whetstone-faults-'));
+  try {
+    const calm = await play({ ...run, rate: 0 }, 1, join(work, 'calm'));
+    expect(calm.results[0]!.jobs.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    const stormy = await play(run, Infinity, join(work, 'stormy'));
+    for (const result of stormy.results) expect(result).toEqual(calm.results[0]);
+    return stormy;
+  } finally {
+    await engine.close();
+    await model.close();
+    await rm(work, { recursive: true, force: true });
+  }
+
+  async function play({ seed, rate, faultsMin, databaseFaults, exclusive, openDialect, prepare }: FaultRun, roundsMax: number, directory: string) {
+    await prepare?.();
+    let offsetMs = 0;
+    const clock = { now: () => Date.now() + offsetMs, advance: (ms: number) => void (offsetMs += ms) };
+    const faults = createFaults(seed, rate, (where) => void (offsetMs = Math.round(where * JUMP_MS_MAX)));
+    const server = await runFaultyServer({
+      directory,
+      openDialect: () => openDialect(directory),
+      databaseFaults,
+      exclusive,
+      model,
+      engine,
+      faults,
+      clock,
+    });
+    try {
+      const client = createFaultyClient(server.url, faults);
+      const rounds: Round[] = [];
+      while (rounds.length < roundsMax && (rounds.length === 0 || faults.total() < faultsMin)) {
+        rounds.push(await doRound(client, rounds.length));
+      }
+      faults.cease();
+      const results = [];
+      for (const round of rounds) {
+        const result = await readBack(client, round);
+        const seen = round.events.map((events) => events.map(({ type }) => type));
+        expect(seen).toEqual(result.events.map((events) => events.map(({ type }) => type)));
+        results.push(result);
+      }
+      expect(await client.halfOpenLeft()).toBe(0);
+      return { results, rounds: rounds.length, faults: faults.total(), counts: faults.counts, endings: client.endings, restarts: server.restarts() };
+    } finally {
+      await server.close();
+    }
+  }
+} // prettier-ignore
