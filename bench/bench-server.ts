@@ -14,11 +14,14 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-export async function startBenchServer(data: string): Promise<BenchServer> {
+export async function startBenchServer(
+  data: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<BenchServer> {
   const key = 'wk-bench';
   const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, WHETSTONE_API_KEY: key },
+    env: { ...process.env, WHETSTONE_API_KEY: key, ...env },
   });
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /^whetstone listening on (\S+)$/.exec(line)?.[1];

@@ -8,14 +8,17 @@ import { AppError } from '#domain/errors';
 import { ArtifactFilesError } from './client/artifact-files.ts';
 import { ApiError, TrainingFailedError } from './client/client.ts';
 import { addArtifacts } from './commands/artifacts.ts';
+import { addBackup } from './commands/backup.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheckpoints } from './commands/checkpoints.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addKeys, addLimits } from './commands/keys.ts';
 import type { Local } from './commands/local.ts';
 import { addModels } from './commands/models.ts';
 import { createRemote, say } from './commands/remote.ts';
 import { addTrain } from './commands/train.ts';
 import { DEFAULTS, readServerConfig, readStoreConfig, type ServeFlags } from './config.ts';
+import { keepHeapSteady } from './steady-heap.ts';
 import { VERSION } from './version.ts';
 
 /** Loaded by the commands that need it: engines and databases would slow down the others. */
@@ -45,6 +48,10 @@ program
   .option('--host <address>', `address to listen on (default ${DEFAULTS.host}; 0.0.0.0 for all)`)
   .option('--port <number>', `port; 0 picks a free one (default ${DEFAULTS.port}, env WHETSTONE_PORT)`)
   .option('--data <directory>', `database, adapters and job data (default ${DEFAULTS.data}, env WHETSTONE_DATA)`)
+  .option(
+    '--role <roles>',
+    'what this server does, of api,serve,train: others that share its Postgres and blob store do the rest (default: all, env WHETSTONE_ROLE)',
+  )
   .option(
     '--model <name>',
     'base model: "starter", a directory, or a Hub id such as Qwen/Qwen3-0.6B; may be repeated',
@@ -85,14 +92,18 @@ Environment:
   WHETSTONE_BODY_MB_MAX           largest request (default ${DEFAULTS.bodyMb})
   WHETSTONE_TRAINING_BODY_MB_MAX  largest training job (default ${DEFAULTS.trainingBodyMb})
   WHETSTONE_ARTIFACT_MB_MAX       largest file of an artifact (default ${DEFAULTS.artifactMb})
+  WHETSTONE_PREFIX_CACHE_MB       memory for computed prompts, per base model (default: 1/16 of the machine, at most 1 GiB)
   WHETSTONE_SAVE_SECONDS          how often a job saves its progress; 0: after each gradient step (default ${DEFAULTS.saveEverySeconds})
+  WHETSTONE_DRAIN_SECONDS         how long a stop waits for running requests (default ${DEFAULTS.drainSeconds})
+  WHETSTONE_STEP_SECONDS          how long a stop waits for the running gradient step, meanwhile (default ${DEFAULTS.stepSeconds})
   HF_HOME, HF_TOKEN, HF_ENDPOINT  where Hub models come from and go to
   OTEL_EXPORTER_OTLP_ENDPOINT     send traces to this OpenTelemetry collector, such as http://localhost:4318
 
-SIGTERM and SIGINT finish running requests and exit with 0.`,
+SIGTERM and SIGINT finish running requests and the running gradient step, save it, and exit with 0.`,
   )
   .action(async (flags: ServeFlags) => {
     const config = readServerConfig(flags, process.env);
+    keepHeapSteady();
     const server = await (await main()).startServer(config);
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {
@@ -126,6 +137,13 @@ const local: Local = {
 };
 addKeys(program, local);
 addLimits(program, local);
+
+const maintained = {
+  dataOption: local.dataOption,
+  load: async () => (await import('./maintenance.ts')).maintenance,
+};
+addDoctor(program, maintained);
+addBackup(program, maintained);
 
 const remote = createRemote(`http://${DEFAULTS.host}:${DEFAULTS.port}`);
 addChat(program, remote);

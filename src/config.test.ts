@@ -34,9 +34,21 @@ test.each([
   [{}, { WHETSTONE_BLOBS_URL: 's3://x?endpoint=nonsense' }, /WHETSTONE_BLOBS_URL must look like/],
   [{}, { WHETSTONE_BLOBS_URL: 's3://x?key=secret' }, /WHETSTONE_BLOBS_URL must look like/],
   [{}, { WHETSTONE_SAVE_SECONDS: '-1' }, /WHETSTONE_SAVE_SECONDS must be an integer/],
+  [{}, { WHETSTONE_DRAIN_SECONDS: 'x' }, /WHETSTONE_DRAIN_SECONDS must be an integer/],
+  [{ role: 'api,chat' }, {}, /role must be a comma-separated list of api, serve, train, not "api,chat"/],
+  [{ role: '' }, {}, /role must be/],
+  [{ role: 'api' }, {}, /set WHETSTONE_DATABASE_URL=postgres:\/\/… and WHETSTONE_BLOBS_URL=s3:\/\/…/],
+  [{}, { WHETSTONE_ROLE: 'train', WHETSTONE_DATABASE_URL: 'postgres://x/y' }, /: set WHETSTONE_BLOBS_URL=s3:/],
   [{ basePath: '/a b' }, {}, /base path/],
 ])('%j with %j is refused by name', (flags, env, message) => {
   expect(() => readServerConfig(flags, env)).toThrow(message);
+});
+
+test('roles come in their own order, all of them unless some are named', () => {
+  const shared = { WHETSTONE_DATABASE_URL: 'postgres://x/y', WHETSTONE_BLOBS_URL: 's3://bucket' };
+  expect(readServerConfig({}, {}).roles).toEqual(['api', 'serve', 'train']);
+  expect(readServerConfig({ role: 'train, serve,api' }, {}).roles).toEqual(['api', 'serve', 'train']);
+  expect(readServerConfig({ role: 'train,api' }, { ...shared, WHETSTONE_ROLE: 'serve' }).roles).toEqual(['api', 'train']);
 });
 
 test('an S3 URL names bucket, prefix, endpoint and region', () => {

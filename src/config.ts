@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LOG_LEVELS, type LogLevel } from '#base/log';
 import { AppError } from '#domain/errors';
+import { ROLES, type Role } from '#domain/role';
 import { SERVING_PRECISIONS, type ServingPrecision } from '#engine/onnx/models/serving-graph';
 
 const MB = 1_000_000;
@@ -28,7 +29,8 @@ export const DEFAULTS = {
   lingerMs: 10_000,
   writeStallMs: 60_000, // clients that print and wait for a user's key
   keepAliveMs: 70_000, // pooled clients keep connections for up to 60 s; closing first resets their next request
-  drainMs: 20_000, // container runtimes kill 30 s after SIGTERM
+  drainSeconds: 20, // container runtimes kill 30 s after SIGTERM
+  stepSeconds: 22, // beside the drain; a trainer that must be killed takes 5 s more
   hubDownloadMs: 3_600_000, // tens of gigabytes over a slow line
   queuedJobsMax: 256, // each holds its body on disk
   saveEverySeconds: 30, // work that a killed server repeats at most; saving a small adapter takes milliseconds
@@ -49,6 +51,7 @@ export interface StoreConfig {
 }
 
 export interface ServerConfig extends StoreConfig {
+  readonly roles: readonly Role[];
   readonly listen: { readonly host: string; readonly port: number };
   /** Names, directories or Hub ids. The first is the default of chat requests. */
   readonly models: readonly [string, ...string[]];
@@ -85,6 +88,8 @@ export interface ServerConfig extends StoreConfig {
     readonly endpoint: string | null;
     readonly downloadMs: number;
   };
+  /** For computed prompts, per base model; null: a share of the machine's. */
+  readonly prefixCacheBytes: number | null;
   /** For the rows of a job, per base model; null: a share of the machine's. */
   readonly trainingMemoryBytes: number | null;
   readonly jobs: {
@@ -92,13 +97,18 @@ export interface ServerConfig extends StoreConfig {
     /** How often a long job saves its progress; 0: after each gradient step. */
     readonly saveEveryMs: number;
   };
-  /** How long a stop waits for requests that run. */
-  readonly drainMs: number;
+  readonly stop: {
+    /** For requests that run. */
+    readonly drainMs: number;
+    /** For the gradient step that runs, from the same moment on. */
+    readonly stepMs: number;
+  };
   readonly healthDeadlineMs: number;
 }
 
 /** What `serve` takes on the command line. A flag wins over the environment. */
 export interface ServeFlags {
+  readonly role?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: string | undefined;
   readonly data?: string | undefined;
@@ -117,12 +127,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Throws `invalid_request`, naming the setting. */
 export function readServerConfig(flags: ServeFlags, env: Environment): ServerConfig {
   const [first = DEFAULTS.model, ...others] = flags.model ?? [];
+  const stores = readStoreConfig(flags.data, env);
   const config: ServerConfig = {
+    roles: readRoles(flags.role ?? setting(env, 'WHETSTONE_ROLE'), stores),
     listen: {
       host: flags.host ?? DEFAULTS.host,
       port: readInteger('port', flags.port ?? setting(env, 'WHETSTONE_PORT') ?? String(DEFAULTS.port), 0, 65_535),
     },
-    ...readStoreConfig(flags.data, env),
+    ...stores,
     models: [first, ...others],
     precision: readChoice('precision', flags.precision ?? DEFAULTS.precision, SERVING_PRECISIONS),
     chat: {
@@ -171,6 +183,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       endpoint: setting(env, 'HF_ENDPOINT'),
       downloadMs: DEFAULTS.hubDownloadMs,
     },
+    prefixCacheBytes: readPrefixCache(setting(env, 'WHETSTONE_PREFIX_CACHE_MB')),
     trainingMemoryBytes:
       flags.trainingMemory === undefined ? null : readGigabytes('training-memory', flags.trainingMemory),
     jobs: {
@@ -184,7 +197,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
           86_400,
         ),
     },
-    drainMs: DEFAULTS.drainMs,
+    stop: readStopLimits(env),
     healthDeadlineMs: DEFAULTS.healthDeadlineMs,
   };
   return freeze(config);
@@ -195,6 +208,38 @@ export const readStoreConfig = (data: string | undefined, env: Environment): Sto
   databaseUrl: readDatabaseUrl(setting(env, 'WHETSTONE_DATABASE_URL')),
   s3: readBlobsUrl(setting(env, 'WHETSTONE_BLOBS_URL')),
 });
+
+/** Null: all of them. Throws where servers with parts could not see each other's work. */
+function readRoles(text: string | null, { databaseUrl, s3 }: StoreConfig): readonly Role[] {
+  if (text === null) return ROLES;
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !ROLES.some((role) => role === name));
+  if (unknown !== undefined) {
+    throw new AppError(
+      'invalid_request',
+      `The role must be a comma-separated list of ${ROLES.join(', ')}, not "${text}". Leave it out for all of them.`,
+    );
+  }
+  const roles = ROLES.filter((role) => names.includes(role));
+  if (roles.length === ROLES.length || (databaseUrl !== null && s3 !== null)) return roles;
+  const missing = [
+    ...(databaseUrl === null ? ['WHETSTONE_DATABASE_URL=postgres://…'] : []),
+    ...(s3 === null ? ['WHETSTONE_BLOBS_URL=s3://…'] : []),
+  ].join(' and ');
+  throw new AppError(
+    'invalid_request',
+    `A server with the role ${roles.join(',')} works together with others, and a data directory belongs to one server: set ${missing}, the same for all of them. Or leave --role out.`,
+  );
+}
+
+function readStopLimits(env: Environment): ServerConfig['stop'] {
+  const seconds = (name: string, fallback: number): number =>
+    readInteger(name, setting(env, name) ?? String(fallback), 0, 86_400);
+  return {
+    drainMs: 1000 * seconds('WHETSTONE_DRAIN_SECONDS', DEFAULTS.drainSeconds),
+    stepMs: 1000 * seconds('WHETSTONE_STEP_SECONDS', DEFAULTS.stepSeconds),
+  };
+}
 
 function readDatabaseUrl(text: string | null): string | null {
   if (text === null || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text))) return text;
@@ -218,6 +263,9 @@ function readGigabytes(name: string, text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text) && value > 0 && value <= 100_000) return Math.floor(value * 1e9);
   throw new AppError('invalid_request', `${name} must be a number of gigabytes such as 8 or 0.5, not "${text}".`);
 }
+
+const readPrefixCache = (text: string | null): number | null =>
+  text === null ? null : MB * readInteger('WHETSTONE_PREFIX_CACHE_MB', text, 0, 1_000_000);
 
 const MEGABYTES_MAX = 512; // V8 holds at most 2^29 characters in one string
 

@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Services and training see interfaces; implementations are main.ts's to name. */
 const INTERFACES: Readonly<Record<string, RegExp>> = {
   engine: /^engine\/(inference-engine|training-engine|loss-program)$/,
-  storage: /^storage\/(storage|account-store|artifact-store|blobs|webhook-store)$/,
+  storage: /^storage\/(storage|account-store|artifact-store|blobs|directory-checksums|inventory|webhook-store)$/,
 };
 
 interface Import {

@@ -5,10 +5,12 @@ import { createId, createRequestId } from '#base/ids';
 import { invariant } from '#base/invariant';
 import type { Span } from '#base/tracing';
 import type { Caller } from '#domain/caller';
-import { AppError } from '#domain/errors';
+import { AppError, type ErrorCode } from '#domain/errors';
+import { ROLE_DOES, ROLES, type Role } from '#domain/role';
 import type { ApiLimits, ApiServices } from './api-services.ts';
 import { authenticate } from './auth.ts';
 import { httpOptions, refuseMalformed, watchConnections } from './connections.ts';
+import { drainOnDemand } from './draining.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendError } from './error-response.ts';
 import { describeApi } from './openapi.ts';
@@ -37,9 +39,11 @@ export interface AppDeps {
   readonly services: ApiServices;
   readonly limits: ApiLimits;
   readonly version: string;
+  /** What this server does; default: everything. */
+  readonly roles?: readonly Role[];
 }
 
-export function createApp({ services, limits, version }: AppDeps): FastifyInstance {
+export function createApp({ services, limits, version, roles = ROLES }: AppDeps): FastifyInstance {
   const { basePath } = limits;
   const app = Fastify({
     logger: false,
@@ -50,6 +54,7 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     requestIdHeader: false,
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     exposeHeadRoutes: true,
+    return503OnClosing: false, // draining.ts says it in our words
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     rewriteUrl: (raw) => withoutBasePath(raw.url ?? '/', basePath),
     frameworkErrors: (error, request, reply) => {
@@ -59,22 +64,20 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
   });
   app.decorateRequest('caller', null);
   app.decorateRequest('span');
-  const closing = new AbortController();
-  app.addHook('preClose', async () => closing.abort());
 
   readBodies(app, limits.bodyPace);
   watchConnections(app, limits.connections);
-  closeWhenQuiet(app);
   shareHeaders(app);
   record(app, services);
   watch(app, services);
+  const draining = drainOnDemand(app);
 
   const endpoints: Endpoint[] = [
-    ...chatRoutes(services, limits),
+    ...chatRoutes(services, limits, draining.cut),
     ...openAIModelRoutes(services),
     ...modelRoutes(services),
     ...checkpointRoutes(services),
-    ...trainingJobRoutes(services, limits, closing.signal),
+    ...trainingJobRoutes(services, limits, draining.begun),
     ...artifactRoutes(services),
     ...usageRoutes(services),
     ...keyRoutes(services),
@@ -82,14 +85,20 @@ export function createApp({ services, limits, version }: AppDeps): FastifyInstan
     ...serverRoutes(services, version, () => description),
   ];
   const description = describeApi(endpoints, version, basePath);
-  for (const endpoint of endpoints) serve(app, endpoint, services, limits);
+  for (const endpoint of endpoints) serve(app, endpoint, services, limits, roles);
   app.setErrorHandler((error, request, reply) => fail(services, error, request, reply));
   app.setNotFoundHandler((request, reply) => notFound(endpoints, request, reply));
   return app;
 }
 
-function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, limits: ApiLimits): void {
-  const { method, path, access, bodySize = 'small', readBody, querySchema, creates } = endpoint;
+function serve(
+  app: FastifyInstance,
+  endpoint: Endpoint,
+  services: ApiServices,
+  limits: ApiLimits,
+  roles: readonly Role[],
+): void {
+  const { method, path, access, role = 'api', bodySize = 'small', readBody, querySchema, creates } = endpoint;
   app.route({
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
@@ -97,22 +106,20 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
     config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file' },
     // Before the body is read: strangers cannot make us take half a gigabyte.
     onRequest: async (request, reply) => {
+      if (role !== 'every' && !roles.includes(role)) throw otherRole(role, roles);
       if (access === 'public') return;
       request.caller = await authenticate(services.apiKeys, request, access === 'any key' ? null : access);
-      reply.raw.once('close', await services.accountLimits.admit(request.caller));
+      const leave = await services.accountLimits.admit(request.caller);
+      if (reply.raw.destroyed) leave();
+      else reply.raw.once('close', leave);
     },
     handler: async (request, reply) => {
       const { caller } = request;
+      const params = pathParameters(path, request);
+      const query = querySchema ? parse(querySchema, request.query, 'query') : undefined;
+      const body = readBody ? readBody(jsonBody(request.body)) : undefined;
       const respond = (newId: string) =>
-        endpoint.handle({
-          caller: caller ?? NOBODY,
-          params: pathParameters(path, request),
-          query: querySchema ? parse(querySchema, request.query, 'query') : undefined,
-          body: readBody ? readBody(jsonBody(request.body)) : undefined,
-          newId,
-          request,
-          reply,
-        });
+        endpoint.handle({ caller: caller ?? NOBODY, params, query, body, newId, request, reply });
       if (!creates) return respond(createId());
       invariant(caller, `${path} creates and must ask for a key`);
       const header = request.headers['idempotency-key'];
@@ -128,6 +135,12 @@ function serve(app: FastifyInstance, endpoint: Endpoint, services: ApiServices, 
   });
 }
 
+/** A proxy that tries the next server on a 503 finds the right one. */
+function otherRole(role: Role, roles: readonly Role[]): AppError {
+  const message = `This server does not do that: it runs with the role ${roles.join(', ')}. Send the request to a server with the role ${role} (${ROLE_DOES[role]}).`;
+  return new AppError('other_role', message, { retryAfterSeconds: 1 });
+}
+
 /** For public endpoints, which ignore it: owns nothing. */
 const NOBODY: Caller = { entity: '', keyId: '', scopes: [], limits: {} };
 
@@ -135,29 +148,6 @@ function pathParameters(path: string, request: FastifyRequest): Record<string, s
   const { '*': rest, ...named } = request.params as Record<string, string>;
   const wildcard = /\{(\w+)\*\}/.exec(path)?.[1];
   return wildcard === undefined || rest === undefined ? named : { ...named, [wildcard]: rest };
-}
-
-/**
- * A server that closes waits for answers, not for connections: clients' pools keep some open on which no request ever came,
- * and Node does not count those as idle.
- */
-function closeWhenQuiet(app: FastifyInstance): void {
-  let answering = 0;
-  let closing = false;
-  const closeIfQuiet = () => {
-    if (closing && answering === 0) app.server.closeAllConnections();
-  };
-  app.addHook('onRequest', async (_request, reply) => {
-    answering++;
-    reply.raw.once('close', () => {
-      answering--;
-      closeIfQuiet();
-    });
-  });
-  app.addHook('preClose', async () => {
-    closing = true;
-    closeIfQuiet();
-  });
 }
 
 function shareHeaders(app: FastifyInstance): void {
@@ -218,12 +208,16 @@ function watch(app: FastifyInstance, { metrics, tracing }: ApiServices): void {
   });
 }
 
+/** No fault of the server's, although the status says 503. */
+const EXPECTED: readonly ErrorCode[] = ['other_role', 'server_stopping'];
+
 function fail({ log }: ApiServices, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answered = sendError(reply, error);
   // A client's mistake is in its answer; what we did wrong, or what lies behind an answer, is for the operator.
-  if (reply.statusCode >= 500)
+  const expected = error instanceof AppError && EXPECTED.includes(error.code);
+  if (reply.statusCode >= 500 && !expected)
     log.error('request.failed', { requestId: request.id, status: reply.statusCode, err: error });
-  else if (error instanceof AppError && error.cause !== undefined) {
+  else if (expected || (error instanceof AppError && error.cause !== undefined)) {
     log.info('request.refused', { requestId: request.id, status: reply.statusCode, err: error });
   }
   return answered;

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
+import type { Role } from '#domain/role';
 
 export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Artifacts' | 'Keys' | 'Webhooks' | 'Server';
 
@@ -28,6 +29,8 @@ interface Common {
   readonly tag: Tag;
   readonly summary: string;
   readonly access: Access;
+  /** Which servers answer it, where it is not `api`. */
+  readonly role?: Role | 'every';
   /** Failures beside 401, 422 and 500. */
   readonly errors?: readonly number[];
   /** Bodies with training data may be large. A file is not read before the handler: `request.body` is its stream. */

@@ -31,6 +31,8 @@ export const STATUS = {
   engine_unavailable: 503,
   engine_failed: 500,
   bad_model_files: 500,
+  other_role: 503,
+  server_stopping: 503,
   storage_unavailable: 503,
   damaged_data: 500,
   cancelled: 499, // the client left: nobody reads this, but the log does

@@ -77,11 +77,18 @@ export const sseFrame = (data: unknown, id?: string): string =>
 
 export const SSE_DONE = 'data: [DONE]\n\n';
 
-/** Aborts when the client goes away before the answer is complete. */
-export function clientSignal(reply: FastifyReply): AbortSignal {
+/**
+ * Aborts when the client goes away before the answer is complete, and with `stop`, which outlives the request: unlike
+ * AbortSignal.any, nothing of the request stays with it.
+ */
+export function clientSignal({ raw }: FastifyReply, stop: AbortSignal): AbortSignal {
   const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
+  const abort = () => controller.abort();
+  if (stop.aborted) abort();
+  stop.addEventListener('abort', abort);
+  raw.once('close', () => {
+    stop.removeEventListener('abort', abort);
+    if (!raw.writableFinished) abort();
   });
   return controller.signal;
 }

@@ -27,6 +27,8 @@ export type ErrorCode =
   | 'too_many_requests'
   | 'engine_unavailable'
   | 'engine_failed'
+  | 'other_role' // this server does not do that, another one does
+  | 'server_stopping'
   | 'storage_unavailable' // the database, disk or blob store cannot work; trying again may
   | 'damaged_data' // other bytes come back than were stored
   | 'bad_model_files' // a model directory, adapter or checkpoint that cannot be loaded

@@ -24,7 +24,8 @@ export interface Health {
 /** `trainingFaults`: why no job can run now; empty when all is well. */
 export interface HealthDeps {
   readonly storage: Storage;
-  readonly baseModels: BaseModels;
+  /** Those that this server samples from. */
+  readonly baseModels: Pick<BaseModels, 'list'>;
   readonly trainingFaults: () => readonly string[];
   readonly clock: Clock;
   readonly deadlineMs: number;

@@ -35,7 +35,7 @@ async function* linesOf(head: object, groups: readonly TrajectoryGroup[]): Async
 }
 
 /** Throws `damaged_data`, also while the groups are read. */
-export async function openGroups<Head>(blobs: BlobStore, name: string): Promise<StoredGroups<Head>> {
+export async function openGroups<Head>(blobs: Pick<BlobStore, 'stream'>, name: string): Promise<StoredGroups<Head>> {
   const content = await blobs.stream(name);
   if (!content) throw new AppError('internal', `The body ${name} is gone from the blob store.`);
   const hash = createHash('sha256');

@@ -19,3 +19,6 @@ export interface BlobStore {
   /** A local directory holding the files under `prefix/`, for engines that read paths. Read-only for the caller. Null when there are none. */
   openDirectory(prefix: string): Promise<string | null>;
 }
+
+/** Of a store that must stay as it is. */
+export type BlobReader = Pick<BlobStore, 'find' | 'stream' | 'list'>;

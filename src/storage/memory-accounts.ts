@@ -2,10 +2,11 @@
 import type { Limits } from '#domain/limits';
 import type { AccountStore, StoredBlob } from './account-store.ts';
 
-export function createMemoryAccounts(): AccountStore {
+export function createMemoryAccounts(): AccountStore & { blobs(): readonly StoredBlob[] } {
   const limits = new Map<string, Limits>();
   const blobs = new Map<string, StoredBlob>();
   return {
+    blobs: () => [...blobs.values()],
     limitsOf: async (entity) => limits.get(entity) ?? {},
     setLimits: async (entity, values) => void limits.set(entity, values),
     listLimits: async () =>

@@ -11,7 +11,7 @@ interface Content extends ArtifactContent {
 const same = (a: ArtifactName, b: ArtifactName): boolean =>
   a.entity === b.entity && a.project === b.project && a.name === b.name;
 
-export function createMemoryArtifacts(): ArtifactStore {
+export function createMemoryArtifacts(): ArtifactStore & { contents(): readonly ArtifactContent[] } {
   let contents: Content[] = [];
   let versions: ArtifactVersion[] = [];
 
@@ -33,6 +33,7 @@ export function createMemoryArtifacts(): ArtifactStore {
   }
 
   return {
+    contents: () => contents.map(publicContent),
     async addContent(content, usedAtMs) {
       const known = contentOf(content.entity, content.sha256);
       if (known) {

@@ -6,7 +6,8 @@ import { createApp } from '#api/app';
 import type { ApiLimits, ApiServices } from '#api/api-services';
 import { createMetrics } from '#api/metrics';
 import type { Clock } from '#base/clock';
-import { silentLog } from '#base/log';
+import { silentLog, type Log } from '#base/log';
+import type { Role } from '#domain/role';
 import { noTracing, type Tracing } from '#base/tracing';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { createAccountLimits } from '#services/account-limits';
@@ -66,9 +67,11 @@ export interface TestServerOptions {
   readonly settings?: Partial<ChatSettings>;
   readonly sandbox?: TemplateSandbox | null;
   readonly tracing?: Tracing;
+  readonly roles?: readonly Role[];
   readonly engine?: Parameters<typeof openTinyChatModel>[1];
   /** Put around the real engine, to make it fail. */
   readonly wrapEngine?: (engine: InferenceEngine) => InferenceEngine;
+  readonly log?: Log;
   /** Instead of those of the server's own. Who gives them closes them. */
   readonly given?: {
     readonly storage: Storage;
@@ -83,15 +86,16 @@ export async function openTestServer({
   settings,
   sandbox = null,
   tracing = noTracing,
+  roles,
   engine,
   wrapEngine = (real) => real,
   given,
+  log = silentLog,
 }: TestServerOptions = {}): Promise<TestServer> {
   const model = given?.model ?? (await openTinyChatModel(BASE, engine));
   const clock = given?.clock ?? standingClock(Date.UTC(2026, 5, 1));
   const storage = given?.storage ?? createMemoryStorage();
   const blobs = createChargedBlobs(given?.blobs ?? createMemoryBlobs(), storage.accounts);
-  const log = silentLog;
   const sampledTokens = createSampledTokens();
   const usage = createUsage({ storage: storage.usage, log });
   const jobEvents = createJobEvents();
@@ -122,7 +126,7 @@ export async function openTestServer({
     metrics: createMetrics({ baseModels: () => baseModels.list(), queuedJobs: () => health.queuedJobs(), queuedJobsMax: QUEUED_JOBS_MAX }),
     tracing,
   }; // prettier-ignore
-  const app = createApp({ services, limits: { ...LIMITS, ...apiLimits }, version: '0.0.0-test' });
+  const app = createApp({ services, limits: { ...LIMITS, ...apiLimits }, version: '0.0.0-test', ...(roles && { roles }) });
   await app.ready();
   return {
     app, services, storage, blobs, apiKeys, jobEvents, model, clock,

@@ -6,6 +6,7 @@ import type { Model } from '#domain/model';
 import type { NewEvent, NewJob, Storage } from '#storage/storage';
 import { accountContract } from './account-store.ts';
 import { artifactContract } from './artifact-store.ts';
+import { inventoryContract } from './inventory.ts';
 import { usageContract } from './usage-store.ts';
 import { webhookContract } from './webhook-store.ts';
 
@@ -487,6 +488,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
         response: 'late answer',
       });
       await idempotency.release('unknown');
+      await idempotency.letGo('unknown');
       await idempotency.complete('unknown', 'answer');
       expect(await idempotency.begin('unknown', 'body', 'r', NOW)).toEqual({ outcome: 'new', resourceId: 'r' });
     });
@@ -495,6 +497,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
     usageContract(open);
     accountContract(open);
     webhookContract(open, addModel);
+    inventoryContract(open, addModel);
 
     test('answers a ping', async () => {
       await (await open()).ping();

@@ -14,9 +14,17 @@ export type Victim = 'server' | 'training' | 'inference';
 
 export interface ServerProcess {
   readonly client: Client;
+  readonly url: string;
+  readonly apiKey: string;
+  /** Of the server itself, since its last start. */
+  pid(): number;
   start(): Promise<void>;
   /** False when the process was not there: it is being replaced. A killed server has ended when this resolves. */
   kill(victim: Victim): Promise<boolean>;
+  /** Which of its engines run. */
+  engines(): Exclude<Victim, 'server'>[];
+  /** As in a computation that does not end. False as for `kill`. */
+  freeze(victim: Exclude<Victim, 'server'>): boolean;
   /** Exit code. */
   stop(): Promise<number | null>;
 }
@@ -26,8 +34,15 @@ export async function createServerProcess(
   env: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
   const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess;
   let log = '';
+
+  function signalEngine(victim: Victim, signal: NodeJS.Signals): boolean {
+    const pid = findEngine(child.pid!, victim);
+    if (pid !== null) process.kill(pid, signal);
+    return pid !== null;
+  }
 
   async function end(signal: NodeJS.Signals): Promise<number | null> {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
@@ -37,7 +52,10 @@ export async function createServerProcess(
   }
 
   return {
-    client: createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: API_KEY }),
+    client: createClient({ baseUrl: url, apiKey: API_KEY }),
+    url,
+    apiKey: API_KEY,
+    pid: () => child.pid!,
     async start() {
       const args = [...process.execArgv, CLI, 'serve', '--port', String(port), '--data', data, '--log-level', 'warn'];
       child = spawn(process.execPath, args, {
@@ -55,10 +73,10 @@ export async function createServerProcess(
         await end('SIGKILL');
         return true;
       }
-      const pid = findEngine(child.pid!, victim);
-      if (pid !== null) process.kill(pid, 'SIGKILL');
-      return pid !== null;
+      return signalEngine(victim, 'SIGKILL');
     },
+    engines: () => (['training', 'inference'] as const).filter((role) => findEngine(child.pid!, role) !== null),
+    freeze: (victim) => signalEngine(victim, 'SIGSTOP'),
     stop: () => end('SIGTERM'),
   };
 }

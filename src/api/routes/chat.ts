@@ -4,6 +4,7 @@ import type { Span } from '#base/tracing';
 import type { Caller } from '#domain/caller';
 import type { ChatAnswer, ChatDelta } from '#services/chat';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
+import { serverStopping } from '../draining.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { errorResponse } from '../error-response.ts';
 import { chatRequestSchema, parseChatRequest } from '../schema/chat-request.ts';
@@ -13,7 +14,12 @@ import { clientSignal, SSE_DONE, sendEvents, sseFrame } from '../sse.ts';
 
 type Services = Pick<ApiServices, 'chat' | 'metrics' | 'clock' | 'log'>;
 
-export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs, connections }: ApiLimits): Endpoint[] {
+/** `cut` aborts when a stop of the server has waited for answers long enough. */
+export function chatRoutes(
+  { chat, metrics, clock, log }: Services,
+  { pingMs, connections }: ApiLimits,
+  cut: AbortSignal,
+): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
@@ -21,28 +27,32 @@ export function chatRoutes({ chat, metrics, clock, log }: Services, { pingMs, co
       tag: 'Chat',
       summary: 'Answer a conversation',
       access: 'chat',
+      role: 'serve',
       errors: [400, 404, 429, 503],
       body: { schema: chatRequestSchema, read: parseChatRequest },
       answer: completionSchema,
       alsoStreams: true,
       async handle({ caller, body: { request, format }, request: { id, headers, span }, reply }) {
         const startMs = clock.now();
-        const signal = clientSignal(reply);
+        const signal = clientSignal(reply, cut);
         // The header wins over the body's request_id.
         const requestId = headers['x-request-id'] === undefined ? (format.requestId ?? id) : id;
-        const answer = await chat.start({ caller, project: projectOf(headers, caller), requestId, signal }, request);
-        const head: wire.AnswerHead = { id: wire.chatId(requestId), createdAtMs: startMs, answer, format };
-        const deltas = measured(answer, request.n, startMs, span);
-        if (!format.stream) return wire.completion(head, await collect(deltas, request.n));
-        const onError = (error: unknown) => {
-          log.warn('chat.failed', { requestId: id, err: error });
-          return sseFrame({ error: errorResponse(error).body.error }) + SSE_DONE;
-        };
-        await sendEvents(reply, chunks(head, deltas, request.n), onError, {
-          pingMs,
-          stallMs: connections.writeStallMs,
-        });
-        return reply;
+        const because = (error: unknown) => (cut.aborted ? serverStopping() : error);
+        try {
+          const answer = await chat.start({ caller, project: projectOf(headers, caller), requestId, signal }, request);
+          const head: wire.AnswerHead = { id: wire.chatId(requestId), createdAtMs: startMs, answer, format };
+          const deltas = measured(answer, request.n, startMs, span);
+          if (!format.stream) return wire.completion(head, await collect(deltas, request.n));
+          const onError = (error: unknown) => {
+            log.warn('chat.failed', { requestId: id, err: error });
+            return sseFrame({ error: errorResponse(because(error)).body.error }) + SSE_DONE;
+          };
+          const limits = { pingMs, stallMs: connections.writeStallMs };
+          await sendEvents(reply, chunks(head, deltas, request.n), onError, limits);
+          return reply;
+        } catch (error) {
+          throw because(error);
+        }
       },
     }),
   ];

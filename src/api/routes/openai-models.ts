@@ -33,6 +33,7 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
       tag: 'Models',
       summary: 'Everything that a chat request can name as `model`',
       access: 'any key',
+      role: 'every',
       answer: openAIModelList,
       async handle({ caller }) {
         const { rows } = await models.list(caller, {}, { after: null, limit: LISTED_MODELS_MAX });
@@ -46,6 +47,7 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
       tag: 'Models',
       summary: 'Read one of them',
       access: 'any key',
+      role: 'every',
       errors: [404],
       answer: openAIModel,
       async handle({ caller, params }) {

@@ -20,6 +20,7 @@ export function serverRoutes(services: Services, version: string, describe: () =
       tag: 'Server',
       summary: 'The server answers',
       access: 'public',
+      role: 'every',
       answer: z.object({ status: z.literal('ok'), version: z.string() }),
       handle: async () => ({ status: 'ok', version }),
     }),
@@ -29,6 +30,7 @@ export function serverRoutes(services: Services, version: string, describe: () =
       tag: 'Server',
       summary: 'What the server depends on works; 503 if something does not',
       access: 'public',
+      role: 'every',
       errors: [503],
       answer: z.object({ api: z.literal(true), database: check, cpu_queue: check, gpu_queue: check }),
       async handle({ reply }) {
@@ -49,6 +51,7 @@ export function serverRoutes(services: Services, version: string, describe: () =
       tag: 'Server',
       summary: 'Metrics for Prometheus',
       access: 'public',
+      role: 'every',
       answer: ['text/plain'],
       handle: async ({ reply }) => reply.type(metrics.contentType).send(await metrics.text()),
     }),
@@ -58,6 +61,7 @@ export function serverRoutes(services: Services, version: string, describe: () =
       tag: 'Server',
       summary: 'This API, described in OpenAPI 3.1',
       access: 'public',
+      role: 'every',
       answer: z.looseObject({ openapi: z.string() }),
       handle: async () => describe(),
     }),
@@ -67,6 +71,7 @@ export function serverRoutes(services: Services, version: string, describe: () =
       tag: 'Server',
       summary: 'This API, described for people',
       access: 'public',
+      role: 'every',
       answer: ['text/html'],
       handle: async ({ reply }) => reply.type('text/html; charset=utf-8').send(docsPage(describe())),
     }),
@@ -76,6 +81,7 @@ export function serverRoutes(services: Services, version: string, describe: () =
       tag: 'Server',
       summary: 'Where to begin',
       access: 'public',
+      role: 'every',
       answer: ['text/html'],
       async handle({ reply }) {
         const ids = baseModels.list().map(({ id }) => id);

@@ -113,7 +113,7 @@ export function trainingJobRoutes(
         await trainingJobs.get(caller, id); // 404 before the stream begins
         const header = request.headers['last-event-id'];
         const after = (typeof header === 'string' && header !== '' ? header : null) ?? (query.after || null);
-        const signal = AbortSignal.any([clientSignal(reply), closing]);
+        const signal = clientSignal(reply, closing);
         const onError = (error: unknown) => {
           if (!signal.aborted) log.warn('events.failed', { jobId: id, err: error });
           return signal.aborted ? '' : sseFrame({ error: errorResponse(error).body.error });

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '#domain/errors';
 import type { BlobStore } from '../blobs.ts';
-
-export const CHECKSUMS = 'checksums.json';
+import { CHECKSUMS, parseChecksums } from '../directory-checksums.ts';
 
 /** Prefixes remembered as good; about 100 bytes each. */
 const REMEMBERED_MAX = 10_000;
@@ -61,12 +60,8 @@ async function checksumsOf(directory: string): Promise<Record<string, string>> {
 export async function findFault(directory: string): Promise<string | null> {
   const text = await readFile(join(directory, CHECKSUMS), 'utf8').catch(() => null);
   if (text === null) return null;
-  let expected: Record<string, string>;
-  try {
-    expected = JSON.parse(text) as Record<string, string>;
-  } catch {
-    return `${CHECKSUMS} is not JSON`;
-  }
+  const expected = parseChecksums(text);
+  if (expected === null) return `${CHECKSUMS} is not JSON`;
   for (const [name, sum] of Object.entries(expected)) {
     const actual = await sha256Of(join(directory, name)).catch(() => null);
     if (actual === null) return `${name} cannot be read`;

@@ -7,7 +7,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { createId } from '#base/ids';
 import { AppError } from '#domain/errors';
 import { parseBlobName } from '../blob-name.ts';
-import type { BlobStore } from '../blobs.ts';
+import type { BlobReader, BlobStore } from '../blobs.ts';
 
 /** Beside the blobs, on the same file system, under a name no blob can have. */
 const TEMPORARY = '.temporary';
@@ -20,7 +20,16 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
   await rm(temporary, { recursive: true, force: true });
   await mkdir(temporary);
   await syncDirectory(dirname(base));
+  return filesBelow(base, temporary);
+}
 
+/** Beside a server that may be writing there. Nothing is changed, not even what a crash left. A directory that is not there is empty. */
+export async function openFilesystemReader({ root }: { root: string }): Promise<BlobReader> {
+  const base = (await realpath(resolve(root)).catch(nullIfMissing)) ?? resolve(root);
+  return filesBelow(base, join(base, TEMPORARY));
+}
+
+function filesBelow(base: string, temporary: string): BlobStore {
   /** Throws `invalid_request` for a name that is none, and for one that a symbolic link takes out of the directory. */
   async function pathOf(name: string): Promise<string> {
     const path = join(base, ...parseBlobName(name));

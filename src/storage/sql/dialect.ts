@@ -13,4 +13,6 @@ export interface StorageDialect {
    * skip locked` in Postgres, where two claims would otherwise pick one row; nothing in SQLite, which has one writer.
    */
   readonly skipLocked: RawBuilder<unknown>;
+  /** Begins reading of one moment, beside whoever writes; `rollback` ends it. */
+  readonly beginSnapshot: RawBuilder<unknown>;
 }

@@ -21,6 +21,17 @@ const MIGRATIONS: readonly (readonly string[])[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** 0: a new database. */
+export async function readSchemaVersion(db: Kysely<Tables>): Promise<number> {
+  try {
+    const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
+    return rows[0]?.version ?? 0;
+  } catch (error) {
+    if (error instanceof Error && /no such table|relation .* does not exist/.test(error.message)) return 0;
+    throw error;
+  }
+}
+
 export interface MigrationResult {
   readonly from: number;
   readonly to: number;

@@ -9,6 +9,7 @@ import { createCheckpointStore } from './checkpoints.ts';
 import type { StorageDialect } from './dialect.ts';
 import { createEventStore } from './events.ts';
 import { createIdempotencyStore } from './idempotency.ts';
+import { createInventory } from './inventory.ts';
 import { createJobStore } from './jobs.ts';
 import { migrate } from './migrate.ts';
 import { createModelStore } from './models.ts';
@@ -37,6 +38,7 @@ export async function openSqlStorage(dialect: StorageDialect, place: string, log
     usage: createUsageStore(db),
     accounts: createAccountStore(db),
     webhooks: createWebhookStore(db, dialect),
+    inventory: createInventory(db),
     ping: async () => void (await sql`select 1`.execute(db)),
     close: () => db.destroy(),
   };

@@ -7,18 +7,29 @@ import type { StorageDialect } from './dialect.ts';
 /** How long a statement waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 10_000;
 
+/**
+ * `serve`: as servers and commands use it. `read`: beside them; nothing is written. `copy`: a file that is moved when it is
+ * complete, without a write-ahead log beside it.
+ */
+export type SqliteUse = 'serve' | 'read' | 'copy';
+
 /** Throws what libsql throws when the file cannot be opened or is no database. */
-export function createSqliteDialect(path: string): StorageDialect {
+export function createSqliteDialect(path: string, use: SqliteUse = 'serve'): StorageDialect {
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    database.pragma('journal_mode = WAL');
+    if (use === 'read') database.pragma('query_only = ON');
+    else database.pragma(`journal_mode = ${use === 'copy' ? 'DELETE' : 'WAL'}`);
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
   } catch (error) {
     database.close();
     throw error;
   }
-  return { kysely: new ImmediateSqliteDialect({ database: withStorableText(database) }), skipLocked: sql`` };
+  return {
+    kysely: new ImmediateSqliteDialect({ database: withStorableText(database) }),
+    skipLocked: sql``,
+    beginSnapshot: sql`begin`, // deferred: waits for nobody, and nobody for it; the first read decides what it sees
+  };
 }
 
 class ImmediateSqliteDialect extends SqliteDialect {

@@ -1,0 +1,35 @@
+// What is wrong with the database itself, before its rows are believed. Postgres looks after its own pages and references;
+// SQLite is asked.
+import { join } from 'node:path';
+import type { Finding, FindingKind } from '#services/doctor';
+import { inspectSqlite, type DatabaseFault } from '#storage/sql/inspect-sqlite';
+import { openRows } from '#storage/sql/open-rows';
+import type { StoreConfig } from './config.ts';
+import { DATABASE_FILE, openDatabase } from './store-readers.ts';
+
+const MEANING: Readonly<Record<DatabaseFault['kind'], { readonly kind: FindingKind; readonly remedy: string }>> = {
+  damaged: { kind: 'database_damaged', remedy: 'restore it from a backup' },
+  dangling_reference: { kind: 'dangling_reference', remedy: 'restore the database from a backup' },
+  old_schema: { kind: 'old_schema', remedy: 'run `whetstone migrate`, or start the server once' },
+  new_schema: { kind: 'new_schema', remedy: 'use the newer whetstone that wrote it' },
+};
+
+/** Any but a dangling reference: its rows cannot be read. */
+export async function databaseFindings(config: StoreConfig): Promise<Finding[]> {
+  const { place, faults } = await inspect(config);
+  return faults.map(({ kind, problem }) => ({ ...MEANING[kind], where: place, problem, repair: null }));
+}
+
+async function inspect(config: StoreConfig): Promise<{ place: string; faults: readonly DatabaseFault[] }> {
+  if (config.databaseUrl === null) {
+    const place = join(config.dataDirectory, DATABASE_FILE);
+    return { place, faults: await inspectSqlite(place) };
+  }
+  const database = await openDatabase(config, 'read');
+  const rows = openRows(database);
+  try {
+    return { place: database.place, faults: await rows.faults() };
+  } finally {
+    await rows.close();
+  }
+}

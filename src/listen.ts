@@ -1,0 +1,18 @@
+// Opening the server's port, with what to do when that fails.
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '#domain/errors';
+import type { ServerConfig } from './config.ts';
+
+/** Gives the URL. */
+export async function listen(app: FastifyInstance, { host, port }: ServerConfig['listen']): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error;
+    const why = { EADDRINUSE: 'is in use', EACCES: 'may not be used by this user', EADDRNOTAVAIL: 'is not an address of this machine' }[code]; // prettier-ignore
+    throw new AppError('invalid_request', `${host}:${port} ${why}. Choose another with --host and --port.`, {
+      cause: error,
+    });
+  }
+}

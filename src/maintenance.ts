@@ -1,0 +1,14 @@
+// `whetstone doctor`, `backup` and `restore` for cli.ts, which loads this only for them.
+import { withNamedFaults } from '#storage/named-faults';
+import type { Maintenance } from './commands/maintenance.ts';
+import { readStoreConfig } from './config.ts';
+import { runBackup } from './run-backup.ts';
+import { runDoctor } from './run-doctor.ts';
+import { runRestore } from './run-restore.ts';
+
+export const maintenance: Maintenance = withNamedFaults<Maintenance>({
+  doctor: ({ data, repair, onDone }) => runDoctor(readStoreConfig(data, process.env), repair, onDone),
+  backup: ({ data, directory, onDone }) => runBackup(readStoreConfig(data, process.env), directory, onDone),
+  restore: ({ data, directory, acceptDamage, onDone }) =>
+    runRestore(readStoreConfig(data, process.env), directory, acceptDamage, onDone),
+});

@@ -1,0 +1,68 @@
+// `whetstone backup`: a data directory that appears whole or not at all, beside a store that goes on being used. Which blobs
+// belong into it, and what happens to those that are deleted meanwhile, is services/backup.ts.
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { AppError } from '#domain/errors';
+import { backUp, type BackupReport } from '#services/backup';
+import { openFilesystemBlobs } from '#storage/blobs/filesystem';
+import { copyRows, type Database } from '#storage/sql/copy-rows';
+import { openRows } from '#storage/sql/open-rows';
+import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
+import type { OnDone } from './commands/maintenance.ts';
+import type { StoreConfig } from './config.ts';
+import { BLOBS_DIRECTORY, DATABASE_FILE, isThere, openBlobReader, openDatabase } from './store-readers.ts';
+
+/** Throws `invalid_request` where the directory is there, or there is no store. */
+export async function runBackup(config: StoreConfig, into: string, onDone: OnDone): Promise<BackupReport> {
+  const directory = resolve(into);
+  if (await isThere(directory)) throw new AppError('invalid_request', `${directory} is there already. Name a new one.`);
+  const unfinished = `${directory}.unfinished`;
+  await mkdir(dirname(unfinished), { recursive: true });
+  await mkdir(unfinished, { mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EEXIST') throw cause;
+    const message = `${unfinished} is there already: another backup is running, or was killed. Delete it then.`;
+    throw new AppError('invalid_request', message, { cause });
+  });
+  try {
+    const report = await fill(unfinished, config, onDone);
+    await rename(unfinished, directory);
+    await sync(dirname(directory));
+    return report;
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function fill(directory: string, config: StoreConfig, onDone: OnDone): Promise<BackupReport> {
+  const root = join(directory, BLOBS_DIRECTORY);
+  const place = join(directory, DATABASE_FILE);
+  const copy = (): Database => ({ dialect: createSqliteDialect(place, 'copy'), place });
+  const target = await openFilesystemBlobs({ root });
+  const source = await openBlobReader(config);
+  try {
+    const report = await backUp({
+      async copyRows() {
+        await rm(place, { force: true });
+        await copyRows(await openDatabase(config, 'read'), copy(), { begins: false });
+        return openRows(copy());
+      },
+      source,
+      target,
+      onProgress: (done, of) => onDone('copied', done, of),
+    });
+    for (const path of [place, root, directory]) await sync(path);
+    return report;
+  } finally {
+    await source.close();
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,101 @@
+// `whetstone restore`: a backup into an empty store, which may be of another kind than the one it was taken from. The backup is
+// looked at first, as `whetstone doctor` does, and is not changed; blobs go before rows.
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { silentLog } from '#base/log';
+import { AppError } from '#domain/errors';
+import { examine } from '#services/doctor';
+import { restoreBlobs } from '#services/restore';
+import { copyRows, hasRows, type Database } from '#storage/sql/copy-rows';
+import { inspectSqlite } from '#storage/sql/inspect-sqlite';
+import { openRows } from '#storage/sql/open-rows';
+import { openSqliteStorage } from '#storage/sql/open-sqlite';
+import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
+import type { OnDone, RestoreReport } from './commands/maintenance.ts';
+import type { StoreConfig } from './config.ts';
+import { lockDataDirectory } from './data-lock.ts';
+import { DATABASE_FILE, isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
+import { openBlobs } from './stores.ts';
+
+/** What SQLite may keep beside a database. */
+const SUFFIXES = ['', '-wal', '-shm', '-journal'];
+
+/** Throws `invalid_request` where the store is not empty, `damaged_data` where the backup's database cannot be read. */
+export async function runRestore(
+  config: StoreConfig,
+  from: string,
+  acceptDamage: boolean,
+  onDone: OnDone,
+): Promise<RestoreReport> {
+  const backup = resolve(from);
+  await requireDatabase(join(backup, DATABASE_FILE));
+  await mkdir(config.dataDirectory, { recursive: true });
+  const lock = await lockDataDirectory(config.dataDirectory);
+  const working = join(config.dataDirectory, 'restoring.db');
+  try {
+    await refuseRows(config);
+    await removeDatabase(working);
+    await openWorkingCopy(backup, working);
+    return await restore(config, backup, working, acceptDamage, onDone);
+  } finally {
+    await removeDatabase(working);
+    await lock.release();
+  }
+}
+
+async function restore(
+  config: StoreConfig,
+  backup: string,
+  working: string,
+  acceptDamage: boolean,
+  onDone: OnDone,
+): Promise<RestoreReport> {
+  const database = (): Database => ({ dialect: createSqliteDialect(working, 'read'), place: backup });
+  const rows = openRows(database());
+  const source = await openBlobReader({ dataDirectory: backup, s3: null });
+  const target = await openBlobs(config);
+  try {
+    const { inventory } = rows;
+    const examination = await examine({
+      inventory,
+      blobs: source,
+      onProgress: (done, of) => onDone('checked', done, of),
+    });
+    const findings = examination.findings.filter(({ kind }) => LOSSES.has(kind));
+    const { looked } = examination;
+    if (findings.length > 0 && !acceptDamage) return { outcome: 'refused', findings, looked };
+    await restoreBlobs({ inventory, source, target, onProgress: (done, of) => onDone('copied', done, of) });
+    await copyRows(database(), await openDatabase(config, 'serve'), { begins: true });
+    return { outcome: 'restored', findings, looked };
+  } finally {
+    target.close();
+    await source.close();
+    await rows.close();
+  }
+}
+
+/** Others are put right by `whetstone doctor --repair` at any time. */
+const LOSSES: ReadonlySet<string> = new Set(['missing_data', 'damaged_data', 'bad_events', 'duplicate_checkpoint']);
+
+async function refuseRows(config: StoreConfig): Promise<void> {
+  if (config.databaseUrl === null && !(await isThere(join(config.dataDirectory, DATABASE_FILE)))) return;
+  const database = await openDatabase(config, 'read');
+  if (!(await hasRows(database))) return;
+  throw new AppError('invalid_request', `${database.place} is not empty. A backup is restored into an empty store: name another --data directory or database.`); // prettier-ignore
+}
+
+/** Up to date: a backup may be of an older version, and on a disk that can only be read. */
+async function openWorkingCopy(backup: string, working: string): Promise<void> {
+  for (const suffix of ['', '-wal']) {
+    const file = join(backup, `${DATABASE_FILE}${suffix}`);
+    if (await isThere(file)) await copyFile(file, `${working}${suffix}`);
+  }
+  const faults = await inspectSqlite(working);
+  const bad = faults.find(({ kind }) => kind !== 'old_schema' && kind !== 'new_schema'); // a newer one is refused by name
+  if (bad) throw new AppError('damaged_data', `The database of ${backup} is damaged: ${bad.problem}. Restore another backup.`); // prettier-ignore
+  await (await openSqliteStorage({ path: working, log: silentLog })).close();
+}
+
+async function removeDatabase(path: string): Promise<void> {
+  for (const suffix of SUFFIXES) await rm(`${path}${suffix}`, { force: true });
+}

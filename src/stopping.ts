@@ -1,0 +1,57 @@
+// How the parts of a server that do something end theirs: requests and the gradient step each get their time, side by side;
+// what needs longer is cut so that it can be repeated. With the 7 s for what is closed after them, a stop has an end.
+import type { FastifyInstance } from 'fastify';
+import type { Log } from '#base/log';
+import type { TrainingEngine } from '#engine/training-engine';
+import type { JobRunner } from '#services/job-runner';
+import type { Closers } from './closers.ts';
+import type { ServerConfig } from './config.ts';
+
+type StopLimits = ServerConfig['stop'];
+
+/** To kill an engine that does not answer (5 s), and to close storage. */
+const CLOSE_MS = 7_000;
+
+/** New requests are refused, running ones may finish; those over the limit end with an error that says why. */
+export async function stopListening(app: FastifyInstance, { drainMs }: StopLimits, log: Log): Promise<void> {
+  const late = await app.drain(drainMs);
+  if (late > 0) log.warn('server.drain_cut', { requests: late, limitMs: drainMs });
+  const closed = app.close();
+  if (late > 0) app.server.closeAllConnections();
+  await closed;
+}
+
+/** The running gradient step is finished and saved. One over the limit is lost with its engine, and done again by whoever goes on. */
+export async function stopTraining(
+  runner: JobRunner,
+  engines: readonly Pick<TrainingEngine, 'close'>[],
+  { stepMs }: StopLimits,
+  log: Log,
+): Promise<void> {
+  const stopped = runner.stop();
+  if (await within(stopped, stepMs)) return;
+  log.warn('server.step_cut', { limitMs: stepMs });
+  await Promise.all(engines.map((engine) => engine.close()));
+  await stopped;
+}
+
+/** Resolves in any case: what could not be closed by then ends with the process. */
+export async function closeInTime(open: Closers, { drainMs, stepMs }: StopLimits, log: Log): Promise<void> {
+  const limitMs = Math.max(drainMs, stepMs) + CLOSE_MS;
+  if (!(await within(open.closeAll(), limitMs))) log.error('server.stop_cut', { limitMs });
+}
+
+/** All of them at once; throws when all have ended. */
+export async function together(...endings: readonly Promise<void>[]): Promise<void> {
+  const failures = (await Promise.allSettled(endings)).flatMap((end): unknown[] =>
+    end.status === 'rejected' ? [end.reason] : [],
+  );
+  if (failures.length > 0) throw new AggregateError(failures, 'not everything could be stopped');
+}
+
+/** False: not yet. */
+async function within(work: Promise<void>, limitMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), limitMs)));
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,56 @@
+// What is stored, as a whole and of everyone: for looking whether it is sound, not for serving. Nothing here is paged to
+// clients. Part of storage.ts; rows come one by one, so that a large store fits, in the order of what is named below as the
+// database sorts it.
+import type { ArtifactContent } from '#domain/artifact';
+import type { JobStatus, JobType } from '#domain/training-job';
+import type { StoredBlob } from './account-store.ts';
+
+export interface InventoriedModel {
+  readonly id: string;
+  /** `entity/project/name` */
+  readonly name: string;
+}
+
+export interface InventoriedCheckpoint {
+  readonly id: string;
+  readonly modelId: string;
+  readonly entity: string;
+  readonly step: number;
+  readonly blobPrefix: string;
+}
+
+export interface InventoriedJob {
+  readonly id: string;
+  readonly type: JobType;
+  readonly modelId: string;
+  readonly entity: string;
+  readonly keyId: string;
+  readonly status: JobStatus;
+  readonly bodyBlob: string;
+  readonly events: EventSummary;
+}
+
+/** Of one job. */
+export interface EventSummary {
+  readonly count: number;
+  /** Null: there are none. */
+  readonly firstOrdinal: number | null;
+  readonly lastOrdinal: number | null;
+  /** `training_ended` and `training_failed`; one at the end of a finished job. */
+  readonly endedCount: number;
+  readonly failedCount: number;
+  readonly closingOrdinal: number | null;
+}
+
+export interface Inventory {
+  /** By id. */
+  models(): AsyncIterable<InventoriedModel>;
+  /** By model and step. */
+  checkpoints(): AsyncIterable<InventoriedCheckpoint>;
+  /** By id. */
+  jobs(): AsyncIterable<InventoriedJob>;
+  /** By blob. */
+  artifactContents(): AsyncIterable<ArtifactContent>;
+  /** By blob. */
+  storedBlobs(): AsyncIterable<StoredBlob>;
+}

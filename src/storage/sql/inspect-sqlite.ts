@@ -1,0 +1,45 @@
+// Whether an SQLite file is sound, before anything is read from it as rows: its pages and indexes, its references, its version.
+// Nothing is written. What the rows say is the inventory's to tell.
+import { Kysely, sql } from 'kysely';
+import { readSchemaVersion, SCHEMA_VERSION } from './migrate.ts';
+import type { Tables } from './rows.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+
+export interface DatabaseFault {
+  readonly kind: 'damaged' | 'dangling_reference' | 'old_schema' | 'new_schema';
+  readonly problem: string;
+}
+
+/** SQLite names up to 100 by itself; references are told per table. */
+const FAULTS_MAX = 100;
+
+/** Empty: all is well. The file is there. */
+export async function inspectSqlite(path: string): Promise<DatabaseFault[]> {
+  let db: Kysely<Tables> | null = null;
+  try {
+    db = new Kysely<Tables>({ dialect: createSqliteDialect(path, 'read').kysely });
+    const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db);
+    const damaged = rows.map(({ integrity_check: text }) => text).filter((text) => text !== 'ok');
+    if (damaged.length > 0) return damaged.slice(0, FAULTS_MAX).map((problem) => ({ kind: 'damaged', problem }));
+    return [...(await versionFaults(db)), ...(await danglingReferences(db))];
+  } catch (error) {
+    return [{ kind: 'damaged', problem: error instanceof Error ? error.message : String(error) }];
+  } finally {
+    await db?.destroy();
+  }
+}
+
+export async function versionFaults(db: Kysely<Tables>): Promise<DatabaseFault[]> {
+  const version = await readSchemaVersion(db);
+  if (version === SCHEMA_VERSION) return [];
+  const problem = `has schema version ${version}, this whetstone has ${SCHEMA_VERSION}`;
+  return [{ kind: version < SCHEMA_VERSION ? 'old_schema' : 'new_schema', problem }];
+}
+
+async function danglingReferences(db: Kysely<Tables>): Promise<DatabaseFault[]> {
+  const { rows } = await sql<{ table: string; rowid: number; parent: string }>`pragma foreign_key_check`.execute(db);
+  return rows.slice(0, FAULTS_MAX).map(({ table, rowid, parent }) => ({
+    kind: 'dangling_reference',
+    problem: `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
+  }));
+}

@@ -1,0 +1,71 @@
+// Rows and blobs for commands that look at a store or copy it, beside a server that may be using it: nothing is brought up to
+// date, emptied or locked. Servers open theirs in stores.ts.
+import { access, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError } from '#domain/errors';
+import type { BlobReader } from '#storage/blobs';
+import { openFilesystemReader } from '#storage/blobs/filesystem';
+import { withNamedFaults } from '#storage/named-faults';
+import type { Database } from '#storage/sql/copy-rows';
+import { createSqliteDialect, type SqliteUse } from '#storage/sql/sqlite-dialect';
+import type { StoreConfig } from './config.ts';
+
+export const DATABASE_FILE = 'whetstone.db';
+export const BLOBS_DIRECTORY = 'blobs';
+
+/** `use` is for SQLite. Throws `invalid_request` where there is no database; a Postgres that does not answer says so later. */
+export async function openDatabase(
+  { dataDirectory, databaseUrl }: Pick<StoreConfig, 'dataDirectory' | 'databaseUrl'>,
+  use: SqliteUse,
+): Promise<Database> {
+  if (databaseUrl === null) {
+    const place = join(dataDirectory, DATABASE_FILE);
+    if (use === 'read') await requireDatabase(place); // opening would make one
+    return { dialect: createSqliteDialect(place, use), place };
+  }
+  const { COMMAND_NAME, createPostgresDialect } = await import('#storage/sql/postgres-dialect');
+  const { host, pathname } = new URL(databaseUrl);
+  return { dialect: createPostgresDialect(databaseUrl, COMMAND_NAME), place: `postgres://${host}${pathname}` };
+}
+
+/** Throws `invalid_request`. */
+export async function requireDatabase(path: string): Promise<void> {
+  if (await isThere(path)) return;
+  throw new AppError('invalid_request', `There is no database ${path}. Look at the name of the directory.`);
+}
+
+export async function openBlobReader({
+  dataDirectory,
+  s3,
+}: Pick<StoreConfig, 'dataDirectory' | 's3'>): Promise<BlobReader & { close(): Promise<void> }> {
+  if (!s3) {
+    const files = await openFilesystemReader({ root: join(dataDirectory, BLOBS_DIRECTORY) });
+    return { ...withMethods(files), close: async () => {} };
+  }
+  const { openS3Blobs } = await import('#storage/blobs/s3');
+  const cacheDirectory = await mkdtemp(join(tmpdir(), 'whetstone-copies-')); // not the server's: opening empties it
+  const blobs = await openS3Blobs({ ...s3, cacheDirectory });
+  return {
+    ...withMethods(blobs),
+    async close() {
+      blobs.close();
+      await rm(cacheDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+const withMethods = (blobs: BlobReader): BlobReader => {
+  const named = withNamedFaults(blobs);
+  return {
+    find: (name) => named.find(name),
+    stream: (name) => named.stream(name),
+    list: (prefix) => named.list(prefix),
+  };
+};
+
+export const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

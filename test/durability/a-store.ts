@@ -1,0 +1,144 @@
+// A small data directory with one of everything that is stored, as the services leave it, and ways to look at all of it.
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createId } from '#base/ids';
+import { silentLog } from '#base/log';
+import type { EventType } from '#domain/training-job';
+import { sealJson } from '#services/sealed-json';
+import { writeGroups } from '#services/stored-groups';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import type { StoreConfig } from '../../src/config.ts';
+import { openBlobs, openStorage } from '../../src/stores.ts';
+
+export const NOW = 1_700_000_000_000;
+export const quiet = (): void => {};
+
+export const localStore = (dataDirectory: string): StoreConfig => ({ dataDirectory, databaseUrl: null, s3: null });
+
+/** Opened, used and closed again. */
+export async function using<T>(
+  config: StoreConfig,
+  use: (open: { storage: Storage; blobs: BlobStore }) => Promise<T>,
+): Promise<T> {
+  const storage = await openStorage(config, silentLog);
+  const blobs = await openBlobs(config);
+  try {
+    return await use({ storage, blobs });
+  } finally {
+    blobs.close();
+    await storage.close();
+  }
+}
+
+export interface Stored {
+  readonly modelId: string;
+  /** Succeeded; made checkpoint 1. */
+  readonly endedId: string;
+  /** With a resume state and a prepared.json. */
+  readonly runningId: string;
+  /** An SFT job. */
+  readonly queuedId: string;
+  readonly artifactBlob: string;
+  readonly sha256: string;
+  readonly logBlob: string;
+}
+
+export async function fillStore(config: StoreConfig): Promise<Stored> {
+  return using(config, async ({ storage, blobs }) => {
+    const modelId = createId();
+    const charge = (blob: string, sizeBytes: number) =>
+      storage.accounts.addBlob({ blob, entity: 'team', keyId: 'k', sizeBytes });
+    const zero = `checkpoints/${modelId}/0`;
+    await charge(zero, (await putAdapter(blobs, zero)).sizeBytes);
+    await storage.models.create(
+      { id: modelId, entity: 'team', project: 'p', name: 'm', baseModel: 'base', runId: null, createdAtMs: NOW },
+      { id: createId(), modelId, step: 0, metrics: { 'train/reward': 0.5 }, blobPrefix: zero, createdAtMs: NOW },
+    );
+    const endedId = await submitRl(storage, blobs, modelId);
+    await runToEnd(storage, blobs, modelId, endedId);
+    const runningId = await submitRl(storage, blobs, modelId);
+    await storage.jobs.claim('worker', NOW, 1_000_000);
+    await storage.events.append(anEvent(runningId, 0, 'training_started'));
+    await putAdapter(blobs, `jobs/${runningId}/resume/state-1`);
+    await blobs.put(`jobs/${runningId}/resume/current.json`, sealJson({ stepsDone: 1, attempt: 1 }));
+    await blobs.put(`jobs/${runningId}/prepared.json`, sealJson({ start: null }));
+    const queuedId = createId();
+    const bodyBlob = `jobs/${queuedId}/body.jsonl`;
+    await charge(bodyBlob, (await blobs.put(bodyBlob, sealJson({ dataset: 'x' }))).sizeBytes);
+    await storage.jobs.create({ id: queuedId, type: 'sft', modelId, entity: 'team', keyId: 'k', bodyBlob, createdAtMs: NOW }); // prettier-ignore
+
+    const artifactBlob = `artifacts/${createId()}`;
+    const bytes = Buffer.from('{"messages":[]}\n'.repeat(100));
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    await charge(artifactBlob, (await blobs.put(artifactBlob, bytes)).sizeBytes);
+    await storage.artifacts.addContent({ entity: 'team', sha256, sizeBytes: bytes.length, blob: artifactBlob }, NOW);
+    const files = [{ path: 'train.jsonl', sha256, sizeBytes: bytes.length }];
+    await storage.artifacts.create(
+      { id: createId(), entity: 'team', project: 'p', name: 'a', type: 'dataset', metadata: {}, digest: 'd', createdAtMs: NOW, files },
+      ['best'],
+    ); // prettier-ignore
+    const logBlob = `logs/${modelId}/${createId()}.jsonl`;
+    await charge(logBlob, (await writeGroups(blobs, logBlob, { step: 1, split: 'val' }, GROUPS)).sizeBytes);
+
+    await storage.accounts.setLimits('team', { queuedJobs: 9 });
+    await storage.apiKeys.create({
+      id: createId(), entity: 'team', name: 'key', secretHash: createId(), scopes: ['chat'], limits: {},
+      createdAtMs: NOW, lastUsedAtMs: null, revokedAtMs: null,
+    }); // prettier-ignore
+    await storage.idempotency.begin('answered', 'body', 'r', NOW);
+    await storage.idempotency.complete('answered', 'answer');
+    await storage.idempotency.begin('open', 'body', 'r', Date.now());
+    const amounts = { requests: 1, promptTokens: 2, cachedTokens: 0, completionTokens: 3 };
+    await storage.usage.add([
+      { entity: 'team', keyId: 'k', project: 'p', model: 'm', dayUtc: '2026-01-01', ...amounts },
+    ]);
+    return { modelId, endedId, runningId, queuedId, artifactBlob, sha256, logBlob };
+  });
+}
+
+export const GROUPS = [{ trajectories: [] }, { trajectories: [] }] as unknown as Parameters<typeof writeGroups>[3];
+
+export async function putAdapter(blobs: BlobStore, prefix: string): Promise<{ sizeBytes: number }> {
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-adapter-'));
+  await writeFile(join(directory, 'adapter_config.json'), '{}');
+  await writeFile(join(directory, 'adapter_model.safetensors'), `weights of ${prefix}`.repeat(1_000));
+  try {
+    return await blobs.putDirectory(prefix, directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+export async function submitRl(storage: Storage, blobs: BlobStore, modelId: string): Promise<string> {
+  const id = createId();
+  const bodyBlob = `jobs/${id}/body.jsonl`;
+  const { sizeBytes } = await writeGroups(blobs, bodyBlob, { learningRate: 1e-4 }, GROUPS);
+  await storage.jobs.create({ id, type: 'rl', modelId, entity: 'team', keyId: 'k', bodyBlob, createdAtMs: NOW });
+  await storage.accounts.addBlob({ blob: bodyBlob, entity: 'team', keyId: 'k', sizeBytes });
+  return id;
+}
+
+/** Claims the job, which is the model's oldest, and gives the model its next checkpoint. */
+export async function runToEnd(storage: Storage, blobs: BlobStore, modelId: string, id: string): Promise<void> {
+  const { attempt } = (await storage.jobs.claim('worker', NOW, 1_000))!;
+  await storage.events.append(anEvent(id, 0, 'training_started'));
+  await storage.events.append(anEvent(id, 1, 'gradient_step'));
+  const blobPrefix = `checkpoints/${modelId}/${id}`;
+  const stored = await putAdapter(blobs, blobPrefix);
+  await storage.accounts.addBlob({ blob: blobPrefix, entity: 'team', keyId: 'k', ...stored });
+  const step = ((await storage.checkpoints.findLatest(modelId))?.step ?? -1) + 1;
+  await storage.jobs.finish(id, attempt, {
+    status: 'succeeded',
+    errorMessage: null,
+    endedAtMs: NOW,
+    event: anEvent(id, 2, 'training_ended'),
+    checkpoint: { id: createId(), modelId, step, metrics: {}, blobPrefix, createdAtMs: NOW },
+  });
+}
+
+const anEvent = (jobId: string, ordinal: number, type: EventType) => ({
+  id: createId(), jobId, ordinal, type, data: { loss: 1 / 3 }, createdAtMs: NOW,
+}); // prettier-ignore

@@ -1,0 +1,220 @@
+// A backup of a store in use is of one moment and has every byte that its rows name; a restore gives back what was there.
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { backUp } from '#services/backup';
+import { createMemoryBlobs } from '#storage/blobs/memory';
+import { createMemoryStorage } from '#storage/memory';
+import { SCHEMA_VERSION } from '#storage/sql/migrate';
+import { firstLight } from '#storage/sql/migrations/0001-first-light';
+import type { StoreConfig } from '../../src/config.ts';
+import { runBackup } from '../../src/run-backup.ts';
+import { runDoctor } from '../../src/run-doctor.ts';
+import { runRestore } from '../../src/run-restore.ts';
+import { fillStore, localStore, NOW, putAdapter, quiet, runToEnd, submitRl, using, type Stored } from './a-store.ts';
+import { begun, readBlobs, readRows } from './whole-store.ts';
+
+const root = await mkdtemp(join(tmpdir(), 'whetstone-backup-'));
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+let made = 0;
+const newPlace = (): string => join(root, String(made++));
+let config: StoreConfig;
+let stored: Stored;
+let directory: string;
+beforeEach(async () => {
+  config = localStore(newPlace());
+  stored = await fillStore(config);
+  directory = newPlace();
+});
+
+const isProgress = (name: string): boolean => /^jobs\/[^/]+\/(?:resume\/|prepared\.json$)/.test(name);
+const withoutProgress = (blobs: Map<string, string>) => new Map([...blobs].filter(([name]) => !isProgress(name)));
+
+describe('a backup', () => {
+  test('has the rows and blobs of the store, without the progress of jobs, and is a sound data directory', async () => {
+    const { findings, looked, settled } = await using(config, () => runBackup(config, directory, quiet)); // in use
+    expect([findings, settled]).toEqual([[], true]);
+    expect(looked).toMatchObject({ models: 1, checkpoints: 2, jobs: 3, artifactFiles: 1, blobs: 11 });
+    expect((await readdir(directory)).sort()).toEqual(['blobs', 'whetstone.db']);
+    const file = await readFile(join(directory, 'whetstone.db'));
+    expect((await runDoctor(localStore(directory), false, quiet)).findings).toEqual([]);
+    expect(await readFile(join(directory, 'whetstone.db'))).toEqual(file);
+    expect(readRows(directory)).toEqual(readRows(config.dataDirectory));
+    expect(await readBlobs(directory)).toEqual(withoutProgress(await readBlobs(config.dataDirectory)));
+  });
+
+  test('is consistent while others write and delete', async () => {
+    const writing = using(config, async ({ storage, blobs }) => {
+      for (let i = 0; i < 40; i++) {
+        const modelId = `model-${i}`;
+        const blobPrefix = `checkpoints/${modelId}/0`;
+        const { sizeBytes } = await putAdapter(blobs, blobPrefix);
+        await storage.models.create(
+          { id: modelId, entity: 'team', project: 'p', name: modelId, baseModel: 'b', runId: null, createdAtMs: NOW },
+          { id: `zero-${i}`, modelId, step: 0, metrics: {}, blobPrefix, createdAtMs: NOW },
+        );
+        await storage.accounts.addBlob({ blob: blobPrefix, entity: 'team', keyId: 'k', sizeBytes });
+        await runToEnd(storage, blobs, modelId, await submitRl(storage, blobs, modelId));
+        if (i % 3 !== 0) continue;
+        const gone = await storage.models.delete(modelId);
+        for (const each of [...gone!.checkpoints.map((c) => c.blobPrefix), ...gone!.bodyBlobs]) {
+          await blobs.delete(each);
+          await storage.accounts.removeBlobs(each);
+        }
+      }
+    });
+    const backups: string[] = [];
+    let isWriting = true;
+    void writing.finally(() => (isWriting = false));
+    while (isWriting) {
+      const place = newPlace();
+      const { findings, settled } = await runBackup(config, place, quiet);
+      if (!settled) continue; // it said so
+      expect(findings).toEqual([]);
+      backups.push(place);
+    }
+    await writing;
+    expect(backups.length).toBeGreaterThan(1);
+    const counts = backups.map((place) => readRows(place)['models']!.length);
+    expect(new Set(counts).size).toBeGreaterThan(1); // they were made at different moments
+    for (const place of backups) expect((await runDoctor(localStore(place), false, quiet)).findings).toEqual([]);
+  });
+
+  describe('of models whose owners delete them while it copies', () => {
+    /** The bytes of the model that is being copied go, and its row before the rows are copied again. */
+    async function race(deletions: number, arrivals: boolean) {
+      const [storage, blobs] = [createMemoryStorage(), createMemoryBlobs()];
+      const addModel = async (id: string) => {
+        const blobPrefix = `checkpoints/${id}/0`;
+        await putAdapter(blobs, blobPrefix);
+        await storage.models.create(
+          { id, entity: 'team', project: 'p', name: id, baseModel: 'b', runId: null, createdAtMs: NOW },
+          { id: `${id}-0`, modelId: id, step: 0, metrics: {}, blobPrefix, createdAtMs: NOW },
+        );
+      };
+      for (const id of ['a', 'b', 'c']) await addModel(id);
+      const deleted: string[] = [];
+      let [copies, left] = [0, deletions];
+      const report = await backUp({
+        async copyRows() {
+          for (const id of deleted.splice(0)) await storage.models.delete(id);
+          if (arrivals) await addModel(`new-${copies}`);
+          copies++;
+          return { inventory: storage.inventory, accounts: storage.accounts, close: async () => {} };
+        },
+        source: {
+          ...blobs,
+          async list(prefix) {
+            if (left-- > 0) {
+              await blobs.delete(prefix);
+              deleted.push(prefix.split('/')[1]!);
+            }
+            return blobs.list(prefix);
+          },
+        },
+        target: createMemoryBlobs(),
+      });
+      return { ...report, copies };
+    }
+
+    test('the rows are copied again, and then it is whole', async () => {
+      expect(await race(1, false)).toMatchObject({ settled: true, findings: [], looked: { models: 2 }, copies: 2 });
+    });
+
+    test('after five copies of the rows it says that it is not', async () => {
+      const { settled, findings, copies } = await race(Infinity, true);
+      expect([settled, copies]).toEqual([false, 5]);
+      expect(findings).toMatchObject([{ kind: 'missing_data' }]);
+    });
+  });
+
+  test('of a store that has lost something names it, and has all the rest', async () => {
+    const weights = `checkpoints/${stored.modelId}/0/adapter_model.safetensors`;
+    await writeFile(join(config.dataDirectory, 'blobs', weights), 'other bytes');
+    await rm(join(config.dataDirectory, 'blobs', stored.artifactBlob));
+    const { findings, settled } = await runBackup(config, directory, quiet);
+    expect(settled).toBe(true);
+    expect(findings.map(({ kind, where }) => [kind, where])).toEqual([
+      ['damaged_data', `checkpoints/${stored.modelId}/0`],
+      ['missing_data', stored.artifactBlob],
+    ]);
+    expect(readRows(directory)).toEqual(readRows(config.dataDirectory));
+  });
+
+  test('takes no directory that is there, and leaves none behind when it fails', async () => {
+    await mkdir(directory);
+    await expect(runBackup(config, directory, quiet)).rejects.toThrow('is there already');
+    const other = newPlace();
+    await mkdir(`${other}.unfinished`);
+    await expect(runBackup(config, other, quiet)).rejects.toThrow('another backup is running, or was killed');
+    const third = newPlace();
+    await expect(runBackup(localStore(newPlace()), third, quiet)).rejects.toThrow('There is no database');
+    expect((await readdir(root)).filter((name) => join(root, name).startsWith(third))).toEqual([]);
+  });
+});
+
+describe('a restore', () => {
+  let empty: StoreConfig;
+  beforeEach(async () => {
+    await runBackup(config, directory, quiet);
+    empty = localStore(newPlace());
+  });
+
+  test('gives equal rows and blobs; jobs that ran can be claimed at once, open requests begin again', async () => {
+    const backup = await readFile(join(directory, 'whetstone.db'));
+    expect(await runRestore(empty, directory, false, quiet)).toMatchObject({ outcome: 'restored', findings: [] });
+    expect(await readFile(join(directory, 'whetstone.db'))).toEqual(backup);
+    expect(readRows(empty.dataDirectory)).toEqual(begun(readRows(config.dataDirectory)));
+    expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
+    expect((await readdir(empty.dataDirectory)).filter((name) => !name.startsWith('whetstone.db-'))).toEqual(['blobs', 'whetstone.db']); // prettier-ignore
+    expect((await runDoctor(empty, false, quiet)).findings).toEqual([]);
+    await using(empty, async ({ storage }) => {
+      expect(await storage.jobs.claim('new', NOW, 1_000)).toMatchObject({ id: stored.runningId, attempt: 1 });
+      expect(await storage.idempotency.begin('open', 'body', 'x', Date.now())).toEqual({ outcome: 'new', resourceId: 'r' }); // prettier-ignore
+    });
+  });
+
+  test('takes only an empty store; one that was interrupted is not in its way', async () => {
+    await expect(runRestore(config, directory, false, quiet)).rejects.toThrow('is not empty');
+    await expect(runRestore(empty, newPlace(), false, quiet)).rejects.toThrow('There is no database');
+    await using(empty, async ({ blobs }) => void (await blobs.put('artifacts/other', Buffer.from('1'))));
+    await expect(runRestore(empty, directory, false, quiet)).rejects.toThrow('such as artifacts/other');
+    await rm(join(empty.dataDirectory, 'blobs'), { recursive: true });
+    await cp(join(directory, 'blobs'), join(empty.dataDirectory, 'blobs'), { recursive: true });
+    await writeFile(join(empty.dataDirectory, 'blobs', stored.artifactBlob), 'half');
+    await runRestore(empty, directory, false, quiet);
+    expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
+  });
+
+  test('of a damaged backup happens only when it is asked for', async () => {
+    await writeFile(join(directory, 'blobs', stored.artifactBlob), 'half');
+    expect(await runRestore(empty, directory, false, quiet)).toMatchObject({
+      outcome: 'refused',
+      findings: [{ kind: 'damaged_data', where: stored.artifactBlob }],
+    });
+    expect(await runRestore(empty, directory, true, quiet)).toMatchObject({ outcome: 'restored' });
+    expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
+    await writeFile(join(directory, 'whetstone.db'), 'Dear diary');
+    await expect(runRestore(localStore(newPlace()), directory, true, quiet)).rejects.toThrow('is damaged');
+  });
+
+  test('brings a backup of the first version up to date', async () => {
+    await rm(join(directory, 'whetstone.db'));
+    const database = new Database(join(directory, 'whetstone.db'));
+    for (const statement of firstLight) database.exec(statement);
+    database.exec('create table schema_version (version integer not null)');
+    database.exec('insert into schema_version (version) values (1)');
+    database.exec("insert into api_keys values ('id', 'team', 'old', 'hash', 1, null)");
+    database.close();
+    const before = await readFile(join(directory, 'whetstone.db'));
+    expect(await runRestore(empty, directory, false, quiet)).toMatchObject({ outcome: 'restored' });
+    expect(readRows(empty.dataDirectory)).toMatchObject({
+      schema_version: [{ version: SCHEMA_VERSION }],
+      api_keys: [{ id: 'id', name: 'old' }],
+    });
+    expect(await readFile(join(directory, 'whetstone.db'))).toEqual(before);
+  });
+});

@@ -1,0 +1,62 @@
+// `whetstone doctor`, `backup` and `restore` as a user runs them: exit codes, what is printed, beside a server.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { lockDataDirectory } from '../../src/data-lock.ts';
+import { fillStore, localStore } from './a-store.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const root = await mkdtemp(join(tmpdir(), 'whetstone-commands-'));
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const run = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, WHETSTONE_DATA: '', WHETSTONE_DATABASE_URL: '', WHETSTONE_BLOBS_URL: '' };
+    execFile(process.execPath, [...process.execArgv, CLI, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+
+test('a store is backed up beside its server, restored elsewhere, and looked at', async () => {
+  const data = join(root, 'data');
+  const { artifactBlob } = await fillStore(localStore(data));
+  const lock = await lockDataDirectory(data); // as a server has it
+  const backup = join(root, 'backup');
+  const made = await run('backup', backup, '--data', data);
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(made.stdout).toContain('Copied 1 models, 2 checkpoints, 3 jobs with 4 events, 1 artifact files, 11 blobs');
+  const refused = await run('doctor', '--data', data);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/^error: .* is in use by the server with process id/);
+  await lock.release();
+
+  const copy = join(root, 'copy');
+  expect(await run('restore', backup, '--data', copy)).toMatchObject({ code: 0 });
+  const sound = await run('doctor', '--data', copy);
+  expect(sound).toMatchObject({ code: 0, stderr: '' });
+  expect(sound.stdout).toContain('Everything is there and undamaged.');
+
+  await writeFile(join(copy, 'blobs', artifactBlob), 'x');
+  await writeFile(join(copy, 'blobs', 'artifacts', 'orphan'), 'x');
+  const people = await run('doctor', '--data', copy);
+  expect(people.code).toBe(1);
+  expect(people.stdout).toContain(`damaged_data  ${artifactBlob}: artifact file `);
+  expect(people.stdout).toContain('2 findings. 1 can be repaired with --repair');
+  const machines = await run('doctor', '--data', copy, '--json', '--repair');
+  expect(machines.code).toBe(1);
+  expect(JSON.parse(machines.stdout)).toMatchObject({
+    healthy: false,
+    looked_at: { models: 1 },
+    findings: [
+      { kind: 'damaged_data', repairable: false, repaired: false },
+      { kind: 'orphan_blob', where: 'artifacts/orphan', repairable: true, repaired: true },
+    ],
+  });
+  const again = await run('backup', join(root, 'second'), '--data', copy);
+  expect(again.code).toBe(1);
+  expect(again.stdout).toContain(artifactBlob);
+  expect(await run('restore', join(root, 'second'), '--data', join(root, 'third'))).toMatchObject({ code: 1 });
+}, 120_000);

@@ -1,0 +1,78 @@
+// Backups between kinds of stores: from SQLite and files into Postgres and S3, and back, nothing changes on the way.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { StoreConfig } from '../../src/config.ts';
+import { runBackup } from '../../src/run-backup.ts';
+import { runDoctor } from '../../src/run-doctor.ts';
+import { runRestore } from '../../src/run-restore.ts';
+import { startPostgres } from '../postgres/postgres-server.ts';
+import { fillStore, localStore, quiet, using, type Stored } from './a-store.ts';
+import { begun, readBlobs, readRows } from './whole-store.ts';
+
+const postgres = await startPostgres();
+let root: string;
+let objects: S3rver;
+let endpoint: string;
+beforeAll(async () => {
+  if (!postgres) return;
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'S3RVER');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'S3RVER');
+  root = await mkdtemp(join(tmpdir(), 'whetstone-stores-'));
+  objects = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: join(root, 'objects'), configureBuckets: [{ name: 'b', configs: [] }] }); // prettier-ignore
+  endpoint = `http://127.0.0.1:${(await objects.run()).port}`;
+});
+afterAll(async () => {
+  if (!postgres) return;
+  await objects.close();
+  await postgres.stop();
+  await rm(root, { recursive: true, force: true });
+  vi.unstubAllEnvs();
+});
+
+const remote = async (name: string): Promise<StoreConfig> => ({
+  dataDirectory: join(root, name),
+  databaseUrl: await postgres!.createDatabase(),
+  s3: { bucket: 'b', prefix: `${name}/`, endpoint, region: 'us-east-1' },
+});
+
+describe.skipIf(!postgres)('Postgres and S3', () => {
+  test('take a backup of a data directory, and give it back as it was', async () => {
+    const local = localStore(join(root, 'local'));
+    const stored: Stored = await fillStore(local);
+    const [first, second] = [join(root, 'first'), join(root, 'second')];
+    await runBackup(local, first, quiet);
+    const shared = await remote('shared');
+    expect(await runRestore(shared, first, false, quiet)).toMatchObject({ outcome: 'restored', findings: [] });
+    expect((await runDoctor(shared, false, quiet)).findings).toEqual([]);
+    await expect(runRestore(shared, first, false, quiet)).rejects.toThrow('is not empty');
+
+    const report = await using(shared, async () => {
+      await expect(runDoctor(shared, false, quiet)).rejects.toThrow('Stop all its servers first');
+      return runBackup(shared, second, quiet);
+    });
+    expect(report).toMatchObject({ settled: true, findings: [] });
+    expect(readRows(second)).toEqual(begun(readRows(first)));
+    expect(await readBlobs(second)).toEqual(await readBlobs(first));
+
+    await using(shared, async ({ blobs }) => {
+      await blobs.delete(`checkpoints/${stored.modelId}/0/adapter_config.json`);
+      await blobs.put('artifacts/orphan', Buffer.from('1'));
+    });
+    const { findings } = await runDoctor(shared, true, quiet);
+    expect(findings.map(({ kind, repaired }) => [kind, repaired])).toEqual([
+      ['missing_data', false],
+      ['orphan_blob', true],
+    ]);
+    const left = (await runDoctor(shared, false, quiet)).findings;
+    expect(left).toMatchObject([{ kind: 'missing_data', where: `checkpoints/${stored.modelId}/0` }]);
+  });
+
+  test('a Postgres without our schema is told', async () => {
+    const bare = await remote('bare');
+    expect((await runDoctor(bare, false, quiet)).findings).toMatchObject([{ kind: 'old_schema' }]);
+    await expect(runBackup(bare, join(root, 'none'), quiet)).rejects.toThrow('has schema version 0');
+  });
+});
