@@ -13,6 +13,7 @@ import { createConversationEncoder } from '#services/conversation-encoder';
 import { createJobRunner, type JobRunner } from '#services/job-runner';
 import { createCheckedDirectories } from '#storage/blobs/checked-directories';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
+import { IN_PROGRESS_MS_MAX } from '#storage/idempotency-times';
 import { withNamedFaults } from '#storage/named-faults';
 import type { StorageDialect } from '#storage/sql/dialect';
 import { openSqlStorage } from '#storage/sql/sql-storage';
@@ -21,6 +22,8 @@ import type { TinyChatModel } from '../api/tiny-chat-model.ts';
 import { Killed, type Fault, type Faults } from './faults.ts';
 import { createProcess, faultyBlobs, faultyDialect, type Process } from './faulty-storage.ts';
 
+/** After this, what a dead server held is free. */
+const OUTAGE_MS = IN_PROGRESS_MS_MAX + 1;
 /** How long a body may stall: half-open connections end by this. */
 export const STALL_MS = 300;
 
@@ -65,6 +68,7 @@ export async function runFaultyServer(setup: FaultySetup): Promise<FaultyServer>
     restarting = restarting
       .then(async () => {
         await current.bury();
+        if (!setup.exclusive) setup.clock.advance(OUTAGE_MS);
         restarts++;
         if (!closing) current = await startUntilAlive();
       })
