@@ -5,11 +5,11 @@ import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
-import type { Model } from '#domain/model';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
 import type { Storage } from '#storage/storage';
 import type { BaseModels } from './base-models.ts';
+import { getOwnModel } from './own-model.ts';
 import { PEFT_FILES } from './checkpoint-artifact.ts';
 
 export interface Checkpoints {
@@ -33,22 +33,14 @@ export interface CheckpointsDeps {
 }
 
 export function createCheckpoints({ storage, blobs, baseModels, log }: CheckpointsDeps): Checkpoints {
-  async function ownModel(caller: Caller, modelId: string): Promise<Model> {
-    const model = await storage.models.find(modelId);
-    if (model && model.entity === caller.entity) return model;
-    throw new AppError('model_not_found', `No model ${modelId}. List yours with GET /v1/preview/models.`, {
-      param: 'model_id',
-    });
-  }
-
   return {
     async list(caller, modelId, page, order) {
-      await ownModel(caller, modelId);
+      await getOwnModel(storage, caller, modelId);
       return storage.checkpoints.list(modelId, page, order);
     },
 
     async delete(caller, modelId, steps) {
-      const model = await ownModel(caller, modelId);
+      const model = await getOwnModel(storage, caller, modelId);
       const { deleted, notFoundSteps } = await storage.checkpoints.delete(modelId, steps);
       for (const checkpoint of deleted) {
         await baseModels.find(model.baseModel)?.inference.unloadAdapter(checkpoint.id);
@@ -59,7 +51,7 @@ export function createCheckpoints({ storage, blobs, baseModels, log }: Checkpoin
     },
 
     async download(caller, modelId, step) {
-      const model = await ownModel(caller, modelId);
+      const model = await getOwnModel(storage, caller, modelId);
       const checkpoint =
         step === null ? await storage.checkpoints.findLatest(modelId) : await storage.checkpoints.find(modelId, step);
       if (!checkpoint) {

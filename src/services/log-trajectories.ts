@@ -7,6 +7,7 @@ import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { groupMetrics } from '#training/rl-metrics';
 import type { AccountLimits } from './account-limits.ts';
+import { getOwnModel } from './own-model.ts';
 import { writeGroups } from './stored-groups.ts';
 
 export interface LoggedTrajectories {
@@ -29,12 +30,7 @@ export interface LogTrajectoriesDeps {
 
 export function createLogTrajectories({ storage, blobs, limits }: LogTrajectoriesDeps): LogTrajectories {
   return async (caller, modelId, { split, groups }, id) => {
-    const model = await storage.models.find(modelId);
-    if (!model || model.entity !== caller.entity) {
-      throw new AppError('model_not_found', `No model ${modelId}. List yours with GET /v1/preview/models.`, {
-        param: 'model_id',
-      });
-    }
+    await getOwnModel(storage, caller, modelId);
     const checkpoint = await storage.checkpoints.findLatest(modelId);
     if (!checkpoint)
       throw new AppError('checkpoint_not_found', `Model ${modelId} has no checkpoint to attach metrics to.`);

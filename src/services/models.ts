@@ -17,6 +17,7 @@ import type { ModelFilter, Storage } from '#storage/storage';
 import type { AccountLimits } from './account-limits.ts';
 import type { BaseModel, BaseModels } from './base-models.ts';
 import { checkpointName } from './model-name.ts';
+import { getOwnModel } from './own-model.ts';
 import { findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
 
 export interface Registration {
@@ -63,13 +64,7 @@ export interface ModelsDeps {
 }
 
 export function createModels({ storage, blobs, baseModels, limits, clock, log }: ModelsDeps): Models {
-  async function get(caller: Caller, id: string): Promise<Model> {
-    const model = await storage.models.find(id);
-    if (model && model.entity === caller.entity) return model;
-    throw new AppError('model_not_found', `No model ${id}. List yours with GET /v1/preview/models.`, {
-      param: 'model_id',
-    });
-  }
+  const get = (caller: Caller, id: string): Promise<Model> => getOwnModel(storage, caller, id);
 
   async function create(caller: Caller, registration: Registration & { entity: string }, id: string): Promise<Model> {
     await limits.bytesLeft(caller);

@@ -18,6 +18,7 @@ import type { NamedVersion } from './artifact-name.ts';
 import type { AccountLimits } from './account-limits.ts';
 import type { Artifacts } from './artifacts.ts';
 import { getNamedCheckpoint } from './named-checkpoint.ts';
+import { getOwnModel } from './own-model.ts';
 import { sealJson } from './sealed-json.ts';
 import { datasetFile } from './sft-dataset.ts';
 
@@ -82,14 +83,6 @@ export function createTrainingJobs({
     throw new AppError('job_not_found', `No training job ${id}. List yours with GET /v1/preview/training-jobs.`);
   }
 
-  async function ownModel(caller: Caller, modelId: string): Promise<Model> {
-    const model = await storage.models.find(modelId);
-    if (model && model.entity === caller.entity) return model;
-    throw new AppError('model_not_found', `No model ${modelId}. Register it with POST /v1/preview/models.`, {
-      param: 'model_id',
-    });
-  }
-
   async function refuseCrowd(caller: Caller): Promise<void> {
     await limits.checkQueuedJobs(caller);
     await limits.bytesLeft(caller);
@@ -123,7 +116,7 @@ export function createTrainingJobs({
     async submitRl(caller, body, modelId, id) {
       const made = await storage.jobs.find(id);
       if (made) return made;
-      const model = await ownModel(caller, modelId);
+      const model = await getOwnModel(storage, caller, modelId);
       const { klReference } = body.config;
       if (klReference && 'checkpointName' in klReference) {
         const expected = { baseModel: model.baseModel, param: 'kl_ref_adapter_path' };
@@ -143,7 +136,7 @@ export function createTrainingJobs({
     async submitSft(caller, { modelId, data, config }, id) {
       const made = await storage.jobs.find(id);
       if (made) return made;
-      await ownModel(caller, modelId);
+      await getOwnModel(storage, caller, modelId);
       const { artifact } = await artifacts.get(caller, data);
       const { entity, project, name, version } = artifact;
       const dataset = { entity, project, name, version, path: datasetFile(artifact) };
