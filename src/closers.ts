@@ -30,7 +30,7 @@ export async function allOpened<T extends readonly (Closable | null)[]>(opening:
 }): Promise<T> {
   const settled = await Promise.allSettled<Closable | null>(opening);
   const failed = settled.find(({ status }) => status === 'rejected');
-  if (!failed) return (await Promise.all(opening)) as unknown as T;
+  if (!failed) return Promise.all(opening);
   for (const each of settled) if (each.status === 'fulfilled') await each.value?.close();
   throw failed.status === 'rejected' ? failed.reason : failed;
 }

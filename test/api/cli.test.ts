@@ -166,6 +166,8 @@ describe('serve', () => {
     [['--model', '/nowhere/at/all'], 'No model /nowhere/at/all'],
     [['--log-level', 'loud'], 'The log level must be one of'],
     [['--base-path', 'api'], 'The base path must look like'],
+    [['--role', 'chat'], 'The role must be a comma-separated list of api, serve, train'],
+    [['--role', 'serve'], 'set WHETSTONE_DATABASE_URL=postgres:'],
   ])('with %j says what is wrong', async (args, message) => {
     const outcome = await run(['serve', ...args]);
     expect(outcome).toMatchObject({ code: 1, stdout: '' });

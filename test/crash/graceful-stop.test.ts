@@ -96,7 +96,7 @@ test('streams end as they would, new requests are sent away, the step is saved, 
   const after = await eventTypes(jobId);
   expect(after.filter((type) => type === 'training_started')).toHaveLength(1);
   expect(after.length).toBeGreaterThan(before.length);
-}, 90_000);
+}, 180_000);
 
 /** Until the server has seen the signal, requests are answered as always. */
 async function expectRefusal() {
@@ -126,7 +126,7 @@ test('what runs longer than the limit is told why, streamed or not, and the exit
   expect(response.headers).toMatchObject({ 'retry-after': '5' });
   expect(await exited).toBe(0);
   expect(Date.now() - stopMs).toBeLessThan(STOP_MS_MAX);
-}, 90_000);
+}, 180_000);
 
 test('a gradient step that does not end is given up after its limit, and done again', async () => {
   await start(LIMITS);
@@ -141,4 +141,4 @@ test('a gradient step that does not end is given up after its limit, and done ag
   const types = await eventTypes(jobId);
   const steps = types.length - 2;
   expect(types).toEqual(['training_started', ...new Array<string>(steps).fill('gradient_step'), 'training_ended']);
-}, 90_000);
+}, 180_000);

@@ -110,7 +110,7 @@ describe.skipIf(!postgres)('two servers', () => {
     const [api, serve, train] = servers as [ServerProcess, ServerProcess, ServerProcess];
     await api.start(); // first, so that one of them makes the tables
     await Promise.all([serve.start(), train.start()]);
-    expect(servers.map(({ engines }) => engines())).toEqual([[], ['inference'], ['training']]);
+    expect(servers.map((server) => server.engines())).toEqual([[], ['inference'], ['training']]);
 
     const model = await api.client.registerModel({ project: 'p', name: 'm', base_model: 'whetstone/starter' });
     const before = await serve.client.chat({ model: MODEL, ...QUESTION });
