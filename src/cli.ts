@@ -18,7 +18,7 @@ import { addModels } from './commands/models.ts';
 import { createRemote, say } from './commands/remote.ts';
 import { addTrain } from './commands/train.ts';
 import { DEFAULTS, readServerConfig, readStoreConfig, type ServeFlags } from './config.ts';
-import { keepHeapSteady } from './steady-heap.ts';
+import { keepHeapSteady } from './server/steady-heap.ts';
 import { VERSION } from './version.ts';
 
 /** Loaded by the commands that need it: engines and databases would slow down the others. */
@@ -140,7 +140,7 @@ addLimits(program, local);
 
 const maintained = {
   dataOption: local.dataOption,
-  load: async () => (await import('./maintenance.ts')).maintenance,
+  load: async () => (await import('./maintenance/maintenance.ts')).maintenance,
 };
 addDoctor(program, maintained);
 addBackup(program, maintained);

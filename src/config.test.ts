@@ -48,7 +48,10 @@ test('roles come in their own order, all of them unless some are named', () => {
   const shared = { WHETSTONE_DATABASE_URL: 'postgres://x/y', WHETSTONE_BLOBS_URL: 's3://bucket' };
   expect(readServerConfig({}, {}).roles).toEqual(['api', 'serve', 'train']);
   expect(readServerConfig({ role: 'train, serve,api' }, {}).roles).toEqual(['api', 'serve', 'train']);
-  expect(readServerConfig({ role: 'train,api' }, { ...shared, WHETSTONE_ROLE: 'serve' }).roles).toEqual(['api', 'train']);
+  expect(readServerConfig({ role: 'train,api' }, { ...shared, WHETSTONE_ROLE: 'serve' }).roles).toEqual([
+    'api',
+    'train',
+  ]);
 });
 
 test('an S3 URL names bucket, prefix, endpoint and region', () => {

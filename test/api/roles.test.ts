@@ -45,7 +45,11 @@ describe.each(ROLES)('a server with the role %s', (role) => {
 
   test('a body for another server is not read', async () => {
     if (role === 'api') return;
-    const huge = { method: 'POST' as const, url: '/v1/preview/training-jobs', body: `{"x":"${'y'.repeat(1_000_000)}"}` };
+    const huge = {
+      method: 'POST' as const,
+      url: '/v1/preview/training-jobs',
+      body: `{"x":"${'y'.repeat(1_000_000)}"}`,
+    };
     expect((await send(server, huge)).statusCode).toBe(503);
   });
 });

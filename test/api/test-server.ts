@@ -126,7 +126,12 @@ export async function openTestServer({
     metrics: createMetrics({ baseModels: () => baseModels.list(), queuedJobs: () => health.queuedJobs(), queuedJobsMax: QUEUED_JOBS_MAX }),
     tracing,
   }; // prettier-ignore
-  const app = createApp({ services, limits: { ...LIMITS, ...apiLimits }, version: '0.0.0-test', ...(roles && { roles }) });
+  const app = createApp({
+    services,
+    limits: { ...LIMITS, ...apiLimits },
+    version: '0.0.0-test',
+    ...(roles && { roles }),
+  });
   await app.ready();
   return {
     app, services, storage, blobs, apiKeys, jobEvents, model, clock,

@@ -10,9 +10,9 @@ import { createMemoryStorage } from '#storage/memory';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import { firstLight } from '#storage/sql/migrations/0001-first-light';
 import type { StoreConfig } from '../../src/config.ts';
-import { runBackup } from '../../src/run-backup.ts';
-import { runDoctor } from '../../src/run-doctor.ts';
-import { runRestore } from '../../src/run-restore.ts';
+import { runBackup } from '../../src/maintenance/run-backup.ts';
+import { runDoctor } from '../../src/maintenance/run-doctor.ts';
+import { runRestore } from '../../src/maintenance/run-restore.ts';
 import { fillStore, localStore, NOW, putAdapter, quiet, runToEnd, submitRl, using, type Stored } from './a-store.ts';
 import { begun, readBlobs, readRows } from './whole-store.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { lockDataDirectory } from '../../src/data-lock.ts';
+import { lockDataDirectory } from '../../src/server/data-lock.ts';
 import { fillStore, localStore } from './a-store.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));

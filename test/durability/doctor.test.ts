@@ -7,8 +7,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { sealJson } from '#services/sealed-json';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import type { StoreConfig } from '../../src/config.ts';
-import { lockDataDirectory } from '../../src/data-lock.ts';
-import { runDoctor } from '../../src/run-doctor.ts';
+import { lockDataDirectory } from '../../src/server/data-lock.ts';
+import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { fillStore, localStore, putAdapter, quiet, runToEnd, using, type Stored } from './a-store.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'whetstone-doctor-'));

@@ -57,7 +57,9 @@ test.skipIf(postgres === null)(
     });
     report('Postgres', run);
     expect(run.faults).toBeGreaterThanOrEqual(200);
-    expect([...run.counts.keys()]).toEqual(expect.arrayContaining(['database away', 'answer lost', 'disk fault', 'trainer dies']));
+    expect([...run.counts.keys()]).toEqual(
+      expect.arrayContaining(['database away', 'answer lost', 'disk fault', 'trainer dies']),
+    );
   },
   600_000,
 );

@@ -8,8 +8,8 @@ import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import { copyRows, type Database } from '#storage/sql/copy-rows';
 import { openRows } from '#storage/sql/open-rows';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
-import type { OnDone } from './commands/maintenance.ts';
-import type { StoreConfig } from './config.ts';
+import type { OnDone } from '#commands/maintenance';
+import type { StoreConfig } from '#config';
 import { BLOBS_DIRECTORY, DATABASE_FILE, isThere, openBlobReader, openDatabase } from './store-readers.ts';
 
 /** Throws `invalid_request` where the directory is there, or there is no store. */

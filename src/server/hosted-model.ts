@@ -22,9 +22,9 @@ import { openTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#training/rl-config';
 import { allOpened, type Closers } from './closers.ts';
-import type { ServerConfig } from './config.ts';
+import type { ServerConfig } from '#config';
 
-const STARTER_DIRECTORY = fileURLToPath(new URL('../models/starter', import.meta.url));
+const STARTER_DIRECTORY = fileURLToPath(new URL('../../models/starter', import.meta.url));
 
 export interface HostedModel {
   readonly base: BaseModel;

@@ -1,7 +1,7 @@
 // Opening the server's port, with what to do when that fails.
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#domain/errors';
-import type { ServerConfig } from './config.ts';
+import type { ServerConfig } from '#config';
 
 /** Gives the URL. */
 export async function listen(app: FastifyInstance, { host, port }: ServerConfig['listen']): Promise<string> {

@@ -9,7 +9,7 @@ import { openFilesystemReader } from '#storage/blobs/filesystem';
 import { withNamedFaults } from '#storage/named-faults';
 import type { Database } from '#storage/sql/copy-rows';
 import { createSqliteDialect, type SqliteUse } from '#storage/sql/sqlite-dialect';
-import type { StoreConfig } from './config.ts';
+import type { StoreConfig } from '#config';
 
 export const DATABASE_FILE = 'whetstone.db';
 export const BLOBS_DIRECTORY = 'blobs';

@@ -1,7 +1,7 @@
 // `whetstone doctor`, `backup` and `restore` for cli.ts, which loads this only for them.
 import { withNamedFaults } from '#storage/named-faults';
-import type { Maintenance } from './commands/maintenance.ts';
-import { readStoreConfig } from './config.ts';
+import type { Maintenance } from '#commands/maintenance';
+import { readStoreConfig } from '#config';
 import { runBackup } from './run-backup.ts';
 import { runDoctor } from './run-doctor.ts';
 import { runRestore } from './run-restore.ts';

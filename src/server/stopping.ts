@@ -5,7 +5,7 @@ import type { Log } from '#base/log';
 import type { TrainingEngine } from '#engine/training-engine';
 import type { JobRunner } from '#services/job-runner';
 import type { Closers } from './closers.ts';
-import type { ServerConfig } from './config.ts';
+import type { ServerConfig } from '#config';
 
 type StopLimits = ServerConfig['stop'];
 

@@ -2,7 +2,7 @@
 import { SCOPES } from '#domain/api-key';
 import { AppError } from '#domain/errors';
 import { DEFAULT_ENTITY, type ApiKeys } from '#services/api-keys';
-import type { ServerConfig } from './config.ts';
+import type { ServerConfig } from '#config';
 
 /** Null: there are keys already, or others make them. */
 export async function createFirstKey(

@@ -6,12 +6,12 @@ import { examine, type Finding } from '#services/doctor';
 import { repairAll } from '#services/doctor-repair';
 import type { AccountStore } from '#storage/account-store';
 import { openRows } from '#storage/sql/open-rows';
-import type { DoctorReport, OnDone } from './commands/maintenance.ts';
-import type { StoreConfig } from './config.ts';
-import { lockDataDirectory, type DataLock } from './data-lock.ts';
+import type { DoctorReport, OnDone } from '#commands/maintenance';
+import type { StoreConfig } from '#config';
+import { lockDataDirectory, type DataLock } from '#server/data-lock';
 import { databaseFindings } from './database-findings.ts';
 import { DATABASE_FILE, isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
-import { openBlobs } from './stores.ts';
+import { openBlobs } from '#stores';
 
 /** Throws `invalid_request` where there is no store, or a server uses it. */
 export async function runDoctor(config: StoreConfig, repair: boolean, onDone: OnDone): Promise<DoctorReport> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Finding, FindingKind } from '#services/doctor';
 import { inspectSqlite, type DatabaseFault } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
-import type { StoreConfig } from './config.ts';
+import type { StoreConfig } from '#config';
 import { DATABASE_FILE, openDatabase } from './store-readers.ts';
 
 const MEANING: Readonly<Record<DatabaseFault['kind'], { readonly kind: FindingKind; readonly remedy: string }>> = {

@@ -11,11 +11,11 @@ import { inspectSqlite } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
-import type { OnDone, RestoreReport } from './commands/maintenance.ts';
-import type { StoreConfig } from './config.ts';
-import { lockDataDirectory } from './data-lock.ts';
+import type { OnDone, RestoreReport } from '#commands/maintenance';
+import type { StoreConfig } from '#config';
+import { lockDataDirectory } from '#server/data-lock';
 import { DATABASE_FILE, isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
-import { openBlobs } from './stores.ts';
+import { openBlobs } from '#stores';
 
 /** What SQLite may keep beside a database. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
