@@ -179,6 +179,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     saveEveryMs: config.jobs.saveEveryMs,
     readSftLine,
     observer,
+    baseModels: exclusive ? undefined : [...trainers.keys()],
     trainerOf: (baseModel) => trainers.get(baseModel) ?? null,
   });
   const endTraining = () =>

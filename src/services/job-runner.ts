@@ -22,6 +22,8 @@ export interface JobRunnerDeps extends AttemptDeps {
   readonly exclusive: boolean;
   /** With a storage that cannot work. */
   readonly patience?: Patience;
+  /** Only jobs of models over one of these are for this server; undefined: there is no other. */
+  readonly baseModels?: readonly string[] | undefined;
   /** Null: this server does not host the base model (any more). */
   trainerOf(baseModel: string): Trainer | null;
 }
@@ -48,7 +50,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   async function runJobs(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        const job = await storage.jobs.claim(worker, clock.now(), LEASE_MS);
+        const job = await storage.jobs.claim(worker, clock.now(), LEASE_MS, deps.baseModels);
         if (job) await runJob(job);
         else await jobEvents.wait(null, POLL_MS, stopping.signal);
       } catch (error) {

@@ -207,7 +207,9 @@ export function createMemoryStorage(): Storage {
             job.keyId === (account?.keyId ?? job.keyId),
         ).length;
       },
-      async claim(worker, nowMs, leaseMs) {
+      async claim(worker, nowMs, leaseMs, baseModels) {
+        const hosted = (modelId: string) =>
+          baseModels === undefined || baseModels.includes(models.find(({ id }) => id === modelId)!.baseModel);
         const lastClaim = (entity: string) =>
           Math.max(0, ...jobs.filter((job) => job.entity === entity).map((job) => job.claimedAtMs));
         const next = jobs
@@ -217,6 +219,7 @@ export function createMemoryStorage(): Storage {
               (status === 'running' && (leaseUntilMs <= nowMs || leaseUntilMs > nowMs + 3 * leaseMs)),
           )
           .filter((job) => jobs.find((j) => j.modelId === job.modelId && !isFinished(j.status)) === job)
+          .filter((job) => hosted(job.modelId))
           .sort((a, b) => lastClaim(a.entity) - lastClaim(b.entity) || jobs.indexOf(a) - jobs.indexOf(b))[0];
         if (!next) return null;
         updateJob(next.id, {

@@ -104,9 +104,10 @@ export interface JobStore {
    * Takes the oldest job that is queued, or running under a lapsed lease (or one that ends later than three leases from now:
    * the clock was set back), and whose model has no older unfinished job.
    * Increments `attempt`; later writes name the attempt, so a stale worker's match no row. Entities take turns: among
-   * entities with such jobs, the one whose last claim is oldest goes first.
+   * entities with such jobs, the one whose last claim is oldest goes first. `baseModels`: only jobs of models over one of
+   * these.
    */
-  claim(worker: string, nowMs: number, leaseMs: number): Promise<TrainingJob | null>;
+  claim(worker: string, nowMs: number, leaseMs: number, baseModels?: readonly string[]): Promise<TrainingJob | null>;
   /** False: the lease was lost to another attempt. */
   renewLease(id: string, attempt: number, leaseUntilMs: number): Promise<boolean>;
   /** Makes every running job of a stopped worker claimable at once (the single server does so when it starts). */

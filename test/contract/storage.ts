@@ -430,6 +430,32 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
       expect(await storage.jobs.claim('b', NOW + 1000, 1000)).toMatchObject({ attempt: 2, cancelRequested: true });
     });
 
+    test('a worker can claim jobs of the base models that it has, and leaves the others to others', async () => {
+      const storage = await open();
+      const [small, large] = [
+        await addModel(storage, { baseModel: 'small' }),
+        await addModel(storage, { baseModel: 'large' }),
+      ];
+      const jobs = [aJob(large.id), aJob(small.id), aJob(large.id)];
+      for (const job of jobs) await storage.jobs.create(job);
+      const claim = async (baseModels?: string[]) => (await storage.jobs.claim('w', NOW, 1000, baseModels))?.id;
+      expect(await claim(['none', 'small'])).toBe(jobs[1]!.id);
+      expect(await claim(['small'])).toBeUndefined();
+      expect(await claim(['large', 'small'])).toBe(jobs[0]!.id);
+      expect(await claim()).toBeUndefined(); // the third waits for the first
+    });
+
+    test('a lease that no clock of today could have given is no lease; what was saved last is remembered', async () => {
+      const storage = await open();
+      const job = aJob((await addModel(storage)).id);
+      await storage.jobs.create(job);
+      expect(await storage.jobs.claim('a', NOW, 1000)).toMatchObject({ attempt: 1, savedAttempt: 0 });
+      await storage.jobs.updateProgress(job.id, 1, { savedAttempt: 1 });
+      expect(await storage.jobs.claim('b', NOW - 2_000, 1000)).toBeNull(); // clocks differ a little
+      const setBack = await storage.jobs.claim('b', NOW - 3_600_000, 1000);
+      expect(setBack).toMatchObject({ id: job.id, attempt: 2, savedAttempt: 1 });
+    });
+
     test('jobs are listed by entity, model and status', async () => {
       const storage = await open();
       const [a, b] = [await addModel(storage), await addModel(storage)];

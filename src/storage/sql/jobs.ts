@@ -72,11 +72,16 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       return Number((await query.executeTakeFirstOrThrow()).count);
     },
 
-    async claim(worker, nowMs, leaseMs) {
+    async claim(worker, nowMs, leaseMs, baseModels) {
+      const hosted =
+        baseModels === undefined
+          ? sql``
+          : sql`and job.model_id in (select id from models where base_model in (${sql.join([...baseModels])}))`;
       const next = sql<string>`(
         select job.id from training_jobs job
          where (job.status = 'queued' or (job.status = 'running'
              and (job.lease_until_ms <= ${nowMs} or job.lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})))
+           ${hosted}
            and not exists (
              select 1 from training_jobs older
               where older.model_id = job.model_id and older.ordinal < job.ordinal and older.status in (${sql.join(UNFINISHED)}))
