@@ -14,10 +14,7 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-export async function startBenchServer(
-  data: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<BenchServer> {
+export async function startBenchServer(data: string, env: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
   const key = 'wk-bench';
   const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
     stdio: ['ignore', 'pipe', 'inherit'],
