@@ -25,7 +25,7 @@ export const DEFAULTS = {
   bodyStallMs: 30_000, // mobile networks pause for 10 to 20 s
   bodyBytesPerSecondMin: 1_000, // GPRS
   connectionsMax: 4_096, // 512 streams and their pools, eight times; four times that is a common limit of open files
-  headersMs: 20_000,
+  headersMs: 60_000, // as Node: balancers open connections before they have a request
   lingerMs: 10_000,
   writeStallMs: 60_000, // clients that print and wait for a user's key
   keepAliveMs: 70_000, // pooled clients keep connections for up to 60 s; closing first resets their next request
