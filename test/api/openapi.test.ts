@@ -32,6 +32,11 @@ test('it is OpenAPI 3.1 and every schema in it compiles', () => {
   }
 });
 
+test('it is the committed one: what changes for clients shows in the diff (npx vitest run test/api/openapi.test.ts -u)', async () => {
+  const text = `${JSON.stringify({ ...document, info: { ...document.info, version: '' } }, null, 1)}\n`;
+  await expect(text).toMatchFileSnapshot('../../docs/openapi.json');
+});
+
 test('requests that are accepted fit the schemas', () => {
   const bodyOf = (path: string) =>
     (document.paths[path]!['post']!.requestBody as { content: { 'application/json': { schema: object } } }).content[
