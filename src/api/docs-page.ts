@@ -40,9 +40,15 @@ export function docsPage({ info, paths }: OpenApiDocument): string {
   return html(
     'Whetstone API',
     `<h1>${escape(info.title)} API</h1><p>${escape(info.description)}</p>
-<p class="muted">Version ${escape(info.version)}. Send <code>Authorization: Bearer …</code> where no “public” is written. <a href="openapi.json">openapi.json</a></p>
+<p class="muted">Version ${escape(info.version)}. Send <code>Authorization: Bearer …</code> where no “public” is written; what follows a path is the scope that the key needs. <a href="openapi.json">openapi.json</a></p>
 ${sections.join('')}`,
   );
+}
+
+/** `public`, the scope that a key needs, or nothing: any key. */
+function accessOf({ security }: Operation): string {
+  const [scheme] = security as readonly { apiKey: readonly string[] }[];
+  return scheme ? escape(scheme.apiKey.join(' ')) : 'public';
 }
 
 function describe(path: string, method: string, operation: Operation): string {
@@ -59,7 +65,7 @@ function describe(path: string, method: string, operation: Operation): string {
     ([type, { schema }]) => `<p>200 <code>${escape(type)}</code></p>${schema ? json(schema) : ''}`,
   );
   const failures = Object.keys(operation.responses).filter((status) => status !== '200');
-  return `<details><summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code>${operation.security.length === 0 ? ' <span class="muted">public</span>' : ''}<br>${prose(operation.summary)}</summary>
+  return `<details><summary><span class="method">${method.toUpperCase()}</span> <code>${escape(path)}</code> <span class="muted">${accessOf(operation)}</span><br>${prose(operation.summary)}</summary>
 ${parameters.length > 0 ? `<ul>${parameters.join('')}</ul>` : ''}
 ${bodies.join('')}
 ${answers.join('')}<p class="muted">Failures: ${failures.join(', ')}</p></details>`;
