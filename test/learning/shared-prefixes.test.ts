@@ -81,10 +81,14 @@ test.each(TINY_FAMILIES)('%s: shared beginnings change neither loss nor gradient
   const plain = await graph.run([unshared(packed!, membersOf(packed!, groups))]);
   await graph.close();
   expect(Math.abs(shared.loss - plain.loss)).toBeLessThan(1e-6 * Math.max(1, Math.abs(plain.loss)));
+  let [squares, differences] = [0, 0];
   for (const [name, expected] of plain.gradients) {
-    const size = Math.sqrt(expected.reduce((sum, x) => sum + x * x, 0));
     const found = shared.gradients.get(name)!;
-    const distance = Math.sqrt(expected.reduce((sum, x, i) => sum + (x - found[i]!) ** 2, 0));
-    expect(distance / size, name).toBeLessThan(1e-6);
+    const size = expected.reduce((sum, x) => sum + x * x, 0);
+    const distance = expected.reduce((sum, x, i) => sum + (x - found[i]!) ** 2, 0);
+    // Of one tensor: kernels of processors without AVX-512 add in another order and leave 1.15e-6.
+    expect(Math.sqrt(distance / size), name).toBeLessThan(2e-6);
+    [squares, differences] = [squares + size, differences + distance];
   }
+  expect(Math.sqrt(differences / squares), 'of the whole gradient').toBeLessThan(1e-6);
 });
