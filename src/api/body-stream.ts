@@ -4,6 +4,7 @@
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
+import { within } from '#base/within';
 import { AppError } from '#domain/errors';
 
 export interface Pace {
@@ -51,7 +52,9 @@ export async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }
     new AppError('request_timeout', `The body came too slowly: ${came} bytes within ${stallMs / 1000} s. Send it again over a better connection.`); // prettier-ignore
   for (let came = 0, waitedMs = 0; ;) {
     const startMs = performance.now();
-    const next = await within(iterator.next(), stallMs, () => late(came));
+    const next = await within(iterator.next(), stallMs, () => {
+      throw late(came);
+    });
     if (next.done) return;
     came += next.value.length;
     waitedMs += performance.now() - startMs;
@@ -74,13 +77,4 @@ function decompressed({ headers }: FastifyRequest, payload: Readable): Readable 
   payload.once('error', (error) => decoder.destroy(error));
   payload.pipe(decoder);
   return decoder;
-}
-
-async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  work.catch(() => {}); // after the deadline nobody waits for it
-  return Promise.race([work, deadline]).finally(() => clearTimeout(timer));
 }

@@ -1,6 +1,7 @@
 // How long rows and blobs take, and how often they fail, per operation. Knows no operation by name: whatever a store does
 // that takes time is measured under the name of its method, so that labels are as few as the interfaces' methods.
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { aroundMethods } from '#base/around-methods';
 import { AppError } from '#domain/errors';
 
 export interface StorageMetrics {
@@ -35,44 +36,24 @@ export function createStorageMetrics(registry: Registry): StorageMetrics {
 }
 
 /** The same store, whose promises are timed: `jobs.claim` is the method `claim` of the store `jobs` in it. */
-export function measureStorage<T extends object>(store: T, metrics: StorageMetrics, prefix = ''): T {
-  const seen = new Map<PropertyKey, unknown>();
-  return new Proxy(store, {
-    get(target, key) {
-      const value = Reflect.get(target, key) as unknown;
-      if (typeof key === 'symbol' || value === null) return value;
-      if (typeof value !== 'function' && typeof value !== 'object') return value;
-      if (!seen.has(key)) {
-        const name = `${prefix}${key}`;
-        seen.set(
-          key,
-          typeof value === 'object'
-            ? measureStorage(value, metrics, `${name}.`)
-            : timed(name, (value as (...args: unknown[]) => unknown).bind(target), metrics),
-        );
-      }
-      return seen.get(key);
-    },
-  });
-}
+export const measureStorage = <T extends object>(store: T, metrics: StorageMetrics, prefix = ''): T =>
+  aroundMethods(store, (name, call) => timed(name, call, metrics), prefix);
 
-function timed(name: string, operate: (...args: unknown[]) => unknown, metrics: StorageMetrics) {
-  return (...args: unknown[]): unknown => {
-    const startMs = performance.now();
-    const done = (outcome: 'done' | 'fault') => metrics.operation(name, (performance.now() - startMs) / 1000, outcome);
-    const result = operate(...args);
-    if (!(result instanceof Promise)) return result;
-    return result.then(
-      (value: unknown) => {
-        done('done');
-        return value;
-      },
-      (error: unknown) => {
-        done(isFault(error) ? 'fault' : 'done');
-        throw error;
-      },
-    );
-  };
+function timed(name: string, call: () => unknown, metrics: StorageMetrics): unknown {
+  const startMs = performance.now();
+  const done = (outcome: 'done' | 'fault') => metrics.operation(name, (performance.now() - startMs) / 1000, outcome);
+  const result = call();
+  if (!(result instanceof Promise)) return result;
+  return result.then(
+    (value: unknown) => {
+      done('done');
+      return value;
+    },
+    (error: unknown) => {
+      done(isFault(error) ? 'fault' : 'done');
+      throw error;
+    },
+  );
 }
 
 /** Other AppErrors are what an operation is meant to say. */

@@ -3,6 +3,7 @@
 // itself: endpoints, headers, samplers, limits. What is recorded is decided by the callers: never prompts, entities or keys.
 import type * as otel from '@opentelemetry/api';
 import type { Log } from './log.ts';
+import { within } from './within.ts';
 
 export type Attributes = Record<string, string | number | boolean | string[] | undefined>;
 
@@ -144,13 +145,7 @@ function createTracing(
       return start(name, { attributes, links: context ? [{ context }] : [] }, ROOT_CONTEXT);
     },
     async close() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), CLOSE_MS);
-      });
-      const outcome = await Promise.race([provider.shutdown(), late])
-        .catch(() => 'failed' as const)
-        .finally(() => clearTimeout(timer));
+      const outcome = await within(provider.shutdown(), CLOSE_MS, () => 'late').catch(() => 'failed');
       if (outcome !== undefined) log.warn('tracing.not_flushed', { outcome });
     },
   };

@@ -2,6 +2,7 @@
 // what needs longer is cut so that it can be repeated. With the 7 s for what is closed after them, a stop has an end.
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '#base/log';
+import { within } from '#base/within';
 import type { TrainingEngine } from '#engine/training-engine';
 import type { JobRunner } from '#services/job-runner';
 import type { Closers } from './closers.ts';
@@ -29,7 +30,7 @@ export async function stopTraining(
   log: Log,
 ): Promise<void> {
   const stopped = runner.stop();
-  if (await within(stopped, stepMs)) return;
+  if (await endsWithin(stopped, stepMs)) return;
   log.warn('server.step_cut', { limitMs: stepMs });
   await Promise.all(engines.map((engine) => engine.close()));
   await stopped;
@@ -38,7 +39,7 @@ export async function stopTraining(
 /** Resolves in any case: what could not be closed by then ends with the process. */
 export async function closeInTime(open: Closers, { drainMs, stepMs }: StopLimits, log: Log): Promise<void> {
   const limitMs = Math.max(drainMs, stepMs) + CLOSE_MS;
-  if (!(await within(open.closeAll(), limitMs))) log.error('server.stop_cut', { limitMs });
+  if (!(await endsWithin(open.closeAll(), limitMs))) log.error('server.stop_cut', { limitMs });
 }
 
 /** All of them at once; throws when all have ended. */
@@ -50,8 +51,9 @@ export async function together(...endings: readonly Promise<void>[]): Promise<vo
 }
 
 /** False: not yet. */
-async function within(work: Promise<void>, limitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), limitMs)));
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
-}
+const endsWithin = (work: Promise<void>, limitMs: number): Promise<boolean> =>
+  within(
+    work.then(() => true),
+    limitMs,
+    () => false,
+  );

@@ -1,6 +1,7 @@
 // Is the server able to work? One check per part it depends on, each with a deadline, so that a stuck part is reported
 // instead of waited for.
 import type { Clock } from '#base/clock';
+import { within } from '#base/within';
 import type { Storage } from '#storage/storage';
 import type { BaseModels } from './base-models.ts';
 
@@ -34,13 +35,8 @@ export interface HealthDeps {
 export function createHealth({ storage, baseModels, trainingFaults, clock, deadlineMs }: HealthDeps): Health {
   async function timed(run: () => Promise<readonly string[]>): Promise<Check> {
     const startMs = clock.now();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<readonly string[]>((resolve) => {
-      timer = setTimeout(() => resolve([`no answer within ${deadlineMs} ms`]), deadlineMs);
-    });
-    const errors = await Promise.race([run(), late])
-      .catch(() => ['failed; see the server log'])
-      .finally(() => clearTimeout(timer));
+    const late = () => [`no answer within ${deadlineMs} ms`];
+    const errors = await within(run(), deadlineMs, late).catch(() => ['failed; see the server log']);
     return { success: errors.length === 0, durationMs: clock.now() - startMs, errors };
   }
 

@@ -4,6 +4,7 @@ import { SCOPES, type ApiKey } from '#domain/api-key';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import type { NewApiKey } from '#services/api-keys';
 import { integer } from './lax.ts';
+import { isoOrNull } from './time.ts';
 
 const WIRE_NAME = {
   requestsInFlight: 'requests_in_flight',
@@ -72,5 +73,3 @@ export const toKeyResponse = (key: ApiKey) => ({
   last_used_at: isoOrNull(key.lastUsedAtMs),
   revoked_at: isoOrNull(key.revokedAtMs),
 });
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import { rlConfig } from './rl-config.ts';
+import { isoOrNull } from './time.ts';
 import { trajectoryGroup } from './trajectory.ts';
 
 export const createRlJob = z.looseObject({
@@ -58,5 +59,3 @@ export const toEventResponse = ({ id, type, data }: TrainingEvent): z.input<type
   type,
   data: { ...data },
 });
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -1,6 +1,7 @@
 // Webhooks and their deliveries on the wire.
 import { z } from 'zod';
 import { WEBHOOK_EVENTS, type Webhook, type WebhookDelivery } from '#domain/webhook';
+import { isoOrNull } from './time.ts';
 
 export const createWebhook = z.looseObject({
   url: z.string().min(1).max(2_000).meta({ description: 'http or https; without user name and password.' }),
@@ -58,5 +59,3 @@ export const toDeliveryResponse = (delivery: WebhookDelivery): z.input<typeof de
   last_error: delivery.lastError,
   delivered_at: isoOrNull(delivery.deliveredAtMs),
 });
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
