@@ -80,6 +80,8 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   });
   const storage = measureStorage(await openStorage(config, log), metrics.storage);
   open.add(() => storage.close());
+  const apiKeys = createApiKeys({ store: storage.apiKeys, clock, log, bootstrapKey: config.bootstrapKey });
+  await refuseOpenDoor(apiKeys, config);
   const usage = createUsage({ storage: storage.usage, log });
   open.add(() => usage.close());
   const bareBlobs = measureStorage(await openBlobs(config), metrics.storage, 'blobs.');
@@ -96,8 +98,6 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   /** Rows in the data directory are ours alone; a Postgres may have other servers. */
   const exclusive = config.databaseUrl === null;
   const observer = observeJobs(metrics.jobs, tracing);
-  const apiKeys = createApiKeys({ store: storage.apiKeys, clock, log, bootstrapKey: config.bootstrapKey });
-  await refuseOpenDoor(apiKeys, config);
   const accountLimits = createAccountLimits({ storage, clock });
   const models = createModels({ storage, blobs, baseModels, limits: accountLimits, clock, log });
   const health = createHealth({

@@ -22,6 +22,9 @@ export interface UsageAmounts {
 
 export interface UsageEntry extends UsageKey, UsageAmounts {}
 
+/** The day that the accounts put a moment in. */
+export const dayUtcAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
 /** What one request used. */
 export type RequestUse = Omit<UsageEntry, 'requests'>;
 

@@ -5,6 +5,7 @@ import type { Clock } from '#base/clock';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Account, LimitName, Limits } from '#domain/limits';
+import { dayUtcAt } from '#domain/usage';
 import type { Storage } from '#storage/storage';
 
 export interface AccountLimits {
@@ -78,7 +79,7 @@ export function createAccountLimits({ storage, clock }: AccountLimitsDeps): Acco
 
     async checkTokens(caller) {
       const nowMs = clock.now();
-      const today = new Date(nowMs).toISOString().slice(0, 10);
+      const today = dayUtcAt(nowMs);
       for (const { account, max, whose } of await limited(caller, 'tokensPerDay')) {
         const { totals } = await storage.usage.list(
           {

@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
-import type { RequestUse } from '#domain/usage';
+import { dayUtcAt, type RequestUse } from '#domain/usage';
 import type { GenerateRequest, PromptReport, TokenConstraint, TokenEvent } from '#engine/inference-engine';
 import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
@@ -152,7 +152,7 @@ export function createChat({
             keyId: context.caller.keyId,
             project: context.project,
             model: model.servedName,
-            dayUtc: new Date(clock.now()).toISOString().slice(0, 10),
+            dayUtc: dayUtcAt(clock.now()),
             promptTokens: prompt.tokens.length,
             cachedTokens: answered.report?.cachedTokenCount ?? 0,
             completionTokens,

@@ -1,11 +1,12 @@
 // A model's checkpoint read as an artifact: type `lora`, aliases `stepN` and `latest`, the files that PEFT loads.
 import { createHash } from 'node:crypto';
-import type { ArtifactFile, ArtifactVersion } from '#domain/artifact';
+import type { ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { stepOf, type NamedVersion } from './artifact-name.ts';
 import type { OpenArtifact } from './artifacts.ts';
+import { digestOf } from './stream-digest.ts';
 
 /** What others can load; optimizer state stays here. */
 export const PEFT_FILES = ['adapter_config.json', 'adapter_model.safetensors'];
@@ -29,7 +30,7 @@ export async function findCheckpointArtifact(
     throw new AppError('artifact_not_found', `${name}:step${checkpoint!.step} has no file ${path}.`);
   }
 
-  const files = await Promise.all(PEFT_FILES.map(async (path) => measure(path, await stream(path))));
+  const files = await Promise.all(PEFT_FILES.map(async (path) => ({ path, ...(await digestOf(await stream(path))) })));
   const artifact: ArtifactVersion = {
     id: checkpoint.id,
     entity,
@@ -50,14 +51,4 @@ export async function findCheckpointArtifact(
       return { file: files.find((file) => file.path === path)!, content };
     },
   };
-}
-
-async function measure(path: string, content: AsyncIterable<Uint8Array>): Promise<ArtifactFile> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  for await (const chunk of content) {
-    hash.update(chunk);
-    sizeBytes += chunk.length;
-  }
-  return { path, sizeBytes, sha256: hash.digest('hex') };
 }

@@ -1,6 +1,5 @@
 // Whether the bytes of a blob are those that were stored, by the checksums that each form of blob carries. Reads all of it, and
 // nothing but blobs. Who refers to it is stored-references.ts.
-import { createHash } from 'node:crypto';
 import { AppError } from '#domain/errors';
 import type { BlobReader } from '#storage/blobs';
 import { CHECKSUMS, parseChecksums } from '#storage/directory-checksums';
@@ -8,6 +7,7 @@ import { PEFT_FILES } from './checkpoint-artifact.ts';
 import { openSealedJson } from './sealed-json.ts';
 import { openGroups } from './stored-groups.ts';
 import type { StoredReference } from './stored-references.ts';
+import { digestOf } from './stream-digest.ts';
 
 export type Fault = { readonly kind: 'missing' | 'damaged'; readonly problem: string };
 
@@ -28,7 +28,7 @@ export async function findStoredFault(blobs: BlobReader, { blob, form }: StoredR
         return openSealedJson(bytes) === null ? damaged('has other bytes than were stored') : null;
       }
       case 'content': {
-        const found = await digestOf(blobs, blob);
+        const found = await digestOfBlob(blobs, blob);
         if (found === null) return missing('is not there');
         if (found.sizeBytes !== form.sizeBytes) return damaged(`has ${found.sizeBytes} bytes, not ${form.sizeBytes}`);
         return found.sha256 === form.sha256 ? null : damaged('has another SHA-256 than was stored');
@@ -52,7 +52,7 @@ async function directoryFault(blobs: BlobReader, prefix: string): Promise<Fault 
     return absent === undefined ? null : missing(`has no ${absent}`);
   }
   for (const [name, sha256] of Object.entries(expected)) {
-    const found = await digestOf(blobs, `${prefix}/${name}`);
+    const found = await digestOfBlob(blobs, `${prefix}/${name}`);
     if (found === null) return missing(`has no ${name}`);
     if (found.sha256 !== sha256) return damaged(`has a ${name} with other bytes than were stored`);
   }
@@ -72,16 +72,9 @@ async function groupsFault(blobs: BlobReader, name: string): Promise<Fault | nul
   }
 }
 
-async function digestOf(blobs: BlobReader, name: string): Promise<{ sha256: string; sizeBytes: number } | null> {
+async function digestOfBlob(blobs: BlobReader, name: string) {
   const content = await blobs.stream(name);
-  if (content === null) return null;
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  for await (const chunk of content) {
-    hash.update(chunk);
-    sizeBytes += chunk.length;
-  }
-  return { sha256: hash.digest('hex'), sizeBytes };
+  return content && digestOf(content);
 }
 
 /** One bad sector, or a name that leads elsewhere: about this blob, not about the store. */

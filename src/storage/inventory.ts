@@ -2,7 +2,8 @@
 // clients. Part of storage.ts; rows come one by one, so that a large store fits, in the order of what is named below as the
 // database sorts it.
 import type { ArtifactContent } from '#domain/artifact';
-import type { JobStatus, JobType } from '#domain/training-job';
+import type { Checkpoint } from '#domain/checkpoint';
+import type { TrainingJob } from '#domain/training-job';
 import type { StoredBlob } from './account-store.ts';
 
 export interface InventoriedModel {
@@ -11,22 +12,14 @@ export interface InventoriedModel {
   readonly name: string;
 }
 
-export interface InventoriedCheckpoint {
-  readonly id: string;
-  readonly modelId: string;
+export interface InventoriedCheckpoint extends Pick<Checkpoint, 'id' | 'modelId' | 'step' | 'blobPrefix'> {
   readonly entity: string;
-  readonly step: number;
-  readonly blobPrefix: string;
 }
 
-export interface InventoriedJob {
-  readonly id: string;
-  readonly type: JobType;
-  readonly modelId: string;
-  readonly entity: string;
-  readonly keyId: string;
-  readonly status: JobStatus;
-  readonly bodyBlob: string;
+export interface InventoriedJob extends Pick<
+  TrainingJob,
+  'id' | 'type' | 'modelId' | 'entity' | 'keyId' | 'status' | 'bodyBlob'
+> {
   readonly events: EventSummary;
 }
 

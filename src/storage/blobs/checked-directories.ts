@@ -57,7 +57,7 @@ async function checksumsOf(directory: string): Promise<Record<string, string>> {
 }
 
 /** Null: all is as it was put. A directory without a list is older than the lists. */
-export async function findFault(directory: string): Promise<string | null> {
+async function findFault(directory: string): Promise<string | null> {
   const text = await readFile(join(directory, CHECKSUMS), 'utf8').catch(() => null);
   if (text === null) return null;
   const expected = parseChecksums(text);
