@@ -45,9 +45,9 @@ async function runInChunks(
     const results = await session.run({
       ...rowFeeds(sequences, start, seq, longest),
       ...cacheFeeds(cache),
-      ...adapterFeeds(config, adapter, sequences.length * seq),
+      ...adapterFeeds(config, adapter, sequences.length),
     });
-    writeCache(cache, results, start, seq);
+    writeCache(cache, results['new_kv']!, start, seq);
     sequences.forEach((tokens, row) => {
       const count = Math.max(0, Math.min(seq, tokens.length - start));
       const first = row * seq * config.vocab;
@@ -86,9 +86,8 @@ interface Cache {
   readonly capacity: number;
   readonly kvHeads: number;
   readonly headDim: number;
-  /** `[layer]` of `[batch, kvHeads, headDim, capacity]` */
-  readonly k: readonly Float32Array[];
   /** `[layer]` of `[batch, kvHeads, capacity, headDim]` */
+  readonly k: readonly Float32Array[];
   readonly v: readonly Float32Array[];
 }
 
@@ -99,34 +98,34 @@ function createCache({ layers, kvHeads, headDim }: DecoderConfig, batch: number,
 
 function cacheFeeds({ batch, capacity, kvHeads, headDim, k, v }: Cache): Record<string, Feed> {
   const feeds: Record<string, Feed> = {};
-  k.forEach((data, layer) => (feeds[`past_k.${layer}`] = { data, dims: [batch, kvHeads, headDim, capacity] }));
-  v.forEach((data, layer) => (feeds[`past_v.${layer}`] = { data, dims: [batch, kvHeads, capacity, headDim] }));
+  const dims = [batch, kvHeads, capacity, headDim];
+  k.forEach((data, layer) => (feeds[`past_k.${layer}`] = { data, dims }));
+  v.forEach((data, layer) => (feeds[`past_v.${layer}`] = { data, dims }));
   return feeds;
 }
 
-function writeCache(cache: Cache, results: Readonly<Record<string, Float32Array>>, start: number, seq: number): void {
+/** computed: `[layers, 2, batch, kvHeads, seq, headDim]` */
+function writeCache(cache: Cache, computed: Float32Array, start: number, seq: number): void {
   const { batch, capacity, kvHeads, headDim } = cache;
-  for (let layer = 0; layer < cache.k.length; layer++) {
-    const newK = results[`new_k.${layer}`]!; // [batch, kvHeads, headDim, seq]
-    for (let row = 0; row < batch * kvHeads * headDim; row++) {
-      cache.k[layer]!.set(newK.subarray(row * seq, (row + 1) * seq), row * capacity + start);
+  const run = seq * headDim;
+  let from = 0;
+  cache.k.forEach((keys, layer) => {
+    for (const stored of [keys, cache.v[layer]!]) {
+      for (let head = 0; head < batch * kvHeads; head++, from += run) {
+        stored.set(computed.subarray(from, from + run), (head * capacity + start) * headDim);
+      }
     }
-    const newV = results[`new_v.${layer}`]!; // [batch, kvHeads, seq, headDim]
-    for (let head = 0; head < batch * kvHeads; head++) {
-      const from = newV.subarray(head * seq * headDim, (head + 1) * seq * headDim);
-      cache.v[layer]!.set(from, (head * capacity + start) * headDim);
-    }
-  }
+  });
 }
 
-/** Every token uses the adapter; without one there is a single column of zeros. */
-function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, tokens: number): Record<string, Feed> {
+/** Every sequence uses the adapter; without one there is a single column of zeros. */
+function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch: number): Record<string, Feed> {
   const rank = adapter?.rank ?? 0;
   const columnsOf = (projectionCount: number) => Math.max(1, projectionCount * rank);
   const feeds: Record<string, Feed> = {};
   for (const count of [1, 2, 3]) {
     const columns = columnsOf(count);
-    feeds[`lora_mask.${count}`] = { data: new Float32Array(tokens * columns).fill(1), dims: [tokens, 1, columns] };
+    feeds[`lora_mask.${count}`] = { data: new Float32Array(batch * columns).fill(1), dims: [batch, 1, columns] };
   }
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of FUSED_LINEARS) {

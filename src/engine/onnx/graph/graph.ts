@@ -119,9 +119,10 @@ export class Graph {
 
   /** Makes the value a result of the graph, under this name. */
   output(name: string, value: Value): void {
-    const [named] = this.node('Identity', [value], [{ dtype: value.dtype, shape: value.shape }]);
-    const result = { ...named!, name };
-    (this.nodes.at(-1)!.outputs as Value[])[0] = result;
+    const ours = value.producer !== null && this.nodes.includes(value.producer) && !this.outputs.includes(value);
+    // Only a value that a node of this graph made, and that has no other name outside, can be renamed without a copy.
+    const result = ours ? value : this.node('Identity', [value], [value])[0]!;
+    (result as { name: string }).name = name;
     this.outputs.push(result);
   }
 

@@ -104,7 +104,7 @@ function forward(g: Graph, config: DecoderConfig, lora: TrainedPart, parameters:
   return decoderForward(
     g,
     config,
-    { tokens, positions },
+    { tokens: ops.reshape(g, tokens, ['tokens']), positions },
     {
       weight: (name, shape) => parameters.base(name, shape),
       linear,

@@ -24,23 +24,20 @@ export function rowAttention(g: Graph, config: DecoderConfig, q: Value, k: Value
 }
 
 export interface PastKeysAndValues {
-  /** `[batch, kvHeads, headDim, capacity]` */
+  /** `[batch, kvHeads, capacity, headDim]` */
   readonly k: Value;
   /** `[batch, kvHeads, capacity, headDim]` */
   readonly v: Value;
 }
 
-/** newK is k transposed, `[batch, kvHeads, headDim, seq]`. mask: from tileMask, keys = capacity + seq, the past first. */
-export function cachedAttention(g: Graph, config: DecoderConfig, q: Value, newK: Value, newV: Value, past: PastKeysAndValues, mask: Value): Value {
+/** mask: from tileMask, keys = capacity + seq, the past first; sizes: int64 `[2]`, capacity and seq. */
+export function cachedAttention(g: Graph, config: DecoderConfig, q: Value, k: Value, v: Value, past: PastKeysAndValues, mask: Value, sizes: Value): Value {
   const rows = groupQueries(g, config, q);
-  const alpha = config.headDim ** -0.5;
-  const pastScores = ops.matmul(g, rows, past.k, { alpha });
-  const newScores = ops.matmul(g, rows, newK, { alpha });
-  const scores = ops.concat(g, [pastScores, newScores], -1, 'keys');
+  const scaled = { transposeB: true, alpha: config.headDim ** -0.5 };
+  const scores = ops.concat(g, [ops.matmul(g, rows, past.k, scaled), ops.matmul(g, rows, k, scaled)], -1, 'keys');
   const weights = ops.softmax(g, ops.add(g, scores, mask)); // [batch, kvHeads, group · seq, keys]
-  const sizes = ops.concat(g, [sizeAt(g, past.k, 3), sizeAt(g, newK, 3)], 0, 2);
-  const [pastWeights, newWeights] = ops.split(g, weights, -1, [past.k.shape[3]!, newK.shape[3]!], sizes) as [Value, Value];
-  const attended = ops.add(g, ops.matmul(g, pastWeights, past.v), ops.matmul(g, newWeights, newV));
+  const [pastWeights, newWeights] = ops.split(g, weights, -1, [past.k.shape[2]!, k.shape[2]!], sizes) as [Value, Value];
+  const attended = ops.add(g, ops.matmul(g, pastWeights, past.v), ops.matmul(g, newWeights, v));
   return ungroup(g, config, attended, q);
 }
 
@@ -51,9 +48,4 @@ function groupQueries(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, q: V
 
 function ungroup(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, x: Value, q: Value): Value {
   return heads === kvHeads ? x : ops.reshape(g, x, [q.shape[0]!, heads, q.shape[2]!, headDim]);
-}
-
-/** int64 `[1]` */
-function sizeAt(g: Graph, x: Value, axis: number): Value {
-  return ops.gather(g, ops.shapeOf(g, x), g.integers(axis));
 }

@@ -3,44 +3,41 @@
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import type { DecoderConfig } from './config.ts';
-import { layerPrefix, projections, type FusedLinear } from './parameters.ts';
+import { layerPrefix, type FusedLinear } from './parameters.ts';
 import { ropeTables } from './rope.ts';
 
 export interface DecoderBinding {
   /** A tensor by its Hugging Face name; `linear` and the output head have their own ways. */
   weight(name: string, shape: readonly number[]): Value;
-  /** `[tokens, in] → [tokens, Σ out]`, bias and adapters included. */
+  /** `[..., in] → [..., Σ out]`, bias and adapters included. */
   linear(layer: number, linear: FusedLinear, x: Value): Value;
   /** q `[batch, heads, seq, headDim]`, k and v `[batch, kvHeads, seq, headDim]` → `[batch, heads, seq, headDim]`. */
   attend(layer: number, q: Value, k: Value, v: Value): Value;
 }
 
 export interface DecoderInputs {
-  /** int64 `[batch, seq]` */
+  /** int64 `[batch, seq]`, or flat: hidden states have its shape. */
   readonly tokens: Value;
   /** int64 `[batch, seq]` */
   readonly positions: Value;
 }
 
-/** The hidden states after the last norm, `[tokens, hidden]` with tokens = batch · seq. */
+/** The hidden states after the last norm, `[...tokens, hidden]`. */
 export function decoderForward(g: Graph, config: DecoderConfig, inputs: DecoderInputs, binding: DecoderBinding): Value {
   const { hidden, vocab, normEpsilon } = config;
   const norm = (name: string, x: Value) => ops.rmsNorm(g, x, binding.weight(name, x.shape.slice(-1) as number[]), normEpsilon);
   const heads = headLayout(g, config, inputs);
 
-  let x = ops.reshape(g, ops.gather(g, binding.weight('model.embed_tokens.weight', [vocab, hidden]), inputs.tokens), ['tokens', hidden]);
+  let x = ops.gather(g, binding.weight('model.embed_tokens.weight', [vocab, hidden]), inputs.tokens);
   for (let layer = 0; layer < config.layers; layer++) {
     const prefix = layerPrefix(layer);
     const qkv = binding.linear(layer, 'qkv', norm(`${prefix}.input_layernorm.weight`, x));
-    let [q, k, v] = ops.split(g, qkv, -1, projections(config, 'qkv').map((p) => p.outFeatures)) as [Value, Value, Value];
-    q = heads.separate(q, config.heads);
-    k = heads.separate(k, config.kvHeads);
-    v = heads.separate(v, config.kvHeads);
+    let [q, k, v] = heads.separate(qkv);
     if (config.queryKeyNorm) {
       q = norm(`${prefix}.self_attn.q_norm.weight`, q);
       k = norm(`${prefix}.self_attn.k_norm.weight`, k);
     }
-    const attended = binding.attend(layer, heads.rotate(heads.toFront(q)), heads.rotate(heads.toFront(k)), heads.toFront(v));
+    const attended = binding.attend(layer, heads.rotate(q), heads.rotate(k), v);
     x = ops.add(g, x, binding.linear(layer, 'o', heads.merge(attended)));
 
     const gateUp = binding.linear(layer, 'gate_up', norm(`${prefix}.post_attention_layernorm.weight`, x));
@@ -50,24 +47,23 @@ export function decoderForward(g: Graph, config: DecoderConfig, inputs: DecoderI
   return norm('model.norm.weight', x);
 }
 
-/** Moves between `[tokens, heads · headDim]` and `[batch, heads, seq, headDim]`, and turns heads by their positions. */
+/** Moves between `[...tokens, heads · headDim]` and `[batch, heads, seq, headDim]`, and turns heads by their positions. */
 function headLayout(g: Graph, config: DecoderConfig, { tokens, positions }: DecoderInputs) {
-  const { headDim, maxPositions } = config;
+  const { headDim, maxPositions, heads, kvHeads } = config;
   const tables = ropeTables(headDim, maxPositions, config.ropeTheta, config.ropeScaling);
   const cos = g.initializer('rope_cos', tables.cos, [maxPositions, headDim / 2]);
   const sin = g.initializer('rope_sin', tables.sin, [maxPositions, headDim / 2]);
-  const [batch, seq] = tokens.shape as [string, string];
-  const batchAndSeq = ops.shapeOf(g, tokens);
-  const separated = new Map<number, Value>();
-  const separatedShape = (heads: number): Value => {
-    const known = separated.get(heads) ?? ops.concat(g, [batchAndSeq, g.integers(heads, headDim)], 0, 4);
-    separated.set(heads, known);
-    return known;
-  };
+  const [batch, seq] = positions.shape as [string, string];
+  const counts = [heads, kvHeads, kvHeads];
+  const all = heads + 2 * kvHeads;
+  const separated = ops.concat(g, [ops.shapeOf(g, positions), g.integers(all, headDim)], 0, 4);
+  const merged = ops.concat(g, [ops.shapeOf(g, tokens), g.integers(heads * headDim)], 0, tokens.shape.length + 1);
+  const swap = (x: Value): Value => ops.transpose(g, x, [0, 2, 1, 3]);
   return {
-    separate: (x: Value, heads: number) => ops.reshape(g, x, [batch, seq, heads, headDim], separatedShape(heads)),
-    toFront: (x: Value) => ops.transpose(g, x, [0, 2, 1, 3]),
+    /** q, k and v, which lie side by side: they move together, and are cut where cutting moves nothing. */
+    separate: (qkv: Value) =>
+      ops.split(g, swap(ops.reshape(g, qkv, [batch, seq, all, headDim], separated)), 1, counts) as [Value, Value, Value],
     rotate: (x: Value) => ops.rotary(g, x, positions, cos, sin),
-    merge: (x: Value) => ops.reshape(g, ops.transpose(g, x, [0, 2, 1, 3]), ['tokens', config.heads * headDim]),
+    merge: (x: Value) => ops.reshape(g, swap(x), [...tokens.shape, heads * headDim], merged),
   };
 }

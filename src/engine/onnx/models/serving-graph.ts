@@ -4,21 +4,21 @@
 // Inputs                                             Outputs
 //   tokens      int64 [batch, seq]                     logits     [rows, vocab]
 //   positions   int64 [batch, seq]                     logsumexp  [rows, 1]
-//   mask        [batch, 1, seq, capacity + seq]        new_k.L    [batch, kvHeads, headDim, seq]
-//   rows        int64 [rows], of batch · seq           new_v.L    [batch, kvHeads, seq, headDim]
-//   past_k.L    [batch, kvHeads, headDim, capacity]
+//   mask        [batch, 1, seq, capacity + seq]        new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
+//   rows        int64 [rows], of batch · seq                      layer by layer, its keys and then its values
+//   past_k.L    [batch, kvHeads, capacity, headDim]
 //   past_v.L    [batch, kvHeads, capacity, headDim]
-//   lora_mask.P [batch · seq, 1, columns.P]            P = 1, 2, 3: how many projections the linear fuses
+//   lora_mask.P [batch, 1, columns.P]                  P = 1, 2, 3: how many projections the linear fuses
 //   lora.L.F.a  [1, 1, in, columns.P]                  F = qkv, o, gate_up, down
 //   lora.L.F.b  [1, 1, 1, columns.P, Σ out], scaled by alpha / rank
 //
-// A linear's adapters lie side by side in its columns; the mask leaves a token only its own adapter's. A column of zeros
-// stands for "no adapter". Projections of one linear have columns of their own: b is zero outside its projection's block.
+// A linear's adapters lie side by side in its columns; the mask leaves a sequence only its own adapter's. A column of
+// zeros stands for "no adapter". Projections of one linear have columns of their own: b is zero outside its projection's
+// block.
 //
-// Adapters are multiplied token by token (their leading sizes of 1 stop ONNX Runtime from making one large matmul of it):
-// for weights that are not constant, its matmul sums in another order when the number of rows changes, and a sequence's
-// logits must not depend on what else is in the batch. Measured: no bit differs for 1 to 32 rows; 0.06 ms for 8 rows of
-// 1024 → 3072 with 24 columns.
+// Adapters are multiplied sequence by sequence (their leading sizes of 1 stop ONNX Runtime from making one large matmul of
+// it): for weights that are not constant, its matmul sums in another order when the number of rows changes, and a
+// sequence's logits must not depend on what else is in the batch (docs/decisions/0001).
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import { BLOCK_SIZE, quantizeBlocks8 } from '../weights/quantize.ts';
@@ -41,7 +41,12 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   const positions = g.input('positions', 'int64', ['batch', 'seq']);
   const mask = tileMask(g, config, g.input('mask', 'float32', ['batch', 1, 'seq', 'keys']));
   const rows = g.input('rows', 'int64', ['rows']);
-  const loraMasks = [1, 2, 3].map((p) => g.input(`lora_mask.${p}`, 'float32', ['tokens', 1, `columns.${p}`]));
+  const loraMasks = [1, 2, 3].map((p) => g.input(`lora_mask.${p}`, 'float32', ['batch', 1, `columns.${p}`]));
+  const past = Array.from({ length: config.layers }, (_, layer) => ({
+    k: g.input(`past_k.${layer}`, 'float32', ['batch', kvHeads, 'capacity', headDim]),
+    v: g.input(`past_v.${layer}`, 'float32', ['batch', kvHeads, 'capacity', headDim]),
+  }));
+  const computed: Value[] = [];
 
   const constants = new Map<string, Value>();
   const constant = (name: string, shape: readonly number[]): Value => {
@@ -49,7 +54,7 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
     constants.set(name, known);
     return known;
   };
-  /** `[m, in] → [m, out]` by a weight `[out, in]` */
+  /** `[..., in] → [..., out]` by a weight `[out, in]` */
   const project = (x: Value, name: string, weight: Float32Array, inFeatures: number, outFeatures: number): Value => {
     if (precision === 'float32') {
       return ops.matmul(g, x, g.initializer(name, weight, [outFeatures, inFeatures]), { transposeB: true });
@@ -72,25 +77,29 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
     const columns = `columns.${parts.length}`;
     const a = g.input(`lora.${layer}.${fused}.a`, 'float32', [1, 1, inFeatures, columns]);
     const b = g.input(`lora.${layer}.${fused}.b`, 'float32', [1, 1, 1, columns, outFeatures]);
-    const inner = ops.matmul(g, ops.reshape(g, x, ['tokens', 1, inFeatures]), a); // [1, tokens, 1, columns]
+    const inner = ops.matmul(g, x, a); // [1, batch, seq, columns]
     const own = ops.mul(g, inner, loraMasks[parts.length - 1]!);
-    const delta = ops.matmul(g, own, b); // [1, 1, tokens, 1, out]
-    return ops.add(g, y, ops.reshape(g, delta, ['tokens', outFeatures], g.integers(-1, outFeatures)));
+    const delta = ops.matmul(g, own, b); // [1, 1, batch, seq, out]
+    return ops.add(g, y, ops.reshape(g, delta, ['batch', 'seq', outFeatures], deltaShape(outFeatures)));
+  };
+  const batchAndSeq = ops.shapeOf(g, tokens);
+  const deltaShapes = new Map<number, Value>();
+  const deltaShape = (outFeatures: number): Value => {
+    const known = deltaShapes.get(outFeatures) ?? ops.concat(g, [batchAndSeq, g.integers(outFeatures)], 0, 3);
+    deltaShapes.set(outFeatures, known);
+    return known;
   };
 
+  const capacity = ops.gather(g, ops.shapeOf(g, past[0]!.k), g.integers(2));
+  const sizes = ops.concat(g, [capacity, ops.gather(g, batchAndSeq, g.integers(1))], 0, 2);
   const attend = (layer: number, q: Value, k: Value, v: Value): Value => {
-    const past = {
-      k: g.input(`past_k.${layer}`, 'float32', ['batch', kvHeads, headDim, 'capacity']),
-      v: g.input(`past_v.${layer}`, 'float32', ['batch', kvHeads, 'capacity', headDim]),
-    };
-    const newK = ops.transpose(g, k, [0, 1, 3, 2]);
-    g.output(`new_k.${layer}`, newK);
-    g.output(`new_v.${layer}`, v);
-    return cachedAttention(g, config, q, newK, v, past, mask);
+    computed.push(k, v);
+    return cachedAttention(g, config, q, k, v, past[layer]!, mask, sizes);
   };
 
   const states = decoderForward(g, config, { tokens, positions }, { weight: constant, linear, attend });
-  const wanted = ops.gather(g, states, rows);
+  g.output('new_kv', ops.concat(g, computed, 0, 'layersAndBatch'));
+  const wanted = ops.gather(g, ops.reshape(g, states, ['tokens', hidden]), rows);
   const headName = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
   const logits =
     precision === 'float32'

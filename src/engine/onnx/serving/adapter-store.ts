@@ -8,8 +8,8 @@ import { readPeftDirectory } from '../learning/peft-directory.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import { fuseAdapters, type FusedAdapters, type NamedAdapter } from './fused-adapters.ts';
 
-/** Fused sets that are kept: batches change their adapters rarely, and go back and forth when they do. */
-const FUSED_SETS_MAX = 4;
+/** Fused sets that are kept: batches change their adapters rarely, and go back and forth with prompts when they do. */
+const FUSED_SETS_MAX = 8;
 /** A set with more adapters than a batch needs is used instead of a new one up to this many times the columns. */
 const WASTE_MAX = 2;
 
@@ -61,6 +61,13 @@ export class AdapterStore {
     else entry.unloadWhenUnused = true;
   }
 
+  /** The graph inputs for a prompt: of this adapter and no other, or its products would depend on how many there are. */
+  alone(id: string | null): FusedAdapters {
+    const needed = id === null ? [] : [id];
+    const found = this.#fused.find(({ ids }) => ids.length === needed.length && ids[0] === needed[0]);
+    return this.#touch(found ?? this.#fuse(needed));
+  }
+
   /** The graph inputs for a batch; `ids` are in use. */
   fused(ids: readonly (string | null)[]): FusedAdapters {
     const needed = [...new Set(ids.filter((id) => id !== null))].sort();
@@ -68,12 +75,12 @@ export class AdapterStore {
       .filter((set) => needed.every((id) => set.ids.includes(id)))
       .sort((a, b) => a.width - b.width)[0];
     if (wasted && wasted.width <= WASTE_MAX * this.#widthOf(needed)) return this.#touch(wasted);
-    return this.#touch(
-      fuseAdapters(
-        this.#config,
-        needed.map((id) => this.#entries.get(id)!),
-      ),
-    );
+    return this.#touch(this.#fuse(needed));
+  }
+
+  #fuse(ids: readonly string[]): FusedAdapters {
+    const adapters = ids.map((id) => this.#entries.get(id)!);
+    return fuseAdapters(this.#config, adapters);
   }
 
   #widthOf(ids: readonly string[]): number {

@@ -1,5 +1,5 @@
 // Several adapters as one set of graph inputs: their columns lie side by side (models/serving-graph.ts), and a mask leaves
-// each token only its own. Decides where columns lie; knows no requests and no files.
+// each sequence only its own. Decides where columns lie; knows no requests and no files.
 //
 // An adapter's result must not depend on its neighbours, to the bit. Zeros elsewhere in a sum change nothing, but a sum
 // that is cut in another place does, so no adapter straddles a boundary at which the matmul kernels cut (ALIGNMENT for
@@ -33,7 +33,7 @@ export interface FusedAdapters {
   readonly width: number;
   /** `lora.L.F.a` and `.b`. */
   readonly weightFeeds: Readonly<Record<string, Feed>>;
-  /** `lora_mask.P` for tokens that use these adapters (null: none). */
+  /** `lora_mask.P` for sequences that use these adapters (null: none). */
   readonly maskFeeds: (adapterIds: readonly (string | null)[]) => Record<string, Feed>;
 }
 
@@ -132,7 +132,7 @@ function placeB(
   }
 }
 
-/** `[tokens, 1, columns]`: 1 in the columns of the token's adapter. */
+/** `[sequences, 1, columns]`: 1 in the columns of the sequence's adapter. */
 function createMask(
   layout: ColumnLayout,
   ids: readonly string[],
@@ -140,10 +140,10 @@ function createMask(
   adapterIds: readonly (string | null)[],
 ): Feed {
   const data = new Float32Array(adapterIds.length * layout.total);
-  adapterIds.forEach((id, token) => {
+  adapterIds.forEach((id, sequence) => {
     if (id === null) return;
     const i = ids.indexOf(id);
-    const first = token * layout.total + layout.starts[i]!;
+    const first = sequence * layout.total + layout.starts[i]!;
     data.fill(1, first, first + widths[i]!);
   });
   return { data, dims: [adapterIds.length, 1, layout.total] };

@@ -12,19 +12,14 @@ const valueOf = (owner: number, layer: number, head: number, dim: number, token:
 /** New keys and values of `seq` tokens for each owner, as a graph call gives them. */
 function computed(owners: readonly number[], from: number, seq: number): NewKeysAndValues {
   const { layers, kvHeads, headDim } = shape;
-  const k = Array.from({ length: layers }, () => new Float32Array(owners.length * kvHeads * headDim * seq));
-  const v = k.map((array) => new Float32Array(array.length));
-  owners.forEach((owner, row) => {
-    for (let layer = 0; layer < layers; layer++)
-      for (let head = 0; head < kvHeads; head++)
-        for (let dim = 0; dim < headDim; dim++)
-          for (let i = 0; i < seq; i++) {
-            const value = valueOf(owner, layer, head, dim, from + i);
-            k[layer]![((row * kvHeads + head) * headDim + dim) * seq + i] = value;
-            v[layer]![((row * kvHeads + head) * seq + i) * headDim + dim] = -value;
-          }
-  });
-  return { k, v, seq };
+  const data: number[] = [];
+  for (let layer = 0; layer < layers; layer++)
+    for (const sign of [1, -1]) // keys, then values
+      for (const owner of owners)
+        for (let head = 0; head < kvHeads; head++)
+          for (let i = 0; i < seq; i++)
+            for (let dim = 0; dim < headDim; dim++) data.push(sign * valueOf(owner, layer, head, dim, from + i));
+  return { data: Float32Array.from(data), batch: owners.length, seq };
 }
 
 function expectContent(cache: KVCache, slot: CacheSlot, owner: number): void {
@@ -36,8 +31,8 @@ function expectContent(cache: KVCache, slot: CacheSlot, owner: number): void {
       for (let dim = 0; dim < headDim; dim++)
         for (let token = 0; token < slot.length; token++) {
           const value = valueOf(owner, layer, head, dim, token);
-          const k = view.k[layer]![(head * headDim + dim) * slot.capacity + token];
-          const v = view.v[layer]![(head * slot.capacity + token) * headDim + dim];
+          const place = (head * slot.capacity + token) * headDim + dim;
+          const [k, v] = [view.k[layer]![place], view.v[layer]![place]];
           if (k !== value || v !== -value)
             wrong.push(`layer ${layer} head ${head} dim ${dim} token ${token}: ${k}, ${v}`);
         }

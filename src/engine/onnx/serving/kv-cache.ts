@@ -2,8 +2,8 @@
 // capacity class that its own length asks for, never its batch mates': so the shapes it is computed with, and with them
 // its bits, do not depend on load. Decides where slots lie; the budget is the scheduler's to keep (CacheBudget).
 //
-// One pool per class and layer: k `[slots, kvHeads, headDim, capacity]`, v `[slots, kvHeads, capacity, headDim]`, and a
-// decode mask `[slots, capacity + 1]`. Slots that decode are 0 … activeCount − 1, so that a batch is one subarray.
+// One pool per class and layer: k and v `[slots, kvHeads, capacity, headDim]`, and a decode mask `[slots, capacity + 1]`.
+// Slots that decode are 0 … activeCount − 1, so that a batch is one subarray.
 import { invariant } from '#base/invariant';
 import { MASKED } from '../models/attention.ts';
 
@@ -24,24 +24,22 @@ export interface CacheSlot {
   readonly active: boolean;
 }
 
-/** What the graph reads: `count` neighbouring slots of one class. */
+/** What the graph reads: `count` neighbouring slots of one class. The same object for the same arrays. */
 export interface CacheView {
   readonly capacity: number;
   readonly count: number;
-  /** By layer, `[count, kvHeads, headDim, capacity]`. */
-  readonly k: readonly Float32Array[];
   /** By layer, `[count, kvHeads, capacity, headDim]`. */
+  readonly k: readonly Float32Array[];
   readonly v: readonly Float32Array[];
   /** Additive, `[count, capacity + 1]`: 0 for stored tokens and for the new one behind them. */
   readonly mask: Float32Array;
 }
 
-/** What a graph call computed for its new tokens, by layer. */
+/** What a graph call computed for its new tokens. */
 export interface NewKeysAndValues {
-  /** `[batch, kvHeads, headDim, seq]` */
-  readonly k: readonly Float32Array[];
-  /** `[batch, kvHeads, seq, headDim]` */
-  readonly v: readonly Float32Array[];
+  /** `[layers, 2, batch, kvHeads, seq, headDim]`, keys before values. */
+  readonly data: Float32Array;
+  readonly batch: number;
   readonly seq: number;
 }
 
@@ -78,6 +76,8 @@ interface Pool {
   /** Allocated slots; `occupants` has this length. */
   occupants: (Slot | null)[];
   activeCount: number;
+  /** The last one that was asked for: decode asks for the same hundreds of times. */
+  lastView: { readonly first: number; readonly view: CacheView } | null;
 }
 
 export class KVCache {
@@ -146,30 +146,25 @@ export class KVCache {
   }
 
   /** Stores row `batchRow` of a graph call's new keys and values behind what the slot has. */
-  append(given: CacheSlot, { k, v, seq }: NewKeysAndValues, batchRow: number): void {
+  append(given: CacheSlot, { data, batch, seq }: NewKeysAndValues, batchRow: number): void {
     const slot = owned(given);
-    const { kvHeads, headDim, layers } = this.#shape;
+    const { kvHeads, headDim } = this.#shape;
     const { capacity } = slot;
     invariant(slot.length + seq <= capacity, `${slot.length} + ${seq} tokens do not fit ${capacity}`);
     const pool = this.#pool(capacity);
-    const rows = kvHeads * headDim;
-    for (let layer = 0; layer < layers; layer++) {
-      const newK = k[layer]!;
-      const storedK = pool.k[layer]!;
-      let from = batchRow * rows * seq;
-      let to = slot.index * rows * capacity + slot.length;
-      for (let row = 0; row < rows; row++, to += capacity) {
-        for (let i = 0; i < seq; i++) storedK[to + i] = newK[from++]!;
+    const run = seq * headDim;
+    let from = batchRow * kvHeads * run;
+    const store = (stored: Float32Array): void => {
+      let to = (slot.index * kvHeads * capacity + slot.length) * headDim;
+      for (let head = 0; head < kvHeads; head++, to += capacity * headDim) {
+        for (let i = 0; i < run; i++) stored[to + i] = data[from + head * run + i]!;
       }
-      const newV = v[layer]!;
-      const storedV = pool.v[layer]!;
-      const run = seq * headDim;
-      from = batchRow * kvHeads * run;
-      to = (slot.index * kvHeads * capacity + slot.length) * headDim;
-      for (let head = 0; head < kvHeads; head++, from += run, to += capacity * headDim) {
-        for (let i = 0; i < run; i++) storedV[to + i] = newV[from + i]!;
-      }
-    }
+      from += batch * kvHeads * run;
+    };
+    pool.k.forEach((keys, layer) => {
+      store(keys);
+      store(pool.v[layer]!);
+    });
     slot.length += seq;
     writeMask(pool, slot);
   }
@@ -211,10 +206,13 @@ export class KVCache {
   #view(capacity: number, first: number, count: number): CacheView {
     const pool = this.#pool(capacity);
     invariant(first + count <= pool.occupants.length, `class ${capacity} has no slot ${first + count - 1}`);
+    if (pool.lastView?.first === first && pool.lastView.view.count === count) return pool.lastView.view;
     const size = slotSize(this.#shape, capacity);
     const part = (array: Float32Array) => array.subarray(first * size, (first + count) * size);
     const mask = pool.mask.subarray(first * (capacity + 1), (first + count) * (capacity + 1));
-    return { capacity, count, k: pool.k.map(part), v: pool.v.map(part), mask };
+    const view = { capacity, count, k: pool.k.map(part), v: pool.v.map(part), mask };
+    pool.lastView = { first, view };
+    return view;
   }
 
   #pool(capacity: number): Pool {
@@ -261,6 +259,7 @@ export class KVCache {
     pool.k = pool.k.map((array) => resized(array, size));
     pool.v = pool.v.map((array) => resized(array, size));
     pool.mask = resized(pool.mask, pool.capacity + 1);
+    pool.lastView = null;
     pool.occupants = Array.from({ length: slots }, (_, i) => pool.occupants[i] ?? null);
   }
 }
@@ -269,7 +268,7 @@ const slotSize = ({ kvHeads, headDim }: CacheShape, capacity: number): number =>
 
 function createPool(capacity: number, layers: number): Pool {
   const empty = () => Array.from({ length: layers }, () => new Float32Array(0));
-  return { capacity, k: empty(), v: empty(), mask: new Float32Array(0), occupants: [], activeCount: 0 };
+  return { capacity, k: empty(), v: empty(), mask: new Float32Array(0), occupants: [], activeCount: 0, lastView: null };
 }
 
 /** Slots up to the last one in use. */
@@ -285,39 +284,17 @@ function writeMask(pool: Pool, slot: Slot): void {
   pool.mask[start + pool.capacity] = 0;
 }
 
-function copyTokens(shape: CacheShape, from: Pool, source: CacheSlot, to: Pool, targetIndex: number): void {
-  const { layers, kvHeads, headDim } = shape;
-  const { length } = source;
-  for (let layer = 0; layer < layers; layer++) {
-    // k: one run of `length` per row of [kvHeads · headDim]; v: one run of `length · headDim` per head
-    copyRuns(
-      from.k[layer]!,
-      source.index,
-      from.capacity,
-      to.k[layer]!,
-      targetIndex,
-      to.capacity,
-      kvHeads * headDim,
-      length,
-    );
-    const [vFrom, vTo] = [from.capacity * headDim, to.capacity * headDim];
-    copyRuns(from.v[layer]!, source.index, vFrom, to.v[layer]!, targetIndex, vTo, kvHeads, length * headDim);
-  }
-}
-
-/** `rows` runs of `run` values; rows lie `fromStride` and `toStride` apart. */
-function copyRuns(
-  from: Float32Array,
-  fromSlot: number,
-  fromStride: number,
-  to: Float32Array,
-  toSlot: number,
-  toStride: number,
-  rows: number,
-  run: number,
-): void {
-  for (let row = 0; row < rows; row++) {
-    const source = (fromSlot * rows + row) * fromStride;
-    to.set(from.subarray(source, source + run), (toSlot * rows + row) * toStride);
-  }
+/** One run of `length · headDim` values per layer, head, and keys or values. */
+function copyTokens({ kvHeads, headDim }: CacheShape, from: Pool, source: CacheSlot, to: Pool, targetIndex: number): void {
+  const run = source.length * headDim;
+  const copy = (read: Float32Array, write: Float32Array): void => {
+    for (let head = 0; head < kvHeads; head++) {
+      const start = (source.index * kvHeads + head) * from.capacity * headDim;
+      write.set(read.subarray(start, start + run), (targetIndex * kvHeads + head) * to.capacity * headDim);
+    }
+  };
+  from.k.forEach((keys, layer) => {
+    copy(keys, to.k[layer]!);
+    copy(from.v[layer]!, to.v[layer]!);
+  });
 }

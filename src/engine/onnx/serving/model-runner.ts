@@ -39,7 +39,7 @@ export interface DecodeInput {
 
 export interface ModelRunner {
   readonly config: DecoderConfig;
-  /** Logits of the chunk's last token, or of all. */
+  /** Logits of the chunk's last token, or of all. The adapters are the sequence's own and no others. */
   prefill(input: PrefillInput, adapters: FusedAdapters): Promise<RunResult>;
   /** Logits of every token. */
   decode(input: DecodeInput, adapters: FusedAdapters): Promise<RunResult>;
@@ -73,46 +73,44 @@ export async function openModelRunner({
   } finally {
     await source.close();
   }
+  const noPast = emptyView(config);
+  let heldPast: CacheView | null = null;
+  let heldAdapters: FusedAdapters | null = null;
+  const run = async (past: CacheView, adapters: FusedAdapters, batch: number, seq: number, feeds: Feeds) => {
+    if (past !== heldPast) session.hold(pastFeeds(config, past));
+    if (adapters !== heldAdapters) session.hold(adapters.weightFeeds);
+    [heldPast, heldAdapters] = [past, adapters];
+    const results = await session.run(feeds);
+    const computed = { data: results['new_kv']!, batch, seq };
+    return { logits: results['logits']!, logsumexp: results['logsumexp']!, computed };
+  };
   return {
     config,
-    async prefill(input, adapters) {
-      const past = input.past ?? emptyView(config);
-      const seq = input.tokens.length;
-      return readResults(
-        config,
-        seq,
-        await session.run({
-          ...tokenFeeds(
-            input.tokens,
-            Array.from(input.tokens, (_, i) => input.start + i),
-            1,
-          ),
-          mask: prefillMask(input.start, seq, past.capacity),
-          rows: rowFeed(input.allLogits ? Array.from(input.tokens.keys()) : [seq - 1]),
-          ...pastFeeds(config, past),
-          ...adapters.weightFeeds,
-          ...adapters.maskFeeds(new Array<string | null>(seq).fill(input.adapterId)),
-        }),
-      );
+    prefill({ tokens, start, past: cached, adapterId, allLogits }, adapters) {
+      const past = cached ?? noPast;
+      const seq = tokens.length;
+      const positions = Array.from(tokens, (_, i) => start + i);
+      return run(past, adapters, 1, seq, {
+        ...tokenFeeds(tokens, positions, 1),
+        mask: prefillMask(start, seq, past.capacity),
+        rows: rowFeed(allLogits ? Array.from(tokens.keys()) : [seq - 1]),
+        ...adapters.maskFeeds([adapterId]),
+      });
     },
-    async decode({ tokens, positions, past, adapterIds }, adapters) {
+    decode({ tokens, positions, past, adapterIds }, adapters) {
       const batch = tokens.length;
-      return readResults(
-        config,
-        1,
-        await session.run({
-          ...tokenFeeds(tokens, positions, batch),
-          mask: { data: past.mask, dims: [batch, 1, 1, past.capacity + 1] },
-          rows: rowFeed(Array.from(tokens.keys())),
-          ...pastFeeds(config, past),
-          ...adapters.weightFeeds,
-          ...adapters.maskFeeds(adapterIds),
-        }),
-      );
+      return run(past, adapters, batch, 1, {
+        ...tokenFeeds(tokens, positions, batch),
+        mask: { data: past.mask, dims: [batch, 1, 1, past.capacity + 1] },
+        rows: rowFeed(Array.from(tokens.keys())),
+        ...adapters.maskFeeds(adapterIds),
+      });
     },
     close: () => session.close(),
   };
 }
+
+type Feeds = Readonly<Record<string, Feed>>;
 
 /** `[batch, seq]` each. */
 function tokenFeeds(tokens: readonly number[], positions: readonly number[], batch: number): Record<string, Feed> {
@@ -127,8 +125,9 @@ const rowFeed = (rows: readonly number[]): Feed => ({ data: BigInt64Array.from(r
 
 function pastFeeds({ kvHeads, headDim }: DecoderConfig, { k, v, count, capacity }: CacheView): Record<string, Feed> {
   const feeds: Record<string, Feed> = {};
-  k.forEach((data, layer) => (feeds[`past_k.${layer}`] = { data, dims: [count, kvHeads, headDim, capacity] }));
-  v.forEach((data, layer) => (feeds[`past_v.${layer}`] = { data, dims: [count, kvHeads, capacity, headDim] }));
+  const dims = [count, kvHeads, capacity, headDim];
+  k.forEach((data, layer) => (feeds[`past_k.${layer}`] = { data, dims }));
+  v.forEach((data, layer) => (feeds[`past_v.${layer}`] = { data, dims }));
   return feeds;
 }
 
@@ -149,11 +148,3 @@ function prefillMask(start: number, seq: number, capacity: number): Feed {
   return { data, dims: [1, 1, seq, keys] };
 }
 
-function readResults(config: DecoderConfig, seq: number, results: Readonly<Record<string, Float32Array>>): RunResult {
-  const byLayer = (name: string) => Array.from({ length: config.layers }, (_, layer) => results[`${name}.${layer}`]!);
-  return {
-    logits: results['logits']!,
-    logsumexp: results['logsumexp']!,
-    computed: { k: byLayer('new_k'), v: byLayer('new_v'), seq },
-  };
-}

@@ -224,7 +224,7 @@ class OnnxInferenceEngine implements InferenceEngine {
     const past = start === 0 ? null : this.#cache.viewSlot(group.slot);
     const allLogits = live.prompt !== null && live.prompt.logprobs !== null;
     const input = { tokens: tokens.slice(start, end), start, past, adapterId, allLogits };
-    const result = await this.#runner.prefill(input, this.#adapters.fused([adapterId]));
+    const result = await this.#runner.prefill(input, this.#adapters.alone(adapterId));
     this.#cache.append(group.slot, result.computed, 0);
     group.computedTokenCount = end;
     this.#queues.prefillTokensSinceDecode += end - start;

@@ -71,6 +71,5 @@ export function createPrefixCache(budgetBytes: number): PrefixCache {
 }
 
 function bytesOf({ computed, end }: PrefixBlock): number {
-  const arrays = [...computed.k, ...computed.v, ...(end ? [end.logits, end.logsumexp] : [])];
-  return arrays.reduce((sum, array) => sum + array.byteLength, 0);
+  return computed.data.byteLength + (end ? end.logits.byteLength + end.logsumexp.byteLength : 0);
 }
