@@ -122,7 +122,7 @@ function writeCache(cache: Cache, computed: Float32Array, start: number, seq: nu
 function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch: number): Record<string, Feed> {
   const rank = adapter?.rank ?? 0;
   const columnsOf = (projectionCount: number) => Math.max(1, projectionCount * rank);
-  const feeds: Record<string, Feed> = {};
+  const feeds: Record<string, Feed> = { adapted: { data: Uint8Array.of(adapter ? 1 : 0), dims: [] } };
   for (const count of [1, 2, 3]) {
     const columns = columnsOf(count);
     feeds[`lora_mask.${count}`] = { data: new Float32Array(batch * columns).fill(1), dims: [batch, 1, columns] };

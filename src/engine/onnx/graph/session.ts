@@ -11,6 +11,7 @@ import { paddedLength, serializeGraph, type SerializedModel } from './to-onnx.ts
 /** Above this, weights go through a file that is deleted once it is mapped. */
 const IN_MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 
+/** Float32, int64, or bool in bytes of 0 and 1. */
 export type Feed = { data: Float32Array | BigInt64Array | Uint8Array; dims: readonly number[] };
 
 export interface Session {
@@ -61,7 +62,7 @@ export async function openSession(graph: Graph, { threads, memoryPattern = false
 function toTensor({ data, dims }: Feed): Tensor {
   if (data instanceof Float32Array) return new Tensor('float32', data, dims);
   if (data instanceof BigInt64Array) return new Tensor('int64', data, dims);
-  return new Tensor('uint8', data, dims);
+  return new Tensor('bool', data, dims);
 }
 
 async function createThroughFile({ model, external }: SerializedModel, options: InferenceSession.SessionOptions) {

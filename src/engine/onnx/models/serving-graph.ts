@@ -8,6 +8,7 @@
 //   rows        int64 [rows], of batch · seq                      layer by layer, its keys and then its values
 //   past_k.L    [batch, kvHeads, capacity, headDim]
 //   past_v.L    [batch, kvHeads, capacity, headDim]
+//   adapted     bool [], any sequence by an adapter
 //   lora_mask.P [batch, 1, columns.P]                  P = 1, 2, 3: how many projections the linear fuses
 //   lora.L.F.a  [1, 1, in, columns.P]                  F = qkv, o, gate_up, down
 //   lora.L.F.b  [1, 1, 1, columns.P, Σ out], scaled by alpha / rank
@@ -18,7 +19,9 @@
 //
 // Adapters are multiplied sequence by sequence (their leading sizes of 1 stop ONNX Runtime from making one large matmul of
 // it): for weights that are not constant, its matmul sums in another order when the number of rows changes, and a
-// sequence's logits must not depend on what else is in the batch (docs/decisions/0001).
+// sequence's logits must not depend on what else is in the batch (docs/decisions/0001). A batch without adapters skips all
+// of it; beside one that has an adapter, a sequence without adds zeros.
+import { branch } from '../graph/branch.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import { BLOCK_SIZE, quantizeBlocks8 } from '../weights/quantize.ts';
@@ -41,6 +44,7 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   const positions = g.input('positions', 'int64', ['batch', 'seq']);
   const mask = tileMask(g, config, g.input('mask', 'float32', ['batch', 1, 'seq', 'keys']));
   const rows = g.input('rows', 'int64', ['rows']);
+  const adapted = g.input('adapted', 'bool', []);
   const loraMasks = [1, 2, 3].map((p) => g.input(`lora_mask.${p}`, 'float32', ['batch', 1, `columns.${p}`]));
   const past = Array.from({ length: config.layers }, (_, layer) => ({
     k: g.input(`past_k.${layer}`, 'float32', ['batch', kvHeads, 'capacity', headDim]),
@@ -77,10 +81,15 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
     const columns = `columns.${parts.length}`;
     const a = g.input(`lora.${layer}.${fused}.a`, 'float32', [1, 1, inFeatures, columns]);
     const b = g.input(`lora.${layer}.${fused}.b`, 'float32', [1, 1, 1, columns, outFeatures]);
-    const inner = ops.matmul(g, x, a); // [1, batch, seq, columns]
-    const own = ops.mul(g, inner, loraMasks[parts.length - 1]!);
-    const delta = ops.matmul(g, own, b); // [1, 1, batch, seq, out]
-    return ops.add(g, y, ops.reshape(g, delta, ['batch', 'seq', outFeatures], deltaShape(outFeatures)));
+    const mask = loraMasks[parts.length - 1]!;
+    const shape = deltaShape(outFeatures);
+    const withDelta = (g: Graph): Value => {
+      const own = ops.mul(g, ops.matmul(g, x, a), mask); // [1, batch, seq, columns]
+      const delta = ops.matmul(g, own, b); // [1, 1, batch, seq, out]
+      return ops.add(g, y, ops.reshape(g, delta, ['batch', 'seq', outFeatures], shape));
+    };
+    const captured = [x, y, a, b, mask, shape];
+    return branch(g, { name: `${name}.adapted`, condition: adapted, captured }, withDelta, () => y);
   };
   const batchAndSeq = ops.shapeOf(g, tokens);
   const deltaShapes = new Map<number, Value>();

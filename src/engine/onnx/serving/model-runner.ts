@@ -76,12 +76,13 @@ export async function openModelRunner({
   const noPast = emptyView(config);
   let heldPast: CacheView | null = null;
   let heldAdapters: FusedAdapters | null = null;
-  const run = async (past: CacheView, adapters: FusedAdapters, batch: number, seq: number, feeds: Feeds) => {
+  const run = async (past: CacheView, adapters: FusedAdapters, adapterIds: AdapterIds, seq: number, feeds: Feeds) => {
     if (past !== heldPast) session.hold(pastFeeds(config, past));
     if (adapters !== heldAdapters) session.hold(adapters.weightFeeds);
     [heldPast, heldAdapters] = [past, adapters];
-    const results = await session.run(feeds);
-    const computed = { data: results['new_kv']!, batch, seq };
+    const adapted = { data: Uint8Array.of(adapterIds.some((id) => id !== null) ? 1 : 0), dims: [] };
+    const results = await session.run({ ...feeds, adapted, ...adapters.maskFeeds(adapterIds) });
+    const computed = { data: results['new_kv']!, batch: adapterIds.length, seq };
     return { logits: results['logits']!, logsumexp: results['logsumexp']!, computed };
   };
   return {
@@ -90,20 +91,18 @@ export async function openModelRunner({
       const past = cached ?? noPast;
       const seq = tokens.length;
       const positions = Array.from(tokens, (_, i) => start + i);
-      return run(past, adapters, 1, seq, {
+      return run(past, adapters, [adapterId], seq, {
         ...tokenFeeds(tokens, positions, 1),
         mask: prefillMask(start, seq, past.capacity),
         rows: rowFeed(allLogits ? Array.from(tokens.keys()) : [seq - 1]),
-        ...adapters.maskFeeds([adapterId]),
       });
     },
     decode({ tokens, positions, past, adapterIds }, adapters) {
       const batch = tokens.length;
-      return run(past, adapters, batch, 1, {
+      return run(past, adapters, adapterIds, 1, {
         ...tokenFeeds(tokens, positions, batch),
         mask: { data: past.mask, dims: [batch, 1, 1, past.capacity + 1] },
         rows: rowFeed(Array.from(tokens.keys())),
-        ...adapters.maskFeeds(adapterIds),
       });
     },
     close: () => session.close(),
@@ -111,6 +110,7 @@ export async function openModelRunner({
 }
 
 type Feeds = Readonly<Record<string, Feed>>;
+type AdapterIds = readonly (string | null)[];
 
 /** `[batch, seq]` each. */
 function tokenFeeds(tokens: readonly number[], positions: readonly number[], batch: number): Record<string, Feed> {
