@@ -32,12 +32,9 @@ export function decoderForward(g: Graph, config: DecoderConfig, inputs: DecoderI
   for (let layer = 0; layer < config.layers; layer++) {
     const prefix = layerPrefix(layer);
     const qkv = binding.linear(layer, 'qkv', norm(`${prefix}.input_layernorm.weight`, x));
-    let [q, k, v] = heads.separate(qkv);
-    if (config.queryKeyNorm) {
-      q = norm(`${prefix}.self_attn.q_norm.weight`, q);
-      k = norm(`${prefix}.self_attn.k_norm.weight`, k);
-    }
-    const attended = binding.attend(layer, heads.rotate(q), heads.rotate(k), v);
+    const [q, k, v] = heads.separate(qkv);
+    const turned = (x: Value, name: string) => heads.rotate(config.queryKeyNorm ? norm(`${prefix}.self_attn.${name}.weight`, x) : x);
+    const attended = binding.attend(layer, turned(q, 'q_norm'), turned(k, 'k_norm'), v);
     x = ops.add(g, x, binding.linear(layer, 'o', heads.merge(attended)));
 
     const gateUp = binding.linear(layer, 'gate_up', norm(`${prefix}.post_attention_layernorm.weight`, x));
