@@ -14,7 +14,8 @@ function computed(owners: readonly number[], from: number, seq: number): NewKeys
   const { layers, kvHeads, headDim } = shape;
   const data: number[] = [];
   for (let layer = 0; layer < layers; layer++)
-    for (const sign of [1, -1]) // keys, then values
+    for (const sign of [1, -1])
+      // keys, then values
       for (const owner of owners)
         for (let head = 0; head < kvHeads; head++)
           for (let i = 0; i < seq; i++)

@@ -285,7 +285,13 @@ function writeMask(pool: Pool, slot: Slot): void {
 }
 
 /** One run of `length · headDim` values per layer, head, and keys or values. */
-function copyTokens({ kvHeads, headDim }: CacheShape, from: Pool, source: CacheSlot, to: Pool, targetIndex: number): void {
+function copyTokens(
+  { kvHeads, headDim }: CacheShape,
+  from: Pool,
+  source: CacheSlot,
+  to: Pool,
+  targetIndex: number,
+): void {
   const run = source.length * headDim;
   const copy = (read: Float32Array, write: Float32Array): void => {
     for (let head = 0; head < kvHeads; head++) {

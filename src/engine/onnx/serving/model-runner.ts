@@ -147,4 +147,3 @@ function prefillMask(start: number, seq: number, capacity: number): Feed {
   }
   return { data, dims: [1, 1, seq, keys] };
 }
-
