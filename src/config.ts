@@ -8,6 +8,8 @@ import { ROLES, type Role } from '#domain/role';
 import { SERVING_PRECISIONS, type ServingPrecision } from '#engine/onnx/models/serving-graph';
 
 const MB = 1_000_000;
+const BODY_MB_MAX = 512; // V8 holds at most 2^29 characters in one string
+const DAY_SECONDS = 86_400;
 
 export const DEFAULTS = {
   host: '127.0.0.1', // an open port is the operator's decision
@@ -128,6 +130,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function readServerConfig(flags: ServeFlags, env: Environment): ServerConfig {
   const [first = DEFAULTS.model, ...others] = flags.model ?? [];
   const stores = readStoreConfig(flags.data, env);
+  const integer = (name: string, fallback: number, min: number, max: number): number =>
+    readInteger(name, setting(env, name) ?? String(fallback), min, max);
   const config: ServerConfig = {
     roles: readRoles(flags.role ?? setting(env, 'WHETSTONE_ROLE'), stores),
     listen: {
@@ -157,16 +161,9 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     ),
     api: {
       basePath: readBasePath(flags.basePath ?? setting(env, 'WHETSTONE_BASE_PATH') ?? ''),
-      bodyBytesMax: MB * readMegabytes(env, 'WHETSTONE_BODY_MB_MAX', DEFAULTS.bodyMb),
-      trainingBodyBytesMax: MB * readMegabytes(env, 'WHETSTONE_TRAINING_BODY_MB_MAX', DEFAULTS.trainingBodyMb),
-      fileBytesMax:
-        MB *
-        readInteger(
-          'WHETSTONE_ARTIFACT_MB_MAX',
-          setting(env, 'WHETSTONE_ARTIFACT_MB_MAX') ?? String(DEFAULTS.artifactMb),
-          1,
-          1_000_000,
-        ),
+      bodyBytesMax: MB * integer('WHETSTONE_BODY_MB_MAX', DEFAULTS.bodyMb, 1, BODY_MB_MAX),
+      trainingBodyBytesMax: MB * integer('WHETSTONE_TRAINING_BODY_MB_MAX', DEFAULTS.trainingBodyMb, 1, BODY_MB_MAX),
+      fileBytesMax: MB * integer('WHETSTONE_ARTIFACT_MB_MAX', DEFAULTS.artifactMb, 1, 1_000_000),
       bodyPace: { stallMs: DEFAULTS.bodyStallMs, bytesPerSecondMin: DEFAULTS.bodyBytesPerSecondMin },
       connections: {
         connectionsMax: DEFAULTS.connectionsMax,
@@ -188,16 +185,12 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       flags.trainingMemory === undefined ? null : readGigabytes('training-memory', flags.trainingMemory),
     jobs: {
       queuedMax: DEFAULTS.queuedJobsMax,
-      saveEveryMs:
-        1000 *
-        readInteger(
-          'WHETSTONE_SAVE_SECONDS',
-          setting(env, 'WHETSTONE_SAVE_SECONDS') ?? String(DEFAULTS.saveEverySeconds),
-          0,
-          86_400,
-        ),
+      saveEveryMs: 1000 * integer('WHETSTONE_SAVE_SECONDS', DEFAULTS.saveEverySeconds, 0, DAY_SECONDS),
     },
-    stop: readStopLimits(env),
+    stop: {
+      drainMs: 1000 * integer('WHETSTONE_DRAIN_SECONDS', DEFAULTS.drainSeconds, 0, DAY_SECONDS),
+      stepMs: 1000 * integer('WHETSTONE_STEP_SECONDS', DEFAULTS.stepSeconds, 0, DAY_SECONDS),
+    },
     healthDeadlineMs: DEFAULTS.healthDeadlineMs,
   };
   return freeze(config);
@@ -232,15 +225,6 @@ function readRoles(text: string | null, { databaseUrl, s3 }: StoreConfig): reado
   );
 }
 
-function readStopLimits(env: Environment): ServerConfig['stop'] {
-  const seconds = (name: string, fallback: number): number =>
-    readInteger(name, setting(env, name) ?? String(fallback), 0, 86_400);
-  return {
-    drainMs: 1000 * seconds('WHETSTONE_DRAIN_SECONDS', DEFAULTS.drainSeconds),
-    stepMs: 1000 * seconds('WHETSTONE_STEP_SECONDS', DEFAULTS.stepSeconds),
-  };
-}
-
 function readDatabaseUrl(text: string | null): string | null {
   if (text === null || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text))) return text;
   throw new AppError(
@@ -266,11 +250,6 @@ function readGigabytes(name: string, text: string): number {
 
 const readPrefixCache = (text: string | null): number | null =>
   text === null ? null : MB * readInteger('WHETSTONE_PREFIX_CACHE_MB', text, 0, 1_000_000);
-
-const MEGABYTES_MAX = 512; // V8 holds at most 2^29 characters in one string
-
-const readMegabytes = (env: Environment, name: string, fallback: number): number =>
-  readInteger(name, setting(env, name) ?? String(fallback), 1, MEGABYTES_MAX);
 
 function readChoice<T extends string>(name: string, text: string, choices: readonly T[]): T {
   const choice = choices.find((known) => known === text);

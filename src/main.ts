@@ -1,7 +1,6 @@
 // Wires a server: it opens storage, engines and models as far as the server's roles need them, and hands them to each other.
 // Implementations are named here and in hosted-model.ts and stores.ts only.
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createApp } from '#api/app';
 import { createMetrics } from '#api/metrics';
 import { observeJobs } from '#api/metrics-jobs';
@@ -39,6 +38,7 @@ import { createFirstKey, refuseOpenDoor } from './server/first-key.ts';
 import { openHostedModel, unique } from './server/hosted-model.ts';
 import { listen } from './server/listen.ts';
 import { closeInTime, stopListening, stopTraining, together } from './server/stopping.ts';
+import { workPath } from './data-directory.ts';
 import { openBlobs, openStorage } from './stores.ts';
 import { VERSION } from './version.ts';
 
@@ -175,7 +175,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
     jobEvents,
     clock,
     log,
-    workDirectory: join(config.dataDirectory, 'work'),
+    workDirectory: workPath(config.dataDirectory),
     saveEveryMs: config.jobs.saveEveryMs,
     readSftLine,
     observer,

@@ -1,6 +1,5 @@
 // Where rows and blobs live, by the configuration: in the data directory, or in Postgres and an S3-compatible store. What is
 // large is loaded only where it is asked for.
-import { join } from 'node:path';
 import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
 import { createApiKeys, type ApiKeys } from '#services/api-keys';
@@ -12,21 +11,21 @@ import { withNamedFaults } from '#storage/named-faults';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import type { Storage } from '#storage/storage';
 import type { StoreConfig } from './config.ts';
+import { blobCopiesPath, blobsPath, databasePath } from './data-directory.ts';
 
 export async function openStorage({ dataDirectory, databaseUrl }: StoreConfig, log: Log): Promise<Storage> {
-  if (databaseUrl === null)
-    return withNamedFaults(await openSqliteStorage({ path: join(dataDirectory, 'whetstone.db'), log }));
+  if (databaseUrl === null) return withNamedFaults(await openSqliteStorage({ path: databasePath(dataDirectory), log }));
   const { openPostgresStorage } = await import('#storage/sql/open-postgres');
   return withNamedFaults(await openPostgresStorage({ url: databaseUrl, log }));
 }
 
 export async function openBlobs({ dataDirectory, s3 }: StoreConfig): Promise<BlobStore & { close(): void }> {
   if (!s3) {
-    const blobs = await openFilesystemBlobs({ root: join(dataDirectory, 'blobs') });
+    const blobs = await openFilesystemBlobs({ root: blobsPath(dataDirectory) });
     return { ...createCheckedDirectories(withNamedFaults(blobs)), close: () => {} };
   }
   const { openS3Blobs } = await import('#storage/blobs/s3');
-  const blobs = await openS3Blobs({ ...s3, cacheDirectory: join(dataDirectory, 'blob-copies') });
+  const blobs = await openS3Blobs({ ...s3, cacheDirectory: blobCopiesPath(dataDirectory) });
   return { ...createCheckedDirectories(withNamedFaults(blobs)), close: () => blobs.close() };
 }
 

@@ -1,11 +1,11 @@
 // What is wrong with the database itself, before its rows are believed. Postgres looks after its own pages and references;
 // SQLite is asked.
-import { join } from 'node:path';
 import type { Finding, FindingKind } from '#services/doctor';
 import { inspectSqlite, type DatabaseFault } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
 import type { StoreConfig } from '#config';
-import { DATABASE_FILE, openDatabase } from './store-readers.ts';
+import { openDatabase } from './store-readers.ts';
+import { databasePath } from '#data-directory';
 
 const MEANING: Readonly<Record<DatabaseFault['kind'], { readonly kind: FindingKind; readonly remedy: string }>> = {
   damaged: { kind: 'database_damaged', remedy: 'restore it from a backup' },
@@ -22,7 +22,7 @@ export async function databaseFindings(config: StoreConfig): Promise<Finding[]> 
 
 async function inspect(config: StoreConfig): Promise<{ place: string; faults: readonly DatabaseFault[] }> {
   if (config.databaseUrl === null) {
-    const place = join(config.dataDirectory, DATABASE_FILE);
+    const place = databasePath(config.dataDirectory);
     return { place, faults: await inspectSqlite(place) };
   }
   const database = await openDatabase(config, 'read');

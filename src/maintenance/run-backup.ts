@@ -1,7 +1,7 @@
 // `whetstone backup`: a data directory that appears whole or not at all, beside a store that goes on being used. Which blobs
 // belong into it, and what happens to those that are deleted meanwhile, is services/backup.ts.
 import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { AppError } from '#domain/errors';
 import { backUp, type BackupReport } from '#services/backup';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
@@ -10,7 +10,8 @@ import { openRows } from '#storage/sql/open-rows';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import type { OnDone } from '#commands/maintenance';
 import type { StoreConfig } from '#config';
-import { BLOBS_DIRECTORY, DATABASE_FILE, isThere, openBlobReader, openDatabase } from './store-readers.ts';
+import { isThere, openBlobReader, openDatabase } from './store-readers.ts';
+import { blobsPath, databasePath } from '#data-directory';
 
 /** Throws `invalid_request` where the directory is there, or there is no store. */
 export async function runBackup(config: StoreConfig, into: string, onDone: OnDone): Promise<BackupReport> {
@@ -35,8 +36,8 @@ export async function runBackup(config: StoreConfig, into: string, onDone: OnDon
 }
 
 async function fill(directory: string, config: StoreConfig, onDone: OnDone): Promise<BackupReport> {
-  const root = join(directory, BLOBS_DIRECTORY);
-  const place = join(directory, DATABASE_FILE);
+  const root = blobsPath(directory);
+  const place = databasePath(directory);
   const copy = (): Database => ({ dialect: createSqliteDialect(place, 'copy'), place });
   const target = await openFilesystemBlobs({ root });
   const source = await openBlobReader(config);

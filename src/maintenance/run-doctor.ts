@@ -1,6 +1,5 @@
 // `whetstone doctor` on a store that no server uses: looks at the database, then at rows and blobs, then repairs. What is wrong
 // and what may be repaired is services/doctor.ts.
-import { join } from 'node:path';
 import { AppError } from '#domain/errors';
 import { examine, type Finding } from '#services/doctor';
 import { repairAll } from '#services/doctor-repair';
@@ -10,7 +9,8 @@ import type { DoctorReport, OnDone } from '#commands/maintenance';
 import type { StoreConfig } from '#config';
 import { lockDataDirectory, type DataLock } from '#server/data-lock';
 import { databaseFindings } from './database-findings.ts';
-import { DATABASE_FILE, isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
+import { isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
+import { databasePath } from '#data-directory';
 import { openBlobs } from '#stores';
 
 /** Throws `invalid_request` where there is no store, or a server uses it. */
@@ -54,7 +54,7 @@ async function repairStore(
 
 /** Null: a Postgres without a data directory on this machine. */
 async function lockStore(config: StoreConfig): Promise<DataLock | null> {
-  if (config.databaseUrl === null) await requireDatabase(join(config.dataDirectory, DATABASE_FILE));
+  if (config.databaseUrl === null) await requireDatabase(databasePath(config.dataDirectory));
   await refuseServers(config);
   return (await isThere(config.dataDirectory)) ? lockDataDirectory(config.dataDirectory) : null;
 }

@@ -14,7 +14,8 @@ import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import type { OnDone, RestoreReport } from '#commands/maintenance';
 import type { StoreConfig } from '#config';
 import { lockDataDirectory } from '#server/data-lock';
-import { DATABASE_FILE, isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
+import { isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
+import { databasePath } from '#data-directory';
 import { openBlobs } from '#stores';
 
 /** What SQLite may keep beside a database. */
@@ -28,7 +29,7 @@ export async function runRestore(
   onDone: OnDone,
 ): Promise<RestoreReport> {
   const backup = resolve(from);
-  await requireDatabase(join(backup, DATABASE_FILE));
+  await requireDatabase(databasePath(backup));
   await mkdir(config.dataDirectory, { recursive: true });
   const lock = await lockDataDirectory(config.dataDirectory);
   const working = join(config.dataDirectory, 'restoring.db');
@@ -78,7 +79,7 @@ async function restore(
 const LOSSES: ReadonlySet<string> = new Set(['missing_data', 'damaged_data', 'bad_events', 'duplicate_checkpoint']);
 
 async function refuseRows(config: StoreConfig): Promise<void> {
-  if (config.databaseUrl === null && !(await isThere(join(config.dataDirectory, DATABASE_FILE)))) return;
+  if (config.databaseUrl === null && !(await isThere(databasePath(config.dataDirectory)))) return;
   const database = await openDatabase(config, 'read');
   if (!(await hasRows(database))) return;
   throw new AppError('invalid_request', `${database.place} is not empty. A backup is restored into an empty store: name another --data directory or database.`); // prettier-ignore
@@ -87,7 +88,7 @@ async function refuseRows(config: StoreConfig): Promise<void> {
 /** Up to date: a backup may be of an older version, and on a disk that can only be read. */
 async function openWorkingCopy(backup: string, working: string): Promise<void> {
   for (const suffix of ['', '-wal']) {
-    const file = join(backup, `${DATABASE_FILE}${suffix}`);
+    const file = `${databasePath(backup)}${suffix}`;
     if (await isThere(file)) await copyFile(file, `${working}${suffix}`);
   }
   const faults = await inspectSqlite(working);

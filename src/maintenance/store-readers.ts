@@ -10,9 +10,7 @@ import { withNamedFaults } from '#storage/named-faults';
 import type { Database } from '#storage/sql/copy-rows';
 import { createSqliteDialect, type SqliteUse } from '#storage/sql/sqlite-dialect';
 import type { StoreConfig } from '#config';
-
-export const DATABASE_FILE = 'whetstone.db';
-export const BLOBS_DIRECTORY = 'blobs';
+import { blobsPath, databasePath } from '#data-directory';
 
 /** `use` is for SQLite. Throws `invalid_request` where there is no database; a Postgres that does not answer says so later. */
 export async function openDatabase(
@@ -20,13 +18,12 @@ export async function openDatabase(
   use: SqliteUse,
 ): Promise<Database> {
   if (databaseUrl === null) {
-    const place = join(dataDirectory, DATABASE_FILE);
+    const place = databasePath(dataDirectory);
     if (use === 'read') await requireDatabase(place); // opening would make one
     return { dialect: createSqliteDialect(place, use), place };
   }
-  const { COMMAND_NAME, createPostgresDialect } = await import('#storage/sql/postgres-dialect');
-  const { host, pathname } = new URL(databaseUrl);
-  return { dialect: createPostgresDialect(databaseUrl, COMMAND_NAME), place: `postgres://${host}${pathname}` };
+  const { COMMAND_NAME, createPostgresDialect, postgresPlace } = await import('#storage/sql/postgres-dialect');
+  return { dialect: createPostgresDialect(databaseUrl, COMMAND_NAME), place: postgresPlace(databaseUrl) };
 }
 
 /** Throws `invalid_request`. */
@@ -40,7 +37,7 @@ export async function openBlobReader({
   s3,
 }: Pick<StoreConfig, 'dataDirectory' | 's3'>): Promise<BlobReader & { close(): Promise<void> }> {
   if (!s3) {
-    const files = await openFilesystemReader({ root: join(dataDirectory, BLOBS_DIRECTORY) });
+    const files = await openFilesystemReader({ root: blobsPath(dataDirectory) });
     return { ...withMethods(files), close: async () => {} };
   }
   const { openS3Blobs } = await import('#storage/blobs/s3');

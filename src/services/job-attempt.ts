@@ -161,10 +161,9 @@ export async function attemptJob(
       const step = { baseModel: model.baseModel, step: stepsDone, of: steps, loss: metrics['loss'] };
       deps.observer?.stepped(job, { ...step, startMs, endMs: clock.now() });
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
-      const due = clock.now() - savedMs >= deps.saveEveryMs || signal.aborted;
-      if (due && stepsDone < steps) {
+      const due = stepsDone < steps && (clock.now() - savedMs >= deps.saveEveryMs || signal.aborted);
+      if (due) {
         await saveProgress(blobs, job.id, session, stepsDone, deps.workDirectory);
-        await storage.jobs.updateProgress(job.id, job.attempt, { savedAttempt: job.attempt });
         savedMs = clock.now();
       }
       log.info('job.gradient_step', {
@@ -173,7 +172,8 @@ export async function attemptJob(
         loss: metrics['loss'],
         gradNorm: metrics['grad_norm'],
       });
-      if (!(await storage.jobs.updateProgress(job.id, job.attempt, { progress: stepsDone / steps }))) return 'lost';
+      const progress = { progress: stepsDone / steps, ...(due ? { savedAttempt: job.attempt } : {}) };
+      if (!(await storage.jobs.updateProgress(job.id, job.attempt, progress))) return 'lost';
       const outcome = await ending();
       if (outcome === 'cancelled' || (outcome === 'stopped' && stepsDone < steps)) return outcome;
       startMs = clock.now();

@@ -2,7 +2,7 @@
 import { silentLog, type Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { Storage } from '../storage.ts';
-import { createPostgresDialect } from './postgres-dialect.ts';
+import { createPostgresDialect, postgresPlace } from './postgres-dialect.ts';
 import { openSqlStorage } from './sql-storage.ts';
 
 export interface PostgresOptions {
@@ -13,8 +13,7 @@ export interface PostgresOptions {
 
 /** Throws `invalid_request` where nobody answers, or the schema is of a newer whetstone. The password is in no message. */
 export async function openPostgresStorage({ url, log = silentLog }: PostgresOptions): Promise<Storage> {
-  const { host, pathname } = new URL(url);
-  const place = `postgres://${host}${pathname}`;
+  const place = postgresPlace(url);
   try {
     return await openSqlStorage(createPostgresDialect(url), place, log);
   } catch (error) {

@@ -15,6 +15,12 @@ export const COMMAND_NAME = 'whetstone command';
 /** Ours among the advisory locks of the database: "whet" in ASCII. */
 const LOCK = 0x77686574;
 
+/** For messages: without the password. */
+export function postgresPlace(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
+}
+
 export function createPostgresDialect(url: string, name = SERVER_NAME): StorageDialect {
   const pool = new pg.Pool({
     connectionString: url,

@@ -1,0 +1,10 @@
+// What lies where in a server's data directory, and in a backup, which looks like one.
+import { join } from 'node:path';
+
+/** SQLite's; `-wal` and `-shm` lie beside it. */
+export const databasePath = (directory: string): string => join(directory, 'whetstone.db');
+export const blobsPath = (directory: string): string => join(directory, 'blobs');
+/** Of blobs that live elsewhere. */
+export const blobCopiesPath = (directory: string): string => join(directory, 'blob-copies');
+/** Half-finished files of jobs; emptied at the start. */
+export const workPath = (directory: string): string => join(directory, 'work');
