@@ -1,5 +1,5 @@
-// Reads request bodies: the digest for idempotency, bytes → JSON; how many bytes and how fast is body-stream.ts. What is wrong with the JSON is
-// thrown later, by the handler, where the request has its caller and hooks.
+// Reads request bodies: the digest for idempotency, bytes → JSON; how many bytes and how fast is body-stream.ts. What is
+// wrong with the JSON is thrown later, by the handler, where the request has its caller and hooks.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

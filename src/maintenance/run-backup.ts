@@ -1,7 +1,8 @@
 // `whetstone backup`: a data directory that appears whole or not at all, beside a store that goes on being used. Which blobs
 // belong into it, and what happens to those that are deleted meanwhile, is services/backup.ts.
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { syncPath } from '#base/sync-path';
 import { AppError } from '#domain/errors';
 import { backUp, type BackupReport } from '#services/backup';
 import { openFilesystemBlobs } from '#storage/blobs/filesystem';
@@ -27,7 +28,7 @@ export async function runBackup(config: StoreConfig, into: string, onDone: OnDon
   try {
     const report = await fill(unfinished, config, onDone);
     await rename(unfinished, directory);
-    await sync(dirname(directory));
+    await syncPath(dirname(directory));
     return report;
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
@@ -52,18 +53,9 @@ async function fill(directory: string, config: StoreConfig, onDone: OnDone): Pro
       target,
       onProgress: (done, of) => onDone('copied', done, of),
     });
-    for (const path of [place, root, directory]) await sync(path);
+    for (const path of [place, root, directory]) await syncPath(path);
     return report;
   } finally {
     await source.close();
-  }
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

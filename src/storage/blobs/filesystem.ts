@@ -5,6 +5,7 @@ import { createReadStream, type Dirent } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { createId } from '#base/ids';
+import { syncPath } from '#base/sync-path';
 import { AppError } from '#domain/errors';
 import { parseBlobName } from '../blob-name.ts';
 import type { BlobReader, BlobStore } from '../blobs.ts';
@@ -19,7 +20,7 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
   const temporary = join(base, TEMPORARY);
   await rm(temporary, { recursive: true, force: true });
   await mkdir(temporary);
-  await syncDirectory(dirname(base));
+  await syncPath(dirname(base));
   return filesBelow(base, temporary);
 }
 
@@ -50,7 +51,7 @@ function filesBelow(base: string, temporary: string): BlobStore {
       await mkdir(dirname(path), { recursive: true });
       await rename(unfinished, path);
       // All of them, each time: a directory that is there may be one that another put has made and not synced yet.
-      for (let at = dirname(path); at.length >= base.length; at = dirname(at)) await syncDirectory(at);
+      for (let at = dirname(path); at.length >= base.length; at = dirname(at)) await syncPath(at);
       return { sizeBytes };
     } catch (error) {
       await rm(unfinished, { force: true });
@@ -109,15 +110,6 @@ async function writeDurably(path: string, content: Uint8Array | AsyncIterable<Ui
     return (await file.stat()).size;
   } finally {
     await file.close();
-  }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }
 
