@@ -1,5 +1,5 @@
 // The storage contract on a real Postgres, and what only several servers on one database can show.
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { Storage } from '#storage/storage';
 import { openPostgresStorage } from '#storage/sql/open-postgres';
@@ -8,10 +8,11 @@ import { startPostgres } from './postgres-server.ts';
 
 const server = await startPostgres();
 const opened: Storage[] = [];
-afterAll(async () => {
-  for (const storage of opened) await storage.close();
-  await server?.stop();
+// After each: a fast machine would use up the server's 100 connections before idle ones close.
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.close();
 });
+afterAll(() => server?.stop());
 
 async function open(url?: string): Promise<Storage> {
   const storage = await openPostgresStorage({ url: url ?? (await server!.createDatabase()) });
