@@ -1,8 +1,7 @@
 // Blobs as objects of an S3-compatible store. An object appears whole or not at all, and is durable when the store says so.
-// Directories that engines read are copies on this machine, one per prefix, made once: nothing under an opened prefix changes.
-import { createHash } from 'node:crypto';
+// Directories that engines read are copies on this machine (directory-copies.ts): nothing under an opened prefix changes.
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,11 +9,11 @@ import {
   DeleteObjectsCommand, GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsV2Command, S3Client, S3ServiceException,
 } from '@aws-sdk/client-s3'; // prettier-ignore
 import { Upload } from '@aws-sdk/lib-storage';
-import { createId } from '#base/ids';
 import { invariant } from '#base/invariant';
 import { AppError } from '#domain/errors';
 import { parseBlobName } from '../blob-name.ts';
 import type { BlobStore } from '../blobs.ts';
+import { createDirectoryCopies } from './directory-copies.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -33,6 +32,8 @@ const REQUEST_MS_MAX = 60_000;
 const CONNECT_MS_MAX = 5_000;
 const ATTEMPTS = 4;
 const DELETES_PER_REQUEST = 1_000;
+/** Hundreds of adapters. */
+const COPIES_BYTES_MAX = 4_000_000_000;
 
 /** Throws `invalid_request` where the bucket cannot be read. Credentials come from the environment, as for all AWS clients. */
 export async function openS3Blobs(options: S3Options): Promise<BlobStore & { close(): void }> {
@@ -45,8 +46,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     requestChecksumCalculation: 'WHEN_REQUIRED', // others than AWS do not know the new ones
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
-  await rm(cacheDirectory, { recursive: true, force: true });
-  await mkdir(cacheDirectory, { recursive: true });
+  const copies = await createDirectoryCopies({ directory: cacheDirectory, bytesMax: COPIES_BYTES_MAX, fetch });
   const keyOf = (name: string): string => `${root}${parseBlobName(name).join('/')}`;
 
   async function exists(name: string): Promise<boolean> {
@@ -103,29 +103,16 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     return found?.Body ? (found.Body as Readable) : null;
   }
 
-  const copyOf = (prefix: string): string =>
-    join(cacheDirectory, createHash('sha256').update(keyOf(prefix)).digest('hex'));
-  const copying = new Map<string, Promise<string | null>>();
-
-  async function copy(prefix: string): Promise<string | null> {
-    const target = copyOf(prefix);
-    if (await readdir(target).catch(() => null)) return target;
+  async function fetch(prefix: string, into: string): Promise<number | null> {
     const objects = await collect(prefix);
-    if (objects.length === 0) return null;
-    const unfinished = join(cacheDirectory, createId());
-    try {
-      for (const { name } of objects) {
-        const path = join(unfinished, name.slice(prefix.length + 1));
-        await mkdir(dirname(path), { recursive: true });
-        const content = await stream(name);
-        if (!content) return null; // deleted meanwhile
-        await pipeline(content, createWriteStream(path));
-      }
-      await rename(unfinished, target);
-      return target;
-    } finally {
-      await rm(unfinished, { recursive: true, force: true });
+    for (const { name } of objects) {
+      const path = join(into, name.slice(prefix.length + 1));
+      await mkdir(dirname(path), { recursive: true });
+      const content = await stream(name);
+      if (!content) return null; // deleted meanwhile
+      await pipeline(content, createWriteStream(path));
     }
+    return objects.length === 0 ? null : objects.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
   const blobs: BlobStore & { close(): void } = {
@@ -148,7 +135,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
         const failure = Errors?.find(({ Code }) => Code !== 'NoSuchKey');
         if (failure) throw new Error(`S3 did not delete ${failure.Key}: ${failure.Code} ${failure.Message}`);
       }
-      await rm(copyOf(name), { recursive: true, force: true });
+      await copies.forget(name);
     },
 
     async putDirectory(prefix, directory) {
@@ -159,13 +146,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
       return { sizeBytes };
     },
 
-    async openDirectory(prefix) {
-      const known = copying.get(keyOf(prefix));
-      if (known) return known;
-      const made = copy(prefix).finally(() => copying.delete(keyOf(prefix)));
-      copying.set(keyOf(prefix), made);
-      return made;
-    },
+    openDirectory: (prefix) => copies.open(prefix),
 
     close: () => client.destroy(),
   };

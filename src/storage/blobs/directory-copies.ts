@@ -1,0 +1,87 @@
+// Copies on this machine of directories that a store has, for readers that need a path: each made once, and all together
+// bounded. Does not know what is in them or how it is fetched.
+import { createHash } from 'node:crypto';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createId } from '#base/ids';
+
+export interface DirectoryCopies {
+  /** A path whose files stay for KEPT_MS; null: there is nothing under this prefix. */
+  open(prefix: string): Promise<string | null>;
+  forget(prefix: string): Promise<void>;
+}
+
+export interface DirectoryCopiesOptions {
+  /** Emptied first. */
+  readonly directory: string;
+  /** Beyond it, copies go that nobody opened for KEPT_MS; the one that was not opened for longest is the first. */
+  readonly bytesMax: number;
+  /** Writes the files into an empty directory; gives their bytes, or null where there is nothing. */
+  readonly fetch: (prefix: string, into: string) => Promise<number | null>;
+  readonly now?: () => number;
+}
+
+/** Engines read a directory at once when they have its path. */
+export const KEPT_MS = 10 * 60 * 1000;
+
+interface Copy {
+  readonly path: string;
+  readonly sizeBytes: number;
+  openedMs: number;
+}
+
+export async function createDirectoryCopies(options: DirectoryCopiesOptions): Promise<DirectoryCopies> {
+  const { directory, bytesMax, fetch, now = Date.now } = options;
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  /** Least recently opened first. */
+  const copies = new Map<string, Copy>();
+  const making = new Map<string, Promise<string | null>>();
+
+  async function make(prefix: string): Promise<string | null> {
+    const unfinished = join(directory, createId());
+    const path = join(directory, createHash('sha256').update(prefix).digest('hex'));
+    try {
+      await mkdir(unfinished);
+      const sizeBytes = await fetch(prefix, unfinished);
+      if (sizeBytes === null) return null;
+      await rename(unfinished, path);
+      copies.set(prefix, { path, sizeBytes, openedMs: now() });
+    } finally {
+      await rm(unfinished, { recursive: true, force: true });
+    }
+    await makeRoom();
+    return path;
+  }
+
+  async function makeRoom(): Promise<void> {
+    let total = [...copies.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    for (const [prefix, { sizeBytes, openedMs }] of copies) {
+      if (total <= bytesMax || now() - openedMs < KEPT_MS) return;
+      total -= sizeBytes;
+      await forget(prefix);
+    }
+  }
+
+  async function forget(prefix: string): Promise<void> {
+    const copy = copies.get(prefix);
+    copies.delete(prefix);
+    if (copy) await rm(copy.path, { recursive: true, force: true });
+  }
+
+  return {
+    async open(prefix) {
+      const copy = copies.get(prefix);
+      if (copy) {
+        copy.openedMs = now();
+        copies.delete(prefix);
+        copies.set(prefix, copy);
+        return copy.path;
+      }
+      const made = making.get(prefix) ?? make(prefix).finally(() => making.delete(prefix));
+      making.set(prefix, made);
+      return made;
+    },
+    forget,
+  };
+}
