@@ -1,4 +1,4 @@
-// What lies where in a server's data directory, and in a backup, which looks like one.
+// What a server keeps where in its data directory, and a backup in its own. Its lock is server/data-lock.ts.
 import { join } from 'node:path';
 
 /** SQLite's; `-wal` and `-shm` lie beside it. */

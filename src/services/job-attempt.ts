@@ -86,18 +86,21 @@ export async function attemptJob(
   await appendEvent(deps, job, 0, 'training_started', startedData(work));
   if (Object.keys(work.skipped).length > 0) log.info('job.skipped', work.skipped);
 
-  const saved = await findProgress(blobs, job.id, log);
-  const from = saved?.directory ?? (previous ? await blobs.openDirectory(previous.blobPrefix) : null);
+  const openPrevious = async () => previous && blobs.openDirectory(previous.blobPrefix);
   const blobPrefix = `checkpoints/${model.id}/${job.id}`;
   let metrics: Readonly<Record<string, number>>;
   let stored: { sizeBytes: number };
   if (work.steps === 0) {
+    const from = await openPrevious();
     if (from === null) throw new AppError('checkpoint_not_found', 'The model has no checkpoint to go on from.');
     stored = await blobs.putDirectory(blobPrefix, from); // a step with the same weights
     metrics = await work.measure(null, {});
   } else {
     const loop = await work.prepare(async () => !(await ending()), signal);
     if (!loop) return (await ending()) ?? 'stopped';
+    // Not before: a copy of a directory stays for minutes, and preparing may take longer.
+    const saved = await findProgress(blobs, job.id, log);
+    const from = saved?.directory ?? (await openPrevious());
     const resetOptimizer = work.resetsOptimizer && !saved;
     const options = { from, lora: DEFAULT_LORA, resetOptimizer, ...headLimit(work.headTokensMax) };
     const session = await engine.open(options, signal);

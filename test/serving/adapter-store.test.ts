@@ -50,11 +50,20 @@ test('a batch with fewer adapters keeps the set of the last one, unless most of 
   for (const ref of [a, b, c]) await store.acquire(ref);
   const pair = store.fused(['a', null, 'b', 'a']);
   expect(pair.ids).toEqual(['a', 'b']);
-  expect(store.fused(['b'])).toBe(pair);
   const all = store.fused(['a', 'b', 'c']);
   expect(store.fused(['c', 'a'])).toBe(all);
   expect(store.fused(['a', 'b'])).toBe(pair);
-  expect(store.fused([null]).ids).toEqual([]);
+});
+
+test('a prompt gets its own adapter and no other, made once, and so does a batch of one adapter', async () => {
+  const store = new AdapterStore(model.config, 4);
+  for (const ref of [a, b]) await store.acquire(ref);
+  store.fused(['a', 'b']);
+  expect(store.alone('b').ids).toEqual(['b']);
+  expect(store.alone('b')).toBe(store.alone('b'));
+  expect(store.fused(['b', null, 'b'])).toBe(store.alone('b'));
+  expect(store.alone(null).ids).toEqual([]);
+  expect(store.fused([null])).toBe(store.alone(null));
 });
 
 test('no adapter straddles a place where the kernels cut their sums', async () => {

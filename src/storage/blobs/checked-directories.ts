@@ -1,6 +1,6 @@
 // Directories of blobs that know their bytes: the last file under a prefix lists the checksums of the others, and who opens
-// the directory gets what was put there or an error that names the file. Looked at once per prefix and process: nothing under
-// a prefix changes while it is used. Single blobs carry their own checksums, where somebody depends on them.
+// the directory gets what was put there or an error that names the file. Looked at once per prefix and path: nothing under a
+// prefix changes while it is used, but what is fetched again lies elsewhere. Single blobs carry their own checksums, where somebody depends on them.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -14,9 +14,10 @@ import { CHECKSUMS, parseChecksums } from '../directory-checksums.ts';
 const REMEMBERED_MAX = 10_000;
 
 export function createCheckedDirectories<B extends BlobStore>(blobs: B): B {
-  const good = new Set<string>();
+  /** Prefix → where it was found good. */
+  const good = new Map<string, string>();
   const forget = (name: string) => {
-    for (const prefix of good) if (prefix === name || prefix.startsWith(`${name}/`)) good.delete(prefix);
+    for (const prefix of good.keys()) if (prefix === name || prefix.startsWith(`${name}/`)) good.delete(prefix);
   };
   return {
     ...blobs,
@@ -31,13 +32,13 @@ export function createCheckedDirectories<B extends BlobStore>(blobs: B): B {
 
     async openDirectory(prefix: string) {
       const directory = await blobs.openDirectory(prefix);
-      if (directory === null || good.has(prefix)) return directory;
+      if (directory === null || good.get(prefix) === directory) return directory;
       const fault = await findFault(directory);
       if (fault !== null) {
         throw new AppError('damaged_data', `The stored files ${prefix} are damaged: ${fault}. Restore them from a backup, or delete what they belong to.`); // prettier-ignore
       }
       if (good.size >= REMEMBERED_MAX) good.clear();
-      good.add(prefix);
+      good.set(prefix, directory);
       return directory;
     },
 

@@ -1,12 +1,11 @@
 // Copies on this machine of directories that a store has, for readers that need a path: each made once, and all together
 // bounded. Does not know what is in them or how it is fetched.
-import { createHash } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createId } from '#base/ids';
 
 export interface DirectoryCopies {
-  /** A path whose files stay for KEPT_MS; null: there is nothing under this prefix. */
+  /** A path whose files stay for KEPT_MS, another one for each fetching; null: there is nothing under this prefix. */
   open(prefix: string): Promise<string | null>;
   forget(prefix: string): Promise<void>;
 }
@@ -39,17 +38,17 @@ export async function createDirectoryCopies(options: DirectoryCopiesOptions): Pr
   const making = new Map<string, Promise<string | null>>();
 
   async function make(prefix: string): Promise<string | null> {
-    const unfinished = join(directory, createId());
-    const path = join(directory, createHash('sha256').update(prefix).digest('hex'));
-    try {
-      await mkdir(unfinished);
-      const sizeBytes = await fetch(prefix, unfinished);
-      if (sizeBytes === null) return null;
-      await rename(unfinished, path);
-      copies.set(prefix, { path, sizeBytes, openedMs: now() });
-    } finally {
-      await rm(unfinished, { recursive: true, force: true });
+    const path = join(directory, createId());
+    await mkdir(path);
+    const sizeBytes = await fetch(prefix, path).catch(async (error: unknown) => {
+      await rm(path, { recursive: true });
+      throw error;
+    });
+    if (sizeBytes === null) {
+      await rm(path, { recursive: true });
+      return null;
     }
+    copies.set(prefix, { path, sizeBytes, openedMs: now() });
     await makeRoom();
     return path;
   }

@@ -15,7 +15,7 @@ const IN_MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 export type Feed = { data: Float32Array | BigInt64Array | Uint8Array; dims: readonly number[] };
 
 export interface Session {
-  /** Inputs for this run and all that follow, until others are held under their names. Their arrays may change. */
+  /** Inputs for this run and all that follow, until others are held under their names. Their arrays may change; till then they stay in memory. */
   hold(feeds: Readonly<Record<string, Feed>>): void;
   /** Results by output name; Float32Array unless the output is int64. */
   run(feeds: Readonly<Record<string, Feed>>): Promise<Readonly<Record<string, Float32Array>>>;

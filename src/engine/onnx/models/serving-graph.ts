@@ -81,14 +81,14 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
     const columns = `columns.${parts.length}`;
     const a = g.input(`lora.${layer}.${fused}.a`, 'float32', [1, 1, inFeatures, columns]);
     const b = g.input(`lora.${layer}.${fused}.b`, 'float32', [1, 1, 1, columns, outFeatures]);
-    const mask = loraMasks[parts.length - 1]!;
+    const loraMask = loraMasks[parts.length - 1]!;
     const shape = deltaShape(outFeatures);
     const withDelta = (g: Graph): Value => {
-      const own = ops.mul(g, ops.matmul(g, x, a), mask); // [1, batch, seq, columns]
+      const own = ops.mul(g, ops.matmul(g, x, a), loraMask); // [1, batch, seq, columns]
       const delta = ops.matmul(g, own, b); // [1, 1, batch, seq, out]
       return ops.add(g, y, ops.reshape(g, delta, ['batch', 'seq', outFeatures], shape));
     };
-    const captured = [x, y, a, b, mask, shape];
+    const captured = [x, y, a, b, loraMask, shape];
     return branch(g, { name: `${name}.adapted`, condition: adapted, captured }, withDelta, () => y);
   };
   const batchAndSeq = ops.shapeOf(g, tokens);

@@ -6,14 +6,15 @@ import type { AdapterRef } from '../../inference-engine.ts';
 import { linearLayers, type LoraAdapter } from '../learning/lora.ts';
 import { readPeftDirectory } from '../learning/peft-directory.ts';
 import type { DecoderConfig } from '../models/config.ts';
-import { fuseAdapters, type FusedAdapters, type NamedAdapter } from './fused-adapters.ts';
+import { fuseAdapters, soloAdapter, type FusedAdapters, type SoloAdapter } from './fused-adapters.ts';
 
-/** Fused sets that are kept: batches change their adapters rarely, and go back and forth with prompts when they do. */
-const FUSED_SETS_MAX = 8;
+/** Sets of several that are kept: batches change their adapters rarely, and go back and forth when they do. */
+const FUSED_SETS_MAX = 4;
 /** A set with more adapters than a batch needs is used instead of a new one up to this many times the columns. */
 const WASTE_MAX = 2;
 
-interface Entry extends NamedAdapter {
+interface Entry {
+  readonly solo: SoloAdapter;
   /** Requests that use it. */
   users: number;
   unloadWhenUnused: boolean;
@@ -25,12 +26,14 @@ export class AdapterStore {
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<Entry>>();
-  /** Least recently used first. */
+  /** Sets of several; least recently used first. */
   readonly #fused: FusedAdapters[] = [];
+  readonly #none: FusedAdapters;
 
   constructor(config: DecoderConfig, maxAdapters: number) {
     this.#config = config;
     this.#maxAdapters = maxAdapters;
+    this.#none = fuseAdapters(config, []);
   }
 
   get ids(): readonly string[] {
@@ -63,31 +66,20 @@ export class AdapterStore {
 
   /** The graph inputs for a prompt: of this adapter and no other, or its products would depend on how many there are. */
   alone(id: string | null): FusedAdapters {
-    const needed = id === null ? [] : [id];
-    const found = this.#fused.find(({ ids }) => ids.length === needed.length && ids[0] === needed[0]);
-    return this.#touch(found ?? this.#fuse(needed));
+    return id === null ? this.#none : this.#entries.get(id)!.solo;
   }
 
   /** The graph inputs for a batch; `ids` are in use. */
   fused(ids: readonly (string | null)[]): FusedAdapters {
     const needed = [...new Set(ids.filter((id) => id !== null))].sort();
-    const wasted = this.#fused
+    if (needed.length < 2) return this.alone(needed[0] ?? null);
+    const solos = needed.map((id) => this.#entries.get(id)!.solo);
+    const covering = this.#fused
       .filter((set) => needed.every((id) => set.ids.includes(id)))
       .sort((a, b) => a.width - b.width)[0];
-    if (wasted && wasted.width <= WASTE_MAX * this.#widthOf(needed)) return this.#touch(wasted);
-    return this.#touch(this.#fuse(needed));
-  }
-
-  #fuse(ids: readonly string[]): FusedAdapters {
-    const adapters = ids.map((id) => this.#entries.get(id)!);
-    return fuseAdapters(this.#config, adapters);
-  }
-
-  #widthOf(ids: readonly string[]): number {
-    return Math.max(
-      1,
-      ids.reduce((sum, id) => sum + 3 * this.#entries.get(id)!.weights.rank, 0),
-    );
+    const width = solos.reduce((sum, solo) => sum + 3 * solo.rank, 0);
+    const isGood = covering && covering.width <= WASTE_MAX * width;
+    return this.#touch(isGood ? covering : fuseAdapters(this.#config, solos));
   }
 
   #touch(set: FusedAdapters): FusedAdapters {
@@ -119,14 +111,14 @@ export class AdapterStore {
     const weights = await readPeftDirectory(directory, linearLayers(this.#config));
     checkFinite(weights, directory);
     this.#makeRoom();
-    const entry: Entry = { id, weights, users: 0, unloadWhenUnused: false };
+    const entry: Entry = { solo: soloAdapter(this.#config, id, weights), users: 0, unloadWhenUnused: false };
     this.#entries.set(id, entry);
     return entry;
   }
 
   #makeRoom(): void {
     if (this.#entries.size < this.#maxAdapters) return;
-    const idle = [...this.#entries.values()].find(({ users }) => users === 0);
+    const idle = [...this.#entries.values()].find(({ users }) => users === 0)?.solo;
     if (!idle) {
       const message = `All ${this.#maxAdapters} places for adapters are in use. Try again when requests have finished.`;
       throw new AppError('too_many_requests', message, { retryAfterSeconds: 5 });

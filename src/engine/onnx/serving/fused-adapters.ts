@@ -7,18 +7,13 @@
 import type { Feed } from '../graph/session.ts';
 import { loraAName, loraBName, loraScale, type LoraAdapter } from '../learning/lora.ts';
 import type { DecoderConfig } from '../models/config.ts';
-import { FUSED_LINEARS, layerPrefix, projections } from '../models/parameters.ts';
+import { FUSED_LINEARS, layerPrefix, projections, type Projection } from '../models/parameters.ts';
 
 const ALIGNMENT = 8;
 const BLOCK = 128;
 /** How many projections a fused linear may have: qkv 3, gate_up 2, o and down 1. */
 const PROJECTION_COUNTS = [1, 2, 3] as const;
 type ProjectionCount = (typeof PROJECTION_COUNTS)[number];
-
-export interface NamedAdapter {
-  readonly id: string;
-  readonly weights: LoraAdapter;
-}
 
 interface ColumnLayout {
   /** First column of each adapter, in the order given. */
@@ -37,7 +32,62 @@ export interface FusedAdapters {
   readonly maskFeeds: (adapterIds: readonly (string | null)[]) => Record<string, Feed>;
 }
 
-export function fuseAdapters(config: DecoderConfig, adapters: readonly NamedAdapter[]): FusedAdapters {
+/** A set of one: how an adapter is kept, and what sets of several are made of. */
+export interface SoloAdapter extends FusedAdapters {
+  readonly id: string;
+  readonly rank: number;
+}
+
+export function soloAdapter(config: DecoderConfig, id: string, adapter: LoraAdapter): SoloAdapter {
+  const { rank, tensors } = adapter;
+  const set = fuse(config, [{ id, rank }], ({ layer, parts, columns, inFeatures, outFeatures, a, b }) => {
+    let column = 0;
+    let firstOut = 0;
+    for (const { module, outFeatures: ownOut } of parts) {
+      const path = `${layerPrefix(layer)}.${module}`;
+      placeA(a, columns.total, column, tensors.get(loraAName(path)), rank, inFeatures);
+      placeB(b, outFeatures, column, firstOut, tensors.get(loraBName(path)), adapter, ownOut);
+      column += rank;
+      firstOut += ownOut;
+    }
+  });
+  return { ...set, id, rank };
+}
+
+export function fuseAdapters(config: DecoderConfig, adapters: readonly SoloAdapter[]): FusedAdapters {
+  return fuse(config, adapters, ({ name, parts, columns, inFeatures, outFeatures, a, b }) => {
+    adapters.forEach(({ rank, weightFeeds }, i) => {
+      const own = { a: weightFeeds[`${name}.a`]!, b: weightFeeds[`${name}.b`]! };
+      const width = rank * parts.length;
+      const ownColumns = own.a.dims[3]!;
+      const start = columns.starts[i]!;
+      for (let row = 0; row < inFeatures; row++) {
+        for (let c = 0; c < width; c++) a[row * columns.total + start + c] = own.a.data[row * ownColumns + c] as number;
+      }
+      b.set((own.b.data as Float32Array).subarray(0, width * outFeatures), start * outFeatures);
+    });
+  });
+}
+
+/** A fused linear of one layer, and the arrays to fill for it. */
+interface Site {
+  /** `lora.L.F` */
+  readonly name: string;
+  readonly layer: number;
+  readonly parts: readonly Projection[];
+  readonly columns: ColumnLayout;
+  readonly inFeatures: number;
+  /** Of all projections. */
+  readonly outFeatures: number;
+  /** `[in, columns]` */
+  readonly a: Float32Array;
+  /** `[columns, Σ out]` */
+  readonly b: Float32Array;
+}
+
+type Ranked = Pick<SoloAdapter, 'id' | 'rank'>;
+
+function fuse(config: DecoderConfig, adapters: readonly Ranked[], fill: (site: Site) => void): FusedAdapters {
   const layouts = {
     1: layOut(adapters, 1),
     2: layOut(adapters, 2),
@@ -47,47 +97,33 @@ export function fuseAdapters(config: DecoderConfig, adapters: readonly NamedAdap
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of FUSED_LINEARS) {
       const parts = projections(config, linear);
-      const layout = layouts[parts.length as ProjectionCount];
+      const columns = layouts[parts.length as ProjectionCount];
       const inFeatures = parts[0]!.inFeatures;
       const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
-      const a = new Float32Array(inFeatures * layout.total); // [in, columns]
-      const b = new Float32Array(layout.total * outFeatures); // [columns, Σ out]
-      adapters.forEach(({ weights }, i) => {
-        let column = layout.starts[i]!;
-        let firstOut = 0;
-        for (const { module, outFeatures: ownOut } of parts) {
-          const path = `${layerPrefix(layer)}.${module}`;
-          placeA(a, layout.total, column, weights.tensors.get(loraAName(path)), weights.rank, inFeatures);
-          placeB(b, outFeatures, column, firstOut, weights.tensors.get(loraBName(path)), weights, ownOut);
-          column += weights.rank;
-          firstOut += ownOut;
-        }
-      });
-      weightFeeds[`lora.${layer}.${linear}.a`] = { data: a, dims: [1, 1, inFeatures, layout.total] };
-      weightFeeds[`lora.${layer}.${linear}.b`] = { data: b, dims: [1, 1, 1, layout.total, outFeatures] };
+      const a = new Float32Array(inFeatures * columns.total);
+      const b = new Float32Array(columns.total * outFeatures);
+      const name = `lora.${layer}.${linear}`;
+      fill({ name, layer, parts, columns, inFeatures, outFeatures, a, b });
+      weightFeeds[`${name}.a`] = { data: a, dims: [1, 1, inFeatures, columns.total] };
+      weightFeeds[`${name}.b`] = { data: b, dims: [1, 1, 1, columns.total, outFeatures] };
     }
   }
   const ids = adapters.map(({ id }) => id);
   const maskFeeds = (adapterIds: readonly (string | null)[]) =>
     Object.fromEntries(
-      PROJECTION_COUNTS.map((count) => [
-        `lora_mask.${count}`,
-        createMask(
-          layouts[count],
-          ids,
-          adapters.map(({ weights }) => weights.rank * count),
-          adapterIds,
-        ),
-      ]),
+      PROJECTION_COUNTS.map((count) => {
+        const widths = adapters.map(({ rank }) => rank * count);
+        return [`lora_mask.${count}`, createMask(layouts[count], ids, widths, adapterIds)];
+      }),
     );
   return { ids, width: layouts[3].total, weightFeeds, maskFeeds };
 }
 
-function layOut(adapters: readonly NamedAdapter[], projectionCount: number): ColumnLayout {
+function layOut(adapters: readonly Ranked[], projectionCount: number): ColumnLayout {
   const starts: number[] = [];
   let end = 0;
-  for (const { weights } of adapters) {
-    const width = weights.rank * projectionCount;
+  for (const { rank } of adapters) {
+    const width = rank * projectionCount;
     let start = roundUp(end, ALIGNMENT);
     if (roundUp(start + 1, BLOCK) < start + width) start = roundUp(start, BLOCK);
     starts.push(start);

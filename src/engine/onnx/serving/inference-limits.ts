@@ -23,5 +23,5 @@ export const DEFAULT_INFERENCE_LIMITS: InferenceLimits = {
   contextLength: 32_768,
   cacheBytes: Math.min(4 * GIB, totalmem() / 4), // leaves room for weights and for training beside us
   prefixCacheBytes: Math.min(GIB, totalmem() / 16),
-  maxAdapters: 64, // rank 8 on a 0.6B model is 20 MB each
+  maxAdapters: 64, // rank 8 on a 0.6B model is 33 MB each
 };

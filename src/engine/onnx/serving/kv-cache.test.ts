@@ -121,6 +121,15 @@ test('whatever comes and goes, every sequence keeps its own keys and values', ()
         else if (kind === 'activate') {
           if (!entry.slot.active) cache.activate(entry.slot);
         } else for (const other of live) if (other.slot.active) extend(other, 1);
+        // Asked for at every step, as decode does: a view that was given before must not outlive its arrays.
+        for (const { capacity, active } of cache.occupancy()) {
+          const view = cache.viewFirst(capacity, active);
+          const size = shape.kvHeads * shape.headDim * capacity;
+          for (const { owner, slot } of live) {
+            if (!slot.active || slot.capacity !== capacity || slot.length === 0) continue;
+            expect(view.k[0]![slot.index * size]).toBe(Math.fround(valueOf(owner, 0, 0, 0, 0)));
+          }
+        }
       });
       for (const { owner, slot } of live) expectContent(cache, slot, owner);
       for (const { capacity, used, active } of cache.occupancy()) {

@@ -24,7 +24,7 @@ export interface CacheSlot {
   readonly active: boolean;
 }
 
-/** What the graph reads: `count` neighbouring slots of one class. The same object for the same arrays. */
+/** What the graph reads: `count` neighbouring slots of one class. A view stands for its arrays: other arrays, another object. */
 export interface CacheView {
   readonly capacity: number;
   readonly count: number;

@@ -3,8 +3,9 @@
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { AppError } from '#domain/errors';
 import { invariant } from '#base/invariant';
+import { syncPath } from '#base/sync-path';
+import { AppError } from '#domain/errors';
 import { bfloat16ToFloat32, float16ToFloat32, float32ToBfloat16, float32ToFloat16 } from './half-precision.ts';
 import {
   badFile,
@@ -211,7 +212,7 @@ export async function writeSafetensors(
       await handle.close();
     }
     await rename(temporary, path);
-    await syncDirectory(dirname(path));
+    await syncPath(dirname(path));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
@@ -259,17 +260,6 @@ async function writeTensor(handle: FileHandle, tensor: NamedTensor): Promise<voi
 
 async function writeBytes(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done)).bytesWritten;
-}
-
-/** The rename itself reaches the disk. Windows cannot open directories and does not need it. */
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 const bytesPerElement = ({ dtype }: NamedTensor): number => (dtype === 'F32' ? 4 : 2);
