@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DecoderConfig } from '#engine/onnx/models/config';
 import { writeRandomGguf } from './gguf.ts';
-import type { Sampler } from './sampling.ts';
+import { createSamplingClock, type Sampler } from './sampling.ts';
 
 // The peers are a package of their own, so that users of Whetstone do not install them.
 const ENTRY = new URL('./peers/node_modules/node-llama-cpp/dist/index.js', import.meta.url).href;
@@ -30,25 +30,21 @@ export async function openLlamaCpp(
   return {
     name: `llama.cpp ${matrices}`,
     async generate(prompts, newTokens) {
-      const contextSize = prompts[0]!.length + newTokens + 8;
+      const contextSize = Math.max(...prompts.map(({ length }) => length)) + newTokens + 8;
       const context = await model.createContext({ sequences: prompts.length, contextSize, batchSize: 512, threads });
       const sequences = prompts.map(() => context.getSequence());
-      const started = performance.now();
-      let firstTokenMs = 0;
-      let tokens = 0;
+      const clock = createSamplingClock();
       await Promise.all(
         sequences.map(async (sequence, i) => {
           let count = 0;
           for await (const _ of sequence.evaluate(prompts[i]!, { temperature: 0, yieldEogToken: true })) {
-            if (count === 0) firstTokenMs = Math.max(firstTokenMs, performance.now() - started);
-            tokens++;
+            clock.token(i);
             if (++count >= newTokens) break;
           }
         }),
       );
-      const totalMs = performance.now() - started;
       await context.dispose();
-      return { tokens, firstTokenMs, totalMs };
+      return clock.times();
     },
     async close() {
       await model.dispose();

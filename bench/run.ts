@@ -32,6 +32,8 @@ const rounds = Number(flags.rounds);
 const PREFILL_TOKENS = 512;
 const DECODE_PROMPT_TOKENS = 64;
 const DECODE_TOKENS = 64;
+/** Of prompts in one batch, as rollouts of several turns have them. */
+const MIXED_PROMPT_TOKENS = [10, 70, 150, 400];
 const BATCHES = [1, 8, 32];
 const ROW_TOKENS = 512;
 /** A group whose prompt is twice its completions. */
@@ -49,9 +51,9 @@ interface Measurement {
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;
-const prompts = (count: number, length: number): number[][] =>
+const prompts = (count: number, ...lengths: number[]): number[][] =>
   Array.from({ length: count }, (_, k) =>
-    Array.from({ length }, (_, i) => ((i * 7919 + k * 104_729) % (config.vocab - 1)) + 1),
+    Array.from({ length: lengths[k % lengths.length]! }, (_, i) => ((i * 7919 + k * 104_729) % (config.vocab - 1)) + 1),
   );
 
 /** Contestants take turns, so that a machine that slows down slows all of them. */
@@ -93,16 +95,13 @@ async function benchSampling(
       return (PREFILL_TOKENS / firstTokenMs) * 1000;
     }),
   });
-  for (const batch of BATCHES) {
-    measurements.push({
-      what: `${precision} decode, batch ${batch}`,
-      unit: 'tokens/s',
-      tokensPerSecond: await alternate(contestants, async (s) => {
-        const { tokens, firstTokenMs, totalMs } = await s.generate(prompts(batch, DECODE_PROMPT_TOKENS), DECODE_TOKENS);
-        return ((tokens - batch) / (totalMs - firstTokenMs)) * 1000;
-      }),
-    });
-  }
+  const decode = async (what: string, given: readonly (readonly number[])[]): Promise<Measurement> => ({
+    what: `${precision} decode, ${what}`,
+    unit: 'tokens/s',
+    tokensPerSecond: await alternate(contestants, async (s) => (await s.generate(given, DECODE_TOKENS)).decodeRate),
+  });
+  for (const batch of BATCHES) measurements.push(await decode(`batch ${batch}`, prompts(batch, DECODE_PROMPT_TOKENS)));
+  measurements.push(await decode('8 lengths mixed', prompts(8, ...MIXED_PROMPT_TOKENS)));
   for (const sampler of contestants) await sampler.close();
   return measurements;
 }

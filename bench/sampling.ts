@@ -1,11 +1,35 @@
 // What a sampler under test must do.
 
+export interface SamplingTimes {
+  /** Until the last of the first tokens: all prompts are computed. */
+  readonly firstTokenMs: number;
+  /** Tokens per second from then on. */
+  readonly decodeRate: number;
+}
+
+/** Adds up when the tokens of each prompt came. */
+export function createSamplingClock(): { token(prompt: number): void; times(): SamplingTimes } {
+  const started = performance.now();
+  const seen = new Set<number>();
+  const cameAtMs: number[] = [];
+  let firstTokenMs = 0;
+  return {
+    token(prompt) {
+      const ms = performance.now() - started;
+      cameAtMs.push(ms);
+      if (!seen.has(prompt)) firstTokenMs = ms;
+      seen.add(prompt);
+    },
+    times() {
+      const decoded = cameAtMs.filter((ms) => ms > firstTokenMs).length;
+      return { firstTokenMs, decodeRate: (decoded / (cameAtMs.at(-1)! - firstTokenMs)) * 1000 };
+    },
+  };
+}
+
 export interface Sampler {
   readonly name: string;
-  /** Greedy, `newTokens` per prompt, all prompts at once. `firstTokenMs`: until the last of the first tokens. */
-  generate(
-    prompts: readonly (readonly number[])[],
-    newTokens: number,
-  ): Promise<{ tokens: number; firstTokenMs: number; totalMs: number }>;
+  /** Greedy, `newTokens` per prompt, all prompts at once. */
+  generate(prompts: readonly (readonly number[])[], newTokens: number): Promise<SamplingTimes>;
   close(): Promise<void>;
 }

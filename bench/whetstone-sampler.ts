@@ -4,7 +4,7 @@ import { PLAIN_SAMPLING } from '#domain/sampling';
 import type { ServingPrecision } from '#engine/onnx/models/serving-graph';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
-import type { Sampler } from './sampling.ts';
+import { createSamplingClock, type Sampler } from './sampling.ts';
 
 export async function openWhetstone(
   modelDirectory: string,
@@ -22,9 +22,7 @@ export async function openWhetstone(
   return {
     name: `whetstone ${precision}`,
     async generate(prompts, newTokens) {
-      const started = performance.now();
-      let firstTokenMs = 0;
-      let tokens = 0;
+      const clock = createSamplingClock();
       await Promise.all(
         prompts.map(async (promptTokens, i) => {
           const request = {
@@ -34,14 +32,10 @@ export async function openWhetstone(
             n: 1,
             sampling: { ...sampling, maxTokens: newTokens },
           };
-          let count = 0;
-          for await (const _ of engine.generate(request, new AbortController().signal)) {
-            if (count++ === 0) firstTokenMs = Math.max(firstTokenMs, performance.now() - started);
-            tokens++;
-          }
+          for await (const _ of engine.generate(request, new AbortController().signal)) clock.token(i);
         }),
       );
-      return { tokens, firstTokenMs, totalMs: performance.now() - started };
+      return clock.times();
     },
     close: () => engine.close(),
   };

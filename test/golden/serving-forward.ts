@@ -1,6 +1,7 @@
 // The serving graph driven by hand: tokens in, logits of every position out. Feeds are laid out as serving-graph.ts
 // describes them, in the plainest way, so that the golden logits judge the graph and not the code that schedules it.
 import { MASKED } from '#engine/onnx/models/attention';
+import { CLASSES_MAX } from '#engine/onnx/models/class-attention';
 import type { DecoderConfig } from '#engine/onnx/models/config';
 import { FUSED_LINEARS, loadDecoderWeights, projections } from '#engine/onnx/models/parameters';
 import { buildServingGraph } from '#engine/onnx/models/serving-graph';
@@ -76,7 +77,7 @@ function rowFeeds(sequences: readonly (readonly number[])[], start: number, seq:
   return {
     tokens: { data: tokens, dims: [batch, seq] },
     positions: { data: positions, dims: [batch, seq] },
-    mask: { data: mask, dims: [batch, 1, seq, keys] },
+    'mask.0': { data: mask, dims: [batch, 1, seq, keys] },
     rows: { data: BigInt64Array.from({ length: batch * seq }, (_, i) => BigInt(i)), dims: [batch * seq] },
   };
 }
@@ -96,11 +97,20 @@ function createCache({ layers, kvHeads, headDim }: DecoderConfig, batch: number,
   return { batch, capacity, kvHeads, headDim, k: make(), v: make() };
 }
 
+/** All sequences are of one capacity class; the others are empty. */
 function cacheFeeds({ batch, capacity, kvHeads, headDim, k, v }: Cache): Record<string, Feed> {
-  const feeds: Record<string, Feed> = {};
-  const dims = [batch, kvHeads, capacity, headDim];
-  k.forEach((data, layer) => (feeds[`past_k.${layer}`] = { data, dims }));
-  v.forEach((data, layer) => (feeds[`past_v.${layer}`] = { data, dims }));
+  const counts = BigInt64Array.from({ length: CLASSES_MAX }, (_, c) => BigInt(c === 0 ? batch : 0));
+  const feeds: Record<string, Feed> = {
+    counts: { data: counts, dims: [CLASSES_MAX] },
+    several: { data: Uint8Array.of(0), dims: [] },
+  };
+  const nothing = new Float32Array(0);
+  for (let c = 0; c < CLASSES_MAX; c++) {
+    const dims = c === 0 ? [batch, kvHeads, capacity, headDim] : [0, kvHeads, 1, headDim];
+    if (c > 0) feeds[`mask.${c}`] = { data: nothing, dims: [0, 1, 1, 2] };
+    k.forEach((data, layer) => (feeds[`past_k.${c}.${layer}`] = { data: c === 0 ? data : nothing, dims }));
+    v.forEach((data, layer) => (feeds[`past_v.${c}.${layer}`] = { data: c === 0 ? data : nothing, dims }));
+  }
   return feeds;
 }
 

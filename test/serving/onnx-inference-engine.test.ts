@@ -37,6 +37,32 @@ test('a cache that is too small preempts, and a chunked prompt that lost its pla
   expect(log.lines.some(({ event }) => event === 'sequence.preempted')).toBe(true);
 });
 
+test('sequences of all lengths decode together, with the bits that each has alone', async () => {
+  const model = await writeTinyModel('qwen3', 5, 1024);
+  const adapter = await model.writeAdapter('one', { seed: 4 });
+  const engine = await openOnnxInferenceEngine({
+    modelDirectory: model.directory,
+    threads: 2,
+    limits: { ...TEST_LIMITS, contextLength: 1024, cacheBytes: 32_000 * cacheBytesPerToken(model.config) },
+    log: silentLog,
+  });
+  // Five capacity classes, which is more than one call takes; the first sequences grow from class to class meanwhile.
+  const asked = [10, 55, 120, 200, 250, 400, 800, 30].map((length, i) =>
+    request({
+      promptTokens: randomPrompt(length, i),
+      n: 1 + (i % 2),
+      adapter: i % 3 === 0 ? adapter : null,
+      sampling: sampling({ seed: i, maxTokens: 80 }),
+    }),
+  );
+  const alone: unknown[] = [];
+  for (const one of asked) alone.push((await collect(engine, one)).map(bitsOf));
+  const together = await Promise.all(asked.map((one) => collect(engine, one)));
+  await engine.close();
+  await model.remove();
+  expect(together.map((choices) => choices.map(bitsOf))).toEqual(alone);
+});
+
 test('weights that overflow end the request with an error, and leave nothing behind for the next one', async () => {
   const model = await writeTinyModel();
   const poison = await model.writeAdapter('poison', { seed: 1, scale: 1e38 });

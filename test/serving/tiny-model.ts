@@ -24,7 +24,11 @@ export interface TinyModel {
   remove(): Promise<void>;
 }
 
-export async function writeTinyModel(family: keyof typeof CONFIGS = 'qwen3', seed = 1): Promise<TinyModel> {
+export async function writeTinyModel(
+  family: keyof typeof CONFIGS = 'qwen3',
+  seed = 1,
+  maxPositions = 512,
+): Promise<TinyModel> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-tiny-'));
   const json = {
     hidden_size: 32,
@@ -33,7 +37,7 @@ export async function writeTinyModel(family: keyof typeof CONFIGS = 'qwen3', see
     num_key_value_heads: 2,
     intermediate_size: 48,
     vocab_size: 260,
-    max_position_embeddings: 512,
+    max_position_embeddings: maxPositions,
     rms_norm_eps: 1e-6,
     ...CONFIGS[family],
   };

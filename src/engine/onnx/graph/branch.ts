@@ -10,7 +10,7 @@ export interface BranchOptions {
   readonly captured: readonly Value[];
 }
 
-/** The value of one side; both have one dtype and shape. No gradient. */
+/** The value of one side; both have one dtype and shape, and where they name a size differently, the first does. No gradient. */
 export function branch(
   g: Graph,
   { name, condition, captured }: BranchOptions,
@@ -23,6 +23,6 @@ export function branch(
     return inner;
   };
   const [then_branch, else_branch] = [side('true', whenTrue), side('false', whenFalse)];
-  const { dtype, shape } = else_branch.outputs[0]!;
+  const { dtype, shape } = then_branch.outputs[0]!;
   return g.node('If', [condition], [{ dtype, shape }], { then_branch, else_branch }, { captured })[0]!;
 }

@@ -30,22 +30,32 @@ export interface PastKeysAndValues {
   readonly v: Value;
 }
 
-/** mask: from tileMask, keys = capacity + seq, the past first; sizes: int64 `[2]`, capacity and seq. */
-export function cachedAttention(g: Graph, config: DecoderConfig, q: Value, k: Value, v: Value, past: PastKeysAndValues, mask: Value, sizes: Value): Value {
-  const rows = groupQueries(g, config, q);
+/** int64 each. */
+export interface CacheShapes {
+  /** `[2]`: capacity and seq */
+  readonly sizes: Value;
+  /** `[4]`: 0 (as it is), kvHeads, group · seq, headDim */
+  readonly grouped: Value;
+  /** `[4]`: 0, heads, seq, headDim */
+  readonly ungrouped: Value;
+}
+
+/** mask: from tileMask, keys = capacity + seq, the past first. */
+export function cachedAttention(g: Graph, config: DecoderConfig, q: Value, k: Value, v: Value, past: PastKeysAndValues, mask: Value, shapes: CacheShapes): Value {
+  const rows = groupQueries(g, config, q, shapes.grouped);
   const scaled = { transposeB: true, alpha: config.headDim ** -0.5 };
-  const scores = ops.concat(g, [ops.matmul(g, rows, past.k, scaled), ops.matmul(g, rows, k, scaled)], -1, 'keys');
+  const scores = ops.concat(g, [ops.matmul(g, rows, past.k, scaled), ops.matmul(g, rows, k, scaled)], -1, mask.shape[3]);
   const weights = ops.softmax(g, ops.add(g, scores, mask)); // [batch, kvHeads, group · seq, keys]
-  const [pastWeights, newWeights] = ops.split(g, weights, -1, [past.k.shape[2]!, k.shape[2]!], sizes) as [Value, Value];
+  const [pastWeights, newWeights] = ops.split(g, weights, -1, [past.k.shape[2]!, k.shape[2]!], shapes.sizes) as [Value, Value];
   const attended = ops.add(g, ops.matmul(g, pastWeights, past.v), ops.matmul(g, newWeights, v));
-  return ungroup(g, config, attended, q);
+  return ungroup(g, config, attended, q, shapes.ungrouped);
 }
 
 /** `[batch, heads, seq, headDim] → [batch, kvHeads, group · seq, headDim]`; no data moves. */
-function groupQueries(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, q: Value): Value {
-  return heads === kvHeads ? q : ops.reshape(g, q, [q.shape[0]!, kvHeads, 'groupSeq', headDim]);
+function groupQueries(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, q: Value, shape?: Value): Value {
+  return heads === kvHeads ? q : ops.reshape(g, q, [q.shape[0]!, kvHeads, 'groupSeq', headDim], shape);
 }
 
-function ungroup(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, x: Value, q: Value): Value {
-  return heads === kvHeads ? x : ops.reshape(g, x, [q.shape[0]!, heads, q.shape[2]!, headDim]);
+function ungroup(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, x: Value, q: Value, shape?: Value): Value {
+  return heads === kvHeads ? x : ops.reshape(g, x, [q.shape[0]!, heads, q.shape[2]!, headDim], shape);
 }

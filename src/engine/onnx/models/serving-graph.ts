@@ -4,10 +4,8 @@
 // Inputs                                             Outputs
 //   tokens      int64 [batch, seq]                     logits     [rows, vocab]
 //   positions   int64 [batch, seq]                     logsumexp  [rows, 1]
-//   mask        [batch, 1, seq, capacity + seq]        new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
-//   rows        int64 [rows], of batch · seq                      layer by layer, its keys and then its values
-//   past_k.L    [batch, kvHeads, capacity, headDim]
-//   past_v.L    [batch, kvHeads, capacity, headDim]
+//   rows        int64 [rows], of batch · seq           new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
+//   the caches, see class-attention.ts                            layer by layer, its keys and then its values
 //   adapted     bool [], any sequence by an adapter
 //   lora_mask.P [batch, 1, columns.P]                  P = 1, 2, 3: how many projections the linear fuses
 //   lora.L.F.a  [1, 1, in, columns.P]                  F = qkv, o, gate_up, down
@@ -25,7 +23,7 @@ import { branch } from '../graph/branch.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import { BLOCK_SIZE, quantizeBlocks8 } from '../weights/quantize.ts';
-import { cachedAttention, tileMask } from './attention.ts';
+import { classAttention } from './class-attention.ts';
 import type { DecoderConfig } from './config.ts';
 import { decoderForward } from './decoder.ts';
 import { fusedBias, fusedWeight, projections, type DecoderWeights, type FusedLinear } from './parameters.ts';
@@ -38,19 +36,13 @@ export const SERVING_PRECISIONS = ['float32', 'int8'] as const;
 export type ServingPrecision = (typeof SERVING_PRECISIONS)[number];
 
 export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights, precision: ServingPrecision): Graph {
-  const { hidden, vocab, kvHeads, headDim } = config;
+  const { hidden, vocab } = config;
   const g = new Graph();
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
   const positions = g.input('positions', 'int64', ['batch', 'seq']);
-  const mask = tileMask(g, config, g.input('mask', 'float32', ['batch', 1, 'seq', 'keys']));
   const rows = g.input('rows', 'int64', ['rows']);
   const adapted = g.input('adapted', 'bool', []);
   const loraMasks = [1, 2, 3].map((p) => g.input(`lora_mask.${p}`, 'float32', ['batch', 1, `columns.${p}`]));
-  const past = Array.from({ length: config.layers }, (_, layer) => ({
-    k: g.input(`past_k.${layer}`, 'float32', ['batch', kvHeads, 'capacity', headDim]),
-    v: g.input(`past_v.${layer}`, 'float32', ['batch', kvHeads, 'capacity', headDim]),
-  }));
-  const computed: Value[] = [];
 
   const constants = new Map<string, Value>();
   const constant = (name: string, shape: readonly number[]): Value => {
@@ -99,11 +91,11 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
     return known;
   };
 
-  const capacity = ops.gather(g, ops.shapeOf(g, past[0]!.k), g.integers(2));
-  const sizes = ops.concat(g, [capacity, ops.gather(g, batchAndSeq, g.integers(1))], 0, 2);
+  const computed: Value[] = [];
+  const attendClasses = classAttention(g, config, tokens);
   const attend = (layer: number, q: Value, k: Value, v: Value): Value => {
     computed.push(k, v);
-    return cachedAttention(g, config, q, k, v, past[layer]!, mask, sizes);
+    return attendClasses(layer, q, k, v);
   };
 
   const states = decoderForward(g, config, { tokens, positions }, { weight: constant, linear, attend });

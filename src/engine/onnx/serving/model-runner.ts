@@ -5,6 +5,7 @@ import { openSession, type Feed, type Session } from '../graph/session.ts';
 import { loadDecoderWeights } from '../models/parameters.ts';
 import { buildServingGraph, type ServingPrecision } from '../models/serving-graph.ts';
 import { MASKED } from '../models/attention.ts';
+import { CLASSES_MAX } from '../models/class-attention.ts';
 import { openSafetensors } from '../weights/safetensors.ts';
 import type { FusedAdapters } from './fused-adapters.ts';
 import type { CacheView, NewKeysAndValues } from './kv-cache.ts';
@@ -30,10 +31,11 @@ export interface PrefillInput {
 }
 
 export interface DecodeInput {
-  /** One token per sequence, in the order of the slots. */
+  /** One token per sequence, in the order of the views and their slots. */
   readonly tokens: readonly number[];
   readonly positions: readonly number[];
-  readonly past: CacheView;
+  /** By capacity class, at most CLASSES_MAX. */
+  readonly past: readonly CacheView[];
   readonly adapterIds: readonly (string | null)[];
 }
 
@@ -73,15 +75,31 @@ export async function openModelRunner({
   } finally {
     await source.close();
   }
-  const noPast = emptyView(config);
-  let heldPast: CacheView | null = null;
+  const noPast = emptyView(config, 1);
+  const noClass = emptyView(config, 0);
+  const heldPast: (CacheView | null)[] = new Array<null>(CLASSES_MAX).fill(null);
   let heldAdapters: FusedAdapters | null = null;
-  const run = async (past: CacheView, adapters: FusedAdapters, adapterIds: AdapterIds, seq: number, feeds: Feeds) => {
-    if (past !== heldPast) session.hold(pastFeeds(config, past));
+  const run = async (
+    past: readonly CacheView[],
+    adapters: FusedAdapters,
+    adapterIds: AdapterIds,
+    seq: number,
+    feeds: Feeds,
+  ) => {
+    heldPast.forEach((held, c) => {
+      const view = past[c] ?? noClass;
+      if (view !== held) session.hold(pastFeeds(config, view, c));
+      heldPast[c] = view;
+    });
     if (adapters !== heldAdapters) session.hold(adapters.weightFeeds);
-    [heldPast, heldAdapters] = [past, adapters];
-    const adapted = { data: Uint8Array.of(adapterIds.some((id) => id !== null) ? 1 : 0), dims: [] };
-    const results = await session.run({ ...feeds, adapted, ...adapters.maskFeeds(adapterIds) });
+    heldAdapters = adapters;
+    const results = await session.run({
+      ...feeds,
+      counts: { data: BigInt64Array.from(heldPast, (view) => BigInt(view!.count)), dims: [CLASSES_MAX] },
+      several: flagFeed(past.length > 1),
+      adapted: flagFeed(adapterIds.some((id) => id !== null)),
+      ...adapters.maskFeeds(adapterIds),
+    });
     const computed = { data: results['new_kv']!, batch: adapterIds.length, seq };
     return { logits: results['logits']!, logsumexp: results['logsumexp']!, computed };
   };
@@ -91,9 +109,9 @@ export async function openModelRunner({
       const past = cached ?? noPast;
       const seq = tokens.length;
       const positions = Array.from(tokens, (_, i) => start + i);
-      return run(past, adapters, [adapterId], seq, {
+      return run([past], adapters, [adapterId], seq, {
         ...tokenFeeds(tokens, positions, 1),
-        mask: prefillMask(start, seq, past.capacity),
+        'mask.0': prefillMask(start, seq, past.capacity),
         rows: rowFeed(allLogits ? Array.from(tokens.keys()) : [seq - 1]),
       });
     },
@@ -101,7 +119,6 @@ export async function openModelRunner({
       const batch = tokens.length;
       return run(past, adapters, adapterIds, 1, {
         ...tokenFeeds(tokens, positions, batch),
-        mask: { data: past.mask, dims: [batch, 1, 1, past.capacity + 1] },
         rows: rowFeed(Array.from(tokens.keys())),
       });
     },
@@ -123,18 +140,22 @@ function tokenFeeds(tokens: readonly number[], positions: readonly number[], bat
 
 const rowFeed = (rows: readonly number[]): Feed => ({ data: BigInt64Array.from(rows, BigInt), dims: [rows.length] });
 
-function pastFeeds({ kvHeads, headDim }: DecoderConfig, { k, v, count, capacity }: CacheView): Record<string, Feed> {
-  const feeds: Record<string, Feed> = {};
+const flagFeed = (value: boolean): Feed => ({ data: Uint8Array.of(value ? 1 : 0), dims: [] });
+
+/** The mask is decode's: a prompt brings its own. */
+function pastFeeds({ kvHeads, headDim }: DecoderConfig, view: CacheView, c: number): Record<string, Feed> {
+  const { k, v, mask, count, capacity } = view;
+  const feeds: Record<string, Feed> = { [`mask.${c}`]: { data: mask, dims: [count, 1, 1, capacity + 1] } };
   const dims = [count, kvHeads, capacity, headDim];
-  k.forEach((data, layer) => (feeds[`past_k.${layer}`] = { data, dims }));
-  v.forEach((data, layer) => (feeds[`past_v.${layer}`] = { data, dims }));
+  k.forEach((data, layer) => (feeds[`past_k.${c}.${layer}`] = { data, dims }));
+  v.forEach((data, layer) => (feeds[`past_v.${c}.${layer}`] = { data, dims }));
   return feeds;
 }
 
-/** The start of a prompt has no past; a single masked token of zeros spares it the empty cache. */
-function emptyView({ layers, kvHeads, headDim }: DecoderConfig): CacheView {
-  const zeros = Array.from({ length: layers }, () => new Float32Array(kvHeads * headDim));
-  return { capacity: 1, count: 1, k: zeros, v: zeros, mask: Float32Array.of(MASKED, 0) };
+/** No class, or the start of a prompt: that has no past, and a single masked token of zeros spares it the empty cache. */
+function emptyView({ layers, kvHeads, headDim }: DecoderConfig, count: 0 | 1): CacheView {
+  const zeros = Array.from({ length: layers }, () => new Float32Array(count * kvHeads * headDim));
+  return { capacity: 1, count, k: zeros, v: zeros, mask: Float32Array.of(MASKED, 0).subarray(0, 2 * count) };
 }
 
 /** `[1, 1, seq, capacity + seq]`: all that is cached, and of the chunk the tokens up to oneself. */

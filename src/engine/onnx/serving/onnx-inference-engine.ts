@@ -14,6 +14,7 @@ import type {
   TokenEvent,
 } from '../../inference-engine.ts';
 import type { ServingPrecision } from '../models/serving-graph.ts';
+import { CLASSES_MAX } from '../models/class-attention.ts';
 import { AdapterStore } from './adapter-store.ts';
 import { checkRequest } from './check-request.ts';
 import { createGenerationStream } from './generation-stream.ts';
@@ -289,24 +290,29 @@ class OnnxInferenceEngine implements InferenceEngine {
       const capacity = capacityFor(this.#budget.classes, sequence.computedTokenCount + 1);
       sequence.slot = this.#fit(sequence.slot, Math.max(capacity, sequence.slot!.capacity));
     }
-    for (const capacity of this.#budget.classes) {
-      const batch = plan.sequences.filter(({ slot }) => slot?.capacity === capacity);
-      if (batch.length === 0) continue;
-      batch.sort((a, b) => a.slot!.index - b.slot!.index);
-      const adapterIds = batch.map(({ live }) => live.request.adapter?.id ?? null);
-      const input = {
-        tokens: batch.map((sequence) => sequence.tokens[sequence.computedTokenCount]!),
-        positions: batch.map((sequence) => sequence.computedTokenCount),
-        past: this.#cache.viewFirst(capacity, batch.length),
-        adapterIds,
-      };
-      const result = await this.#runner.decode(input, this.#adapters.fused(adapterIds));
-      batch.forEach((sequence, row) => {
-        this.#cache.append(sequence.slot!, result.computed, row);
-        sequence.computedTokenCount++;
-      });
-      this.#emit(batch, (i) => i, result);
-    }
+    const classes = this.#budget.classes
+      .map((capacity) => plan.sequences.filter(({ slot }) => slot!.capacity === capacity))
+      .filter((batch) => batch.length > 0);
+    for (let c = 0; c < classes.length; c += CLASSES_MAX) await this.#decodeTogether(classes.slice(c, c + CLASSES_MAX));
+  }
+
+  /** By capacity class: all sequences that decode in it, since a view of them is the first so many slots. */
+  async #decodeTogether(classes: readonly Sequence[][]): Promise<void> {
+    for (const batch of classes) batch.sort((a, b) => a.slot!.index - b.slot!.index);
+    const batch = classes.flat();
+    const adapterIds = batch.map(({ live }) => live.request.adapter?.id ?? null);
+    const input = {
+      tokens: batch.map((sequence) => sequence.tokens[sequence.computedTokenCount]!),
+      positions: batch.map((sequence) => sequence.computedTokenCount),
+      past: classes.map((own) => this.#cache.viewFirst(own[0]!.slot!.capacity, own.length)),
+      adapterIds,
+    };
+    const result = await this.#runner.decode(input, this.#adapters.fused(adapterIds));
+    batch.forEach((sequence, row) => {
+      this.#cache.append(sequence.slot!, result.computed, row);
+      sequence.computedTokenCount++;
+    });
+    this.#emit(batch, (i) => i, result);
   }
 
   #preempt({ preempted, preemptPrefill }: Plan<'decode'>): void {
