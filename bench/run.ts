@@ -159,7 +159,7 @@ async function benchGroups(modelDirectory: string): Promise<Measurement> {
 function report({ what, unit, tokensPerSecond }: Measurement): void {
   const [[, ours], ...peers] = Object.entries(tokensPerSecond) as [[string, number], ...[string, number][]];
   const ratios = peers.map(([name, theirs]) => `${(ours / theirs).toFixed(2)}x ${name} (${theirs.toFixed(1)})`);
-  say(`${what.padEnd(25)} ${ours.toFixed(1).padStart(9)} ${unit}   ${ratios.join(', ')}`);
+  say(`${what.padEnd(32)} ${ours.toFixed(1).padStart(9)} ${unit}   ${ratios.join(', ')}`);
 }
 
 async function keep(measurements: readonly Measurement[]): Promise<void> {
