@@ -40,14 +40,13 @@ export async function createDirectoryCopies(options: DirectoryCopiesOptions): Pr
   async function make(prefix: string): Promise<string | null> {
     const path = join(directory, createId());
     await mkdir(path);
-    const sizeBytes = await fetch(prefix, path).catch(async (error: unknown) => {
-      await rm(path, { recursive: true });
-      throw error;
-    });
-    if (sizeBytes === null) {
-      await rm(path, { recursive: true });
-      return null;
+    let sizeBytes: number | null = null;
+    try {
+      sizeBytes = await fetch(prefix, path);
+    } finally {
+      if (sizeBytes === null) await rm(path, { recursive: true });
     }
+    if (sizeBytes === null) return null;
     copies.set(prefix, { path, sizeBytes, openedMs: now() });
     await makeRoom();
     return path;

@@ -149,6 +149,16 @@ function reshapeTarget(g: Graph, from: Shape, to: Shape): Value {
   return g.integers(...sizes);
 }
 
+/** Without its leading sizes of 1, as many as `count`. No gradient. */
+export function dropLeadingOnes(g: Graph, x: Value, count: number): Value {
+  invariant(
+    x.shape.slice(0, count).every((size) => size === 1),
+    `${formatShape(x.shape)} does not begin with ${count} ones`,
+  );
+  const axes = g.integers(...Array.from({ length: count }, (_, axis) => axis));
+  return one(g.node('Squeeze', [x, axes], [{ dtype: x.dtype, shape: x.shape.slice(count) }]));
+}
+
 /** int64 `[rank]` */
 export const shapeOf = (g: Graph, x: Value): Value =>
   one(g.node('Shape', [x], [{ dtype: 'int64', shape: [x.shape.length] }]));

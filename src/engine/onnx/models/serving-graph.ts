@@ -74,21 +74,13 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
     const a = g.input(`lora.${layer}.${fused}.a`, 'float32', [1, 1, inFeatures, columns]);
     const b = g.input(`lora.${layer}.${fused}.b`, 'float32', [1, 1, 1, columns, outFeatures]);
     const loraMask = loraMasks[parts.length - 1]!;
-    const shape = deltaShape(outFeatures);
     const withDelta = (g: Graph): Value => {
       const own = ops.mul(g, ops.matmul(g, x, a), loraMask); // [1, batch, seq, columns]
       const delta = ops.matmul(g, own, b); // [1, 1, batch, seq, out]
-      return ops.add(g, y, ops.reshape(g, delta, ['batch', 'seq', outFeatures], shape));
+      return ops.add(g, y, ops.dropLeadingOnes(g, delta, 2));
     };
-    const captured = [x, y, a, b, loraMask, shape];
+    const captured = [x, y, a, b, loraMask];
     return branch(g, { name: `${name}.adapted`, condition: adapted, captured }, withDelta, () => y);
-  };
-  const batchAndSeq = ops.shapeOf(g, tokens);
-  const deltaShapes = new Map<number, Value>();
-  const deltaShape = (outFeatures: number): Value => {
-    const known = deltaShapes.get(outFeatures) ?? ops.concat(g, [batchAndSeq, g.integers(outFeatures)], 0, 3);
-    deltaShapes.set(outFeatures, known);
-    return known;
   };
 
   const computed: Value[] = [];
