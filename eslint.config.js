@@ -1,10 +1,24 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'dashboard/**', '.venv*/**', '.cache/**', '.whetstone/**'] },
+  {
+    ignores: [
+      '**/dist/**',
+      'node_modules/**',
+      'dashboard/src/api/openapi.ts',
+      '.venv*/**',
+      '.cache/**',
+      '.whetstone/**',
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        project: ['./tsconfig.json', './dashboard/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',

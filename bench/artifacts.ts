@@ -84,7 +84,7 @@ async function timeRows(client: Client, directory: string) {
     startedMs = performance.now() - startMs;
     void client.cancelTrainingJob(id);
   };
-  await client.waitForJob(id, { deadlineMs: 120_000, onEvent }).catch(() => null); // it was cancelled
+  await client.follow(id, { deadlineMs: 120_000, onEvent }).catch(() => null); // it was cancelled
   return { rows: ROWS, startedMs };
 }
 

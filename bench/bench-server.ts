@@ -11,14 +11,31 @@ export interface BenchServer {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
+  /** Where the server and its engines can be looked into (live-memory.ts), those that have ended as well; none unless asked for. */
+  readonly inspectors: readonly string[];
   stop(): Promise<void>;
 }
 
-export async function startBenchServer(data: string, env: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
+export async function startBenchServer(
+  data: string,
+  env: Readonly<Record<string, string>> = {},
+  { inspected = false, flags = [] }: { readonly inspected?: boolean; readonly flags?: readonly string[] } = {},
+): Promise<BenchServer> {
   const key = 'wk-bench';
-  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, WHETSTONE_API_KEY: key, ...env },
+  const node = inspected ? ['--inspect=127.0.0.1:0'] : []; // its children get it too
+  const child = spawn(
+    process.execPath,
+    [...node, CLI, 'serve', '--port', '0', '--data', data, '--log-level', 'warn', ...flags],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, WHETSTONE_API_KEY: key, ...env },
+    },
+  );
+  const inspectors: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    const inspector = /^Debugger listening on (ws:\/\/\S+)$/.exec(line)?.[1];
+    if (inspector) inspectors.push(inspector);
+    else if (!INSPECTOR_CHAT.test(line)) process.stderr.write(`${line}\n`);
   });
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /^whetstone listening on (\S+)$/.exec(line)?.[1];
@@ -27,6 +44,7 @@ export async function startBenchServer(data: string, env: Readonly<Record<string
       url,
       key,
       pid: child.pid!,
+      inspectors,
       async stop() {
         const exited = once(child, 'exit');
         child.kill('SIGTERM');
@@ -36,6 +54,9 @@ export async function startBenchServer(data: string, env: Readonly<Record<string
   }
   throw new Error('the server did not start');
 }
+
+const INSPECTOR_CHAT =
+  /^(?:For help, see: https:\/\/nodejs\.org\/|Debugger (?:attached|ending on )|Waiting for the debugger to disconnect)/;
 
 /** Of the process alone, not of the engines' children; bytes. */
 export const residentBytes = (pid: number): number =>

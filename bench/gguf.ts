@@ -2,7 +2,7 @@
 // Matrices are Q8_0, blocks of 32 with a float16 scale, or F32; norms are F32.
 import { open } from 'node:fs/promises';
 import { createRandom } from '#base/random';
-import type { DecoderConfig } from '#engine/onnx/models/config';
+import type { DecoderConfig } from '#model-files/decoder-config';
 
 const ALIGNMENT = 32;
 const TYPE = { u32: 4, f32: 6, string: 8, array: 9, i32: 5 } as const;
@@ -115,7 +115,7 @@ function metadataOf(config: DecoderConfig): ((bytes: Bytes) => void)[] {
     u32('qwen3.attention.key_length', config.headDim),
     u32('qwen3.attention.value_length', config.headDim),
     f32('qwen3.attention.layer_norm_rms_epsilon', config.normEpsilon),
-    f32('qwen3.rope.freq_base', config.ropeTheta),
+    f32('qwen3.rope.freq_base', config.attention[0]!.rope!.theta),
     text('tokenizer.ggml.model', 'gpt2'),
     text('tokenizer.ggml.pre', 'qwen2'),
     strings('tokenizer.ggml.tokens', tokens),

@@ -2,7 +2,7 @@
 // The peer is our own engine with its prefix cache off; no other CPU engine takes n in one request.
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';
-import type { GenerateRequest, InferenceEngine } from '#engine/inference-engine';
+import { PLAIN_REQUEST, type GenerateRequest, type InferenceEngine } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
 
@@ -58,6 +58,7 @@ export async function timeGroups(modelDirectory: string, threads: number, rounds
 
 /** Each round has a prompt of its own: nothing of it is cached before. */
 const request = (round: number, n: number): GenerateRequest => ({
+  ...PLAIN_REQUEST,
   requestId: `group-${round}`,
   promptTokens: Array.from({ length: PROMPT_TOKENS }, (_, i) => ((i * 7919 + round * 104_729) % 10_000) + 1),
   adapter: null,

@@ -43,7 +43,7 @@ async function timeJob(client: Client, url: string, modelId: string, round: numb
   const { id } = await client.submitTrainingJob({ model_id: modelId, trajectory_groups: [group(round, 12)] });
   let startedMs = 0;
   let lastStepMs = 0;
-  await client.waitForJob(id, {
+  await client.follow(id, {
     deadlineMs: 60_000,
     onEvent({ type }) {
       if (type === 'training_started') startedMs = performance.now() - submittedMs;
@@ -95,10 +95,12 @@ async function timeLargeBody(client: Client, url: string, pid: number, modelId: 
   const { id, bytes, seconds } = await postLarge(url, modelId);
   const acceptedPeakBytes = Math.max(peakBytes, residentBytes(pid));
   // The plan is made in the same process: it must fit as well.
-  await client.waitForJob(id, {
-    deadlineMs: 300_000,
-    onEvent: ({ type }) => void (type === 'training_started' ? client.cancelTrainingJob(id) : null),
-  }).catch(() => null); // prettier-ignore
+  await client
+    .follow(id, {
+      deadlineMs: 300_000,
+      onEvent: ({ type }) => void (type === 'training_started' ? client.cancelTrainingJob(id) : null),
+    })
+    .catch(() => null);
   clearInterval(watch);
   return { bytes, seconds, beforeBytes, acceptedPeakBytes, plannedPeakBytes: peakBytes };
 }
@@ -117,10 +119,14 @@ try {
   for (let round = 0; round < ROUNDS; round++) times.push(await timeJob(client, url, modelId, round));
   const startedMs = median(times.map((t) => t.startedMs));
   const callableMs = median(times.map((t) => t.callableMs));
-  say(`submit → training_started: ${startedMs.toFixed(0)} ms; last gradient step → answer of the checkpoint: ${callableMs.toFixed(0)} ms (medians of ${ROUNDS})`); // prettier-ignore
+  say(
+    `submit → training_started: ${startedMs.toFixed(0)} ms; last gradient step → answer of the checkpoint: ${callableMs.toFixed(0)} ms (medians of ${ROUNDS})`,
+  );
   const large = await timeLargeBody(client, url, server.pid, modelId);
   const times200 = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB (${(bytes / large.bytes).toFixed(2)}x)`;
-  say(`a body of ${(large.bytes / 1e6).toFixed(0)} MB: accepted in ${large.seconds.toFixed(1)} s, memory ${(large.beforeBytes / 1e6).toFixed(0)} MB → ${times200(large.acceptedPeakBytes)}, with its plan ${times200(large.plannedPeakBytes)}`); // prettier-ignore
+  say(
+    `a body of ${(large.bytes / 1e6).toFixed(0)} MB: accepted in ${large.seconds.toFixed(1)} s, memory ${(large.beforeBytes / 1e6).toFixed(0)} MB → ${times200(large.acceptedPeakBytes)}, with its plan ${times200(large.plannedPeakBytes)}`,
+  );
   const result = { cpu: cpuName(), node: process.version, startedMs, callableMs, large };
   await writeFile('bench/results/jobs.json', `${JSON.stringify(result, null, 2)}\n`);
 } finally {

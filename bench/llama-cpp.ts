@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DecoderConfig } from '#engine/onnx/models/config';
+import type { DecoderConfig } from '#model-files/decoder-config';
 import { writeRandomGguf } from './gguf.ts';
 import { createSamplingClock, type Sampler } from './sampling.ts';
 

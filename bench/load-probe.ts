@@ -1,6 +1,6 @@
 // A process of its own that asks a server for things that need no model, one after another, and keeps the times: what the API
 // itself takes. Of its own, because the process that drives hundreds of streams would count its own delays in. Forked by
-// load-run.ts; ends when it is told to stop, with a message of what it measured.
+// probing.ts; ends when it is told to stop, with a message of what it measured.
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -9,6 +9,7 @@ export interface ProbeStart {
   readonly key: string;
   /** Between two questions. */
   readonly pauseMs: number;
+  readonly questions: readonly ProbeName[];
 }
 
 /** Milliseconds from sending to the last byte. */
@@ -53,10 +54,11 @@ function ask({ url, key }: ProbeStart, { method, path, status, body }: (typeof Q
 
 async function measure(start: ProbeStart): Promise<void> {
   const times: ProbeTimes = { health: [], models: [], refusedChat: [] };
+  const asked = QUESTIONS.filter(({ name }) => start.questions.includes(name));
   let stopped = false;
   process.on('message', () => (stopped = true));
   while (!stopped) {
-    for (const question of QUESTIONS) times[question.name].push(await ask(start, question));
+    for (const question of asked) times[question.name].push(await ask(start, question));
     await delay(start.pauseMs);
   }
   process.send!(times, () => process.exit(0));

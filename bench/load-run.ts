@@ -1,14 +1,13 @@
 // Load on a running server: hundreds of chat streams, each followed by the next, with training jobs submitted all along; and
 // what came of it: statuses, tokens, memory, and how long the API takes for what needs no model. Used by load.ts and by
 // test/load; knows nothing of how the server was started.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { Agent, request as httpRequest } from 'node:http';
-import { fileURLToPath } from 'node:url';
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, type Client } from '#client/client';
-import type { ProbeName, ProbeTimes } from './load-probe.ts';
+import { startProbe, type Probed } from './probing.ts';
 import { residentBytesOf } from './process-memory.ts';
+import { quantile, quantiles, type Quantiles } from './quantiles.ts';
+import { askStream, type StreamAnswer } from './stream.ts';
 
 export interface LoadedServer {
   readonly url: string;
@@ -48,15 +47,6 @@ export interface LoadResult {
   readonly apiMs: { readonly idle: Probed; readonly loaded: Probed };
 }
 
-export interface Quantiles {
-  readonly count: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-export type Probed = Readonly<Record<ProbeName, Quantiles>>;
-
 const PROJECT = 'load';
 const MODEL = `wandb-artifact:///default/${PROJECT}/m`;
 const MAX_TOKENS = 32;
@@ -69,7 +59,7 @@ export async function runLoad(server: LoadedServer, plan: LoadPlan): Promise<Loa
   const job = { model_id: model.id, trajectory_groups };
   for (let i = 0; i < plan.jobsBefore; i++) {
     const { id } = await client.submitTrainingJob(job);
-    await client.waitForJob(id, { deadlineMs: JOBS_DEADLINE_MS });
+    await client.follow(id, { deadlineMs: JOBS_DEADLINE_MS });
   }
 
   const idleProbe = startProbe(server, 0);
@@ -117,7 +107,7 @@ export async function runLoad(server: LoadedServer, plan: LoadPlan): Promise<Loa
     }
     let succeeded = 0;
     for (const id of ids) {
-      const { status } = await client.waitForJob(id, { deadlineMs: JOBS_DEADLINE_MS });
+      const { status } = await client.follow(id, { deadlineMs: JOBS_DEADLINE_MS });
       if (status === 'succeeded') succeeded++;
     }
     return { submitted: ids.length, succeeded, lastEndedSeconds: Math.round(elapsedSeconds()) };
@@ -148,12 +138,15 @@ export async function runLoad(server: LoadedServer, plan: LoadPlan): Promise<Loa
   };
 }
 
-interface MemorySample {
+export interface MemorySample {
   readonly seconds: number;
   readonly bytes: Readonly<Record<string, number>>;
 }
 
-function memoryOf(samples: readonly MemorySample[], { seconds, warmUpSeconds }: LoadPlan): LoadResult['memory'] {
+export function memoryOf(
+  samples: readonly MemorySample[],
+  { seconds, warmUpSeconds }: Pick<LoadPlan, 'seconds' | 'warmUpSeconds'>,
+): LoadResult['memory'] {
   const window = (seconds - warmUpSeconds) / 6;
   const median = (of: (bytes: MemorySample['bytes']) => number, from: number): number =>
     quantile(
@@ -187,65 +180,13 @@ function sampleGroups(client: Client) {
   );
 }
 
-interface ChatAnswer {
-  readonly status: number;
-  readonly tokens: number;
-  readonly complete: boolean;
-}
-
 /** Every second one of the model in training, whose newest checkpoint answers. */
-function chat({ url, key }: LoadedServer, agent: Agent, stream: number, turn: number): Promise<ChatAnswer> {
-  const body = JSON.stringify({
+const chat = (server: LoadedServer, agent: Agent, stream: number, turn: number): Promise<StreamAnswer> =>
+  askStream(server, agent, {
     ...(stream % 2 === 0 ? {} : { model: MODEL }),
     messages: [{ role: 'user', content: `What is ${stream % 60} + ${turn % 39}?` }],
-    stream: true,
-    stream_options: { include_usage: true },
     max_tokens: MAX_TOKENS,
     ignore_eos: true,
     temperature: 1,
     seed: stream * 10_000 + turn,
   });
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const call = httpRequest(`${url}/v1/chat/completions`, { method: 'POST', agent, headers }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(parts).toString();
-        resolve({
-          status: response.statusCode!,
-          tokens: Number(/"completion_tokens":(\d+)/.exec(text)?.[1] ?? 0),
-          complete: text.endsWith('data: [DONE]\n\n') && !text.includes('"error"'),
-        });
-      });
-    });
-    call.on('error', reject);
-    call.end(body);
-  });
-}
-
-function startProbe({ url, key }: LoadedServer, pauseMs: number): { stop(): Promise<Probed> } {
-  const child = fork(fileURLToPath(new URL('./load-probe.ts', import.meta.url)), { serialization: 'advanced' });
-  child.send({ url, key, pauseMs });
-  return {
-    async stop() {
-      const answered = once(child, 'message') as Promise<[ProbeTimes]>;
-      child.send('stop');
-      const [{ health, models, refusedChat }] = await answered;
-      return { health: quantiles(health), models: quantiles(models), refusedChat: quantiles(refusedChat) };
-    },
-  };
-}
-
-const quantile = (xs: readonly number[], q: number): number =>
-  [...xs].sort((a, b) => a - b)[Math.min(xs.length - 1, Math.floor(xs.length * q))] ?? NaN;
-
-const rounded = (ms: number): number => Math.round(ms * 100) / 100;
-
-const quantiles = (xs: readonly number[]): Quantiles => ({
-  count: xs.length,
-  p50: rounded(quantile(xs, 0.5)),
-  p99: rounded(quantile(xs, 0.99)),
-  max: rounded(quantile(xs, 1)),
-});

@@ -9,7 +9,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cpuName, startBenchServer } from './bench-server.ts';
-import { runLoad, type Quantiles } from './load-run.ts';
+import { runLoad } from './load-run.ts';
+import type { Quantiles } from './quantiles.ts';
 
 /** Computed prompts may take a gigabyte, which would hide what grows without a bound: this is full within the first minute. */
 const PREFIX_CACHE_MB = 32;
@@ -47,7 +48,9 @@ say(`a chat of 32 tokens among ${plan.streams}: p50 / p99 ${show(chatMs)}`);
 say(`${jobs.succeeded} of ${plan.jobs} jobs succeeded, the last after ${jobs.lastEndedSeconds} s`);
 say(`memory ${JSON.stringify(memory.megabytes.at(-1))} MB, growth ${(100 * memory.growth).toFixed(1)} %`);
 for (const [name, at] of Object.entries(apiMs)) {
-  say(`the API without the model, ${name}, p50 / p99: health ${show(at.health)}, models ${show(at.models)}, a refused chat ${show(at.refusedChat)}`); // prettier-ignore
+  say(
+    `the API without the model, ${name}, p50 / p99: health ${show(at.health)}, models ${show(at.models)}, a refused chat ${show(at.refusedChat)}`,
+  );
 }
 const machine = { cpu: cpuName(), cores: availableParallelism(), node: process.version };
 await writeFile('bench/results/load.json', `${JSON.stringify({ ...machine, plan, ...result }, null, 2)}\n`);

@@ -3,9 +3,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '#base/random';
-import type { DecoderConfig } from '#engine/onnx/models/config';
-import { decoderParameters } from '#engine/onnx/models/parameters';
-import { writeSafetensors } from '#engine/onnx/weights/safetensors';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import { decoderParameters } from '#model-files/decoder-parameters';
+import { writeSafetensors } from '#model-files/safetensors';
 
 export function configJson(config: DecoderConfig): Record<string, unknown> {
   return {
@@ -20,7 +20,7 @@ export function configJson(config: DecoderConfig): Record<string, unknown> {
     vocab_size: config.vocab,
     max_position_embeddings: config.maxPositions,
     rms_norm_eps: config.normEpsilon,
-    rope_theta: config.ropeTheta,
+    rope_theta: config.attention[0]!.rope!.theta,
     tie_word_embeddings: config.tiedEmbeddings,
   };
 }

@@ -1,7 +1,7 @@
 // The peer for training: PyTorch + PEFT in a process of its own. Null where WHETSTONE_PYTHON names no interpreter.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { DecoderConfig } from '#engine/onnx/models/config';
+import type { DecoderConfig } from '#model-files/decoder-config';
 import { configJson } from './model-directory.ts';
 import type { TrainingTimes } from './training.ts';
 

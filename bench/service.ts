@@ -52,11 +52,13 @@ async function overhead(base: string): Promise<number> {
 
 async function bareServer(): Promise<{ base: string; close: () => void }> {
   const server = createServer((incoming, outgoing) => {
-    incoming.resume().on('end', () => outgoing.writeHead(400, { 'content-type': 'application/json' }).end('{"detail":"bare"}'));
+    incoming
+      .resume()
+      .on('end', () => outgoing.writeHead(400, { 'content-type': 'application/json' }).end('{"detail":"bare"}'));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
-} // prettier-ignore
+}
 
 async function streams(base: string) {
   const startMs = performance.now();
@@ -70,7 +72,9 @@ async function streams(base: string) {
   const bodies = await Promise.all(Array.from({ length: STREAMS }, (_, seed) => post(base, { ...fields, seed })));
   const seconds = (performance.now() - startMs) / 1000;
   const errors = bodies.filter(({ body }) => !body.endsWith('data: [DONE]\n\n') || body.includes('"error"')).length;
-  return { errors, tokensPerSecond: Math.round((STREAMS * 32) / seconds), p99Ms: Math.round(quantile(bodies.map(({ totalMs }) => totalMs), 0.99)) }; // prettier-ignore
+  const durationsMs = bodies.map(({ totalMs }) => totalMs);
+  const tokensPerSecond = Math.round((STREAMS * 32) / seconds);
+  return { errors, tokensPerSecond, p99Ms: Math.round(quantile(durationsMs, 0.99)) };
 }
 
 /** Half of the streams leave: how long until the other half is done, which had to share with them. */
@@ -78,7 +82,9 @@ async function cancels(base: string) {
   const leaving = new AbortController();
   setMaxListeners(STREAMS, leaving.signal);
   const fields = { stream: true, max_tokens: 300, ignore_eos: true, temperature: 1 };
-  const gone = Array.from({ length: STREAMS / 2 }, (_, seed) => post(base, { ...fields, seed }, leaving.signal).catch(() => null));
+  const gone = Array.from({ length: STREAMS / 2 }, (_, seed) =>
+    post(base, { ...fields, seed }, leaving.signal).catch(() => null),
+  );
   const staying = Array.from({ length: STREAMS / 2 }, (_, seed) => post(base, { ...fields, max_tokens: 64, seed }));
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const startMs = performance.now();
@@ -86,7 +92,7 @@ async function cancels(base: string) {
   await Promise.all(gone);
   await Promise.all(staying);
   return { othersDoneMs: Math.round(performance.now() - startMs) };
-} // prettier-ignore
+}
 
 const data = await mkdtemp(join(tmpdir(), 'whetstone-bench-service-'));
 const server = await startServer(
@@ -105,7 +111,9 @@ const result = {
 say(
   `a request without the model: ${fullMs.toFixed(2)} ms, a bare Node server ${bareMs.toFixed(2)} ms (medians of 2,000)`,
 );
-say(`${STREAMS} streams of 32 tokens: ${result.streams.errors} errors, ${result.streams.tokensPerSecond} tokens/s, p99 ${result.streams.p99Ms} ms`); // prettier-ignore
+say(
+  `${STREAMS} streams of 32 tokens: ${result.streams.errors} errors, ${result.streams.tokensPerSecond} tokens/s, p99 ${result.streams.p99Ms} ms`,
+);
 say(`${STREAMS / 2} of ${STREAMS} leave: the others are done ${result.cancels.othersDoneMs} ms later`);
 await writeFile('bench/results/service.json', `${JSON.stringify(result, null, 2)}\n`);
 bare.close();

@@ -5,7 +5,8 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { silentLog } from '#base/log';
-import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { trainingMemoryShare } from '#engine/onnx/training-memory';
 import { bytesOf } from '#training/row-budget';
 import { makeModelDirectory } from './model-directory.ts';
 import { SHAPES } from './shapes.ts';
@@ -24,9 +25,14 @@ if (!config) throw new Error(`unknown --shape ${flags.shape}`);
 
 /** In a child: one step over a row, in bytes. */
 async function measure(directory: string, tokens: number): Promise<{ measured: number; estimated: number }> {
-  const engine = await createOnnxTrainingEngine({ modelDirectory: directory, threads: 2, log: silentLog });
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory: directory,
+    threads: 2,
+    memoryBytes: trainingMemoryShare(1),
+    log: silentLog,
+  });
   const session = await engine.open(
-    { from: null, lora: { rank: 8, alpha: 16, seed: 1 } },
+    { from: null, lora: { rank: 8, alpha: 16, seed: 1 }, resetOptimizer: false, headTokensMax: null },
     new AbortController().signal,
   );
   const before = process.memoryUsage().rss;
@@ -46,9 +52,18 @@ if (flags.directory && flags.tokens) {
   for (const tokens of flags.lengths.split(',')) {
     const child = spawnSync(
       process.execPath,
-      [...process.execArgv, fileURLToPath(import.meta.url), '--shape', flags.shape, '--directory', directory, '--tokens', tokens],
+      [
+        ...process.execArgv,
+        fileURLToPath(import.meta.url),
+        '--shape',
+        flags.shape,
+        '--directory',
+        directory,
+        '--tokens',
+        tokens,
+      ],
       { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
-    ); // prettier-ignore
+    );
     const { measured, estimated } = JSON.parse(child.stdout) as { measured: number; estimated: number };
     const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(2).padStart(6);
     process.stdout.write(

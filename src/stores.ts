@@ -2,11 +2,12 @@
 // large is loaded only where it is asked for.
 import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
-import { createApiKeys, type ApiKeys } from '#services/api-keys';
+import { makePrivateDirectory } from '#base/private-directory';
+import { createApiKeys, type ApiKeys } from '#services/accounts/api-keys';
 import type { AccountStore } from '#storage/account-store';
 import type { BlobStore } from '#storage/blobs';
 import { createCheckedDirectories } from '#storage/blobs/checked-directories';
-import { openFilesystemBlobs } from '#storage/blobs/filesystem';
+import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
 import { withNamedFaults } from '#storage/named-faults';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import type { Storage } from '#storage/storage';
@@ -14,6 +15,7 @@ import type { StoreConfig } from './config.ts';
 import { blobCopiesPath, blobsPath, databasePath } from './data-directory.ts';
 
 export async function openStorage({ dataDirectory, databaseUrl }: StoreConfig, log: Log): Promise<Storage> {
+  if (databaseUrl === null) await makePrivateDirectory(dataDirectory);
   if (databaseUrl === null) return withNamedFaults(await openSqliteStorage({ path: databasePath(dataDirectory), log }));
   const { openPostgresStorage } = await import('#storage/sql/open-postgres');
   return withNamedFaults(await openPostgresStorage({ url: databaseUrl, log }));
@@ -21,7 +23,7 @@ export async function openStorage({ dataDirectory, databaseUrl }: StoreConfig, l
 
 export async function openBlobs({ dataDirectory, s3 }: StoreConfig): Promise<BlobStore & { close(): void }> {
   if (!s3) {
-    const blobs = await openFilesystemBlobs({ root: blobsPath(dataDirectory) });
+    const blobs = await prepareFilesystemBlobs({ root: blobsPath(dataDirectory) });
     return { ...createCheckedDirectories(withNamedFaults(blobs)), close: () => {} };
   }
   const { openS3Blobs } = await import('#storage/blobs/s3');

@@ -1,32 +1,37 @@
-// Imports go one way. Inside a folder they are relative, between folders they begin with `#`, so that crossing a layer shows
-// in the import line; this file says which crossings there are.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+// The shape of the tree. Imports go one way: inside a folder they are relative, between folders they begin with `#`, so that
+// crossing a layer shows in the import line, and this file says which crossings there are. ARCHITECTURE.md names what exists.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const SRC = join(ROOT, 'src');
+const CODE = ['src', 'bench', 'dashboard/src', 'examples', 'scripts', 'test'];
 
 /** Folder → folders whose modules it may import. main.ts, cli.ts and config.ts (here '') wire everything and may import all. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: [],
   domain: ['base'],
-  engine: ['base', 'domain'],
+  'model-files': ['base', 'domain'],
+  engine: ['base', 'domain', 'model-files'],
   storage: ['base', 'domain'],
   text: ['base', 'domain'],
   training: ['base', 'domain', 'engine'],
   services: ['base', 'domain', 'engine', 'storage', 'text', 'training'],
   api: ['base', 'domain', 'services'],
   client: [],
-  server: ['', 'base', 'domain', 'engine', 'services', 'storage', 'text', 'training'],
-  maintenance: ['', 'base', 'domain', 'commands', 'server', 'services', 'storage'],
-  commands: ['base', 'domain', 'client', 'engine', 'services', 'storage'],
+  server: ['', 'base', 'domain', 'engine', 'model-files', 'services', 'storage', 'text', 'training'],
+  maintenance: ['', 'base', 'domain', 'server', 'services', 'storage'],
+  config: ['base', 'domain', 'engine'],
+  commands: ['base', 'domain', 'client', 'config', 'maintenance', 'model-files', 'services', 'storage'],
 };
 
 /** Services and training see interfaces; implementations are main.ts's to name. */
 const INTERFACES: Readonly<Record<string, RegExp>> = {
-  engine: /^engine\/(inference-engine|training-engine|loss-program)$/,
-  storage: /^storage\/(storage|account-store|artifact-store|blobs|directory-checksums|inventory|webhook-store)$/,
+  engine: /^engine\/(capabilities|inference-engine|training-engine|loss-program|engine-lost)$/,
+  storage:
+    /^storage\/(storage|account-store|artifact-store|blobs|directory-checksums|evaluation-store|inventory|response-store|tinker-store|webhook-store)$/,
 };
 
 interface Import {
@@ -34,14 +39,20 @@ interface Import {
   readonly from: string;
 }
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
-  .map((path) => path.split(sep).join('/'));
+const typescriptIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => path.split(sep).join('/'));
 
-const imports: Import[] = files.flatMap((file) => {
-  const source = readFileSync(join(SRC, file), 'utf8');
-  return [...source.matchAll(/(?:from|import)\s*\(?'([#.][^']*)'/g)].map((match) => ({ file, from: match[1]! }));
-});
+/** Types count: who needs the type of a file needs the file to be understood. */
+const importsIn = (path: string): string[] =>
+  [...readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*\(?'([#.][^']*)'/g)].map((match) => match[1]!);
+
+const files = typescriptIn(SRC).filter((path) => !path.endsWith('.test.ts'));
+const imports: Import[] = files.flatMap((file) => importsIn(join(SRC, file)).map((from) => ({ file, from })));
+
+/** Tests too. */
+const everything = CODE.flatMap((folder) => typescriptIn(join(ROOT, folder)).map((path) => `${folder}/${path}`));
 
 const folderOf = (path: string): string => (path.includes('/') ? path.split('/')[0]! : '');
 
@@ -70,6 +81,37 @@ test('relative imports stay inside their top-level folder', () => {
   expect(leaving).toEqual([]);
 });
 
+/** Inside engine/: folder → what it does not know, though the layers' table would let it. */
+const ENGINE_DOES_NOT_KNOW: Readonly<Record<string, readonly string[]>> = {
+  'engine/onnx/graph': ['engine/onnx/models', 'engine/onnx/serving', 'engine/onnx/learning', 'engine/onnx/process'],
+  'engine/onnx/models': ['engine/onnx/serving', 'engine/onnx/learning', 'engine/onnx/process'],
+  'engine/onnx/serving': ['engine/onnx/learning', 'engine/onnx/process', 'engine/rpc'],
+  'engine/onnx/learning': ['engine/onnx/serving', 'engine/onnx/process', 'engine/rpc'],
+  'engine/onnx/process': ['engine/onnx/graph', 'engine/onnx/learning'],
+  'engine/onnx': ['engine/workers'],
+  'engine/workers': ['engine/onnx'],
+  'engine/rpc': ['engine/onnx', 'engine/workers'],
+};
+
+test('inside engine/, what serves does not know what trains, and what calls does not know what computes', () => {
+  const isIn = (folder: string) => (path: string) => path.startsWith(`${folder}/`);
+  const known = imports.flatMap(({ file, from }) => {
+    const target = from.startsWith('.') ? posix.join(posix.dirname(file), from) : from.slice(1);
+    return Object.entries(ENGINE_DOES_NOT_KNOW)
+      .filter(([folder, unknown]) => isIn(folder)(file) && unknown.some((other) => isIn(other)(target)))
+      .map(() => ({ file, from }));
+  });
+  expect(known).toEqual([]);
+});
+
+test('one file outside the embedded engine knows that it exists', () => {
+  const knowing = imports.filter(({ file, from }) => {
+    const target = from.startsWith('.') ? posix.join(posix.dirname(file), from) : from.slice(1);
+    return target.startsWith('engine/onnx/') && !file.startsWith('engine/onnx/');
+  });
+  expect(knowing.map(({ file }) => file)).toEqual(['engine/open-backend.ts']);
+});
+
 test('services and training name interfaces of engines and storage, not implementations', () => {
   const named = imports.filter(({ file, from }) => {
     const target = from.slice(1);
@@ -82,6 +124,118 @@ test('services and training name interfaces of engines and storage, not implemen
     );
   });
   expect(named).toEqual([]);
+});
+
+test('one file loads ONNX Runtime: it decides beforehand what the library may do', () => {
+  const loading = files.filter((file) =>
+    /^(?!import type).*(?:from|import)\s*\(?'onnxruntime-|dist\/onnxruntime\//m.test(
+      readFileSync(join(SRC, file), 'utf8'),
+    ),
+  );
+  expect(loading).toEqual(['engine/onnx/graph/onnx-runtime.ts']);
+});
+
+test('no file imports itself, also not through others', () => {
+  const targets = new Map(
+    everything.map((file) => [
+      file,
+      importsIn(join(ROOT, file)).map((from) =>
+        from.startsWith('#') ? `src/${from.slice(1)}.ts` : posix.join(posix.dirname(file), from),
+      ),
+    ]),
+  );
+  expect(findCycle(targets)).toBeNull();
+});
+
+test('a file that imports itself through others is found', () => {
+  expect(findCycle(new Map(Object.entries({ a: ['b'], b: ['c', 'd'], c: [], d: ['b'] })))).toEqual(['b', 'd', 'b']);
+  expect(findCycle(new Map(Object.entries({ a: ['b', 'c'], b: ['c'], c: [] })))).toBeNull();
+});
+
+/** The way from a file back to itself. */
+function findCycle(targets: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const seen = new Set<string>();
+  function findFrom(starts: Iterable<string>, way: readonly string[]): string[] | null {
+    for (const file of starts) {
+      if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+      if (seen.has(file)) continue;
+      seen.add(file);
+      const cycle = findFrom(targets.get(file) ?? [], [...way, file]);
+      if (cycle) return cycle;
+    }
+    return null;
+  }
+  return findFrom(targets.keys(), []);
+}
+
+test('every path and every link in ARCHITECTURE.md exists', () => {
+  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const paths = [...text.matchAll(/`([\w.-]+(?:\/[\w.*-]+)+|[\w-]+\.(?:ts|md))`/g)].map((match) => match[1]!);
+  const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1]!);
+  const exists = (path: string) => existsSync(join(SRC, path)) || existsSync(join(ROOT, path));
+  expect(paths.length).toBeGreaterThan(30);
+  expect([...paths, ...links].filter((path) => !exists(path.replace(/\/\*$/, '')))).toEqual([]);
+});
+
+test('every decision has a number of its own, and says it', () => {
+  const folder = join(ROOT, 'docs', 'decisions');
+  const numbers = readdirSync(folder).map((name) => {
+    const number = Number(name.slice(0, 4));
+    expect(readFileSync(join(folder, name), 'utf8'), name).toMatch(new RegExp(`^# ${number}\\. `));
+    return number;
+  });
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+/** Types of the API, generated. */
+const GENERATED = ['dashboard/src/api/openapi.ts'];
+
+test('no file has more than 400 lines: a longer one has several subjects', () => {
+  const long = everything
+    .filter((file) => !GENERATED.includes(file))
+    .map((file) => ({ file, lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1 }))
+    .filter(({ lines }) => lines > 400);
+  expect(long).toEqual([]);
+});
+
+/** Folder of dashboard/src → folders whose modules it may import. app.tsx, routes.tsx and shell.tsx (here '') wire the pages. */
+const PAGES_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  ui: ['api'],
+  tokens: ['ui'],
+  groups: ['api', 'ui', 'tokens'],
+  jobs: ['api', 'ui', 'groups'],
+  evaluations: ['api', 'ui', 'groups'],
+  trajectories: ['api', 'ui', 'groups'],
+  models: ['api', 'ui', 'jobs', 'evaluations'],
+  home: ['api', 'ui', 'jobs'],
+  data: ['api', 'ui', 'tokens', 'groups'],
+  playground: ['api', 'ui', 'tokens', 'groups'],
+  keys: ['api', 'ui'],
+};
+const NO_PAGES = Object.keys(PAGES_MAY_IMPORT);
+/** What addresses mean is known above api/ and ui/; of the client, how streams are read and jobs followed. */
+const ADDRESSES = 'dashboard/src/router.ts';
+const OF_THE_CLIENT = ['chunks', 'follow', 'sse-reader'].map((name) => `src/client/${name}.ts`);
+
+test('in the dashboard, folders import only from those below them, and pages from all', () => {
+  const own = everything.filter((file) => file.startsWith('dashboard/src/') && !file.includes('.test.'));
+  const inside = (path: string) => folderOf(path.replace(/^dashboard\/src\//, ''));
+  expect([...new Set(own.map(inside))].sort()).toEqual(['', 'pages', ...NO_PAGES].sort());
+  const crossings = own.flatMap((file) =>
+    importsIn(join(ROOT, file))
+      .filter((from) => !from.endsWith('.css'))
+      .map((from) => ({ file, target: posix.join(posix.dirname(file), from) }))
+      .filter(({ target }) => {
+        const [folder, other] = [inside(file), inside(target)];
+        if (OF_THE_CLIENT.includes(target)) return false;
+        if (!target.startsWith('dashboard/src/')) return true;
+        if (folder === '' || folder === other) return false;
+        if (target === ADDRESSES) return ['api', 'ui', 'tokens'].includes(folder);
+        return !(folder === 'pages' ? NO_PAGES : PAGES_MAY_IMPORT[folder]!).includes(other);
+      }),
+  );
+  expect(crossings).toEqual([]);
 });
 
 test('there are imports to check', () => {

@@ -2,9 +2,14 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
+/** The wished one, unless somebody has it. */
+export async function freePort(wished = 0): Promise<number> {
+  const probe = createServer().listen(wished, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch {
+    return freePort();
+  }
   const { port } = probe.address() as AddressInfo;
   await new Promise((resolve) => probe.close(resolve));
   return port;

@@ -1,7 +1,8 @@
 // Reinforcement learning as a client sees it: sample groups of answers, score them, send them back, call the next
 // checkpoint. The whole algorithm is on the server; what a task rewards is here.
 import type OpenAI from 'openai';
-import type { Model, TrainingApi, TrajectoryGroup } from '../shared/training-api.ts';
+import { gather, type Client, type Model } from '#client/client';
+import { trainGroups } from '../shared/train-groups.ts';
 
 export interface Task {
   readonly name: string;
@@ -20,6 +21,7 @@ export interface StepReport {
   readonly reward: number;
   readonly rollouts: number;
   readonly gradientSteps: number;
+  readonly jobId: string;
   readonly seconds: number;
 }
 
@@ -30,15 +32,23 @@ export const inferenceName = (model: Model): string =>
 
 export async function* reinforce(
   openai: OpenAI,
-  api: TrainingApi,
+  client: Pick<Client, 'train'>,
   model: Model,
   task: Task,
 ): AsyncGenerator<StepReport> {
   for (let step = 0; step < task.steps; step++) {
     const startMs = performance.now();
-    const { groups, reward, rollouts } = await rollOut(openai, inferenceName(model), task, task.prompts(step), step);
-    const gradientSteps = await api.train(model, groups, { learning_rate: task.learningRate });
-    yield { step: step + 1, reward, rollouts, gradientSteps, seconds: (performance.now() - startMs) / 1000 };
+    const sampled = await rollOut(openai, inferenceName(model), task, task.prompts(step), step);
+    const trained = await trainGroups(client, {
+      model_id: model.id,
+      trajectory_groups: sampled.groups,
+      experimental_config: {
+        learning_rate: task.learningRate,
+        packed_sequence_length: 512, // more and smaller steps than rows of the default length take
+      },
+    });
+    const seconds = (performance.now() - startMs) / 1000;
+    yield { step: step + 1, reward: sampled.reward, rollouts: sampled.trajectories, ...trained, seconds };
   }
 }
 
@@ -52,31 +62,25 @@ export async function evaluate(
   return (await rollOut(openai, modelName, task, prompts, 1_000_000)).reward;
 }
 
-async function rollOut(openai: OpenAI, modelName: string, task: Task, prompts: readonly string[], seed: number) {
-  const groups: TrajectoryGroup[] = [];
-  const rewards: number[] = [];
-  for (let at = 0; at < prompts.length; at += PARALLEL_REQUESTS) {
-    const sampled = await Promise.all(
-      prompts.slice(at, at + PARALLEL_REQUESTS).map(async (prompt, i) => {
-        const messages = [{ role: 'user' as const, content: prompt }];
-        const { choices } = await openai.chat.completions.create({
-          model: modelName,
-          messages,
-          n: task.rolloutsPerPrompt,
-          temperature: 1,
-          max_tokens: task.maxTokens,
-          seed: (seed * 4096 + at + i) * 64,
-        });
-        return choices.map((choice) => ({
-          messages_and_choices: [...messages, choice],
-          reward: task.reward(prompt, choice.message.content ?? ''),
-        }));
-      }),
-    );
-    for (const trajectories of sampled) {
-      groups.push({ trajectories });
-      rewards.push(...trajectories.map(({ reward }) => reward));
-    }
-  }
-  return { groups, reward: rewards.reduce((a, b) => a + b, 0) / rewards.length, rollouts: rewards.length };
+function rollOut(openai: OpenAI, modelName: string, task: Task, prompts: readonly string[], seed: number) {
+  return gather(
+    prompts,
+    async (prompt, { group, signal }) => {
+      const messages = [{ role: 'user' as const, content: prompt }];
+      const request = {
+        model: modelName,
+        messages,
+        n: task.rolloutsPerPrompt,
+        temperature: 1,
+        max_tokens: task.maxTokens,
+        seed: (seed * 4096 + group) * 64,
+      };
+      const { choices } = await openai.chat.completions.create(request, { signal });
+      return choices.map((choice) => ({
+        messages_and_choices: [...messages, choice],
+        reward: task.reward(prompt, choice.message.content ?? ''),
+      }));
+    },
+    { concurrency: PARALLEL_REQUESTS },
+  );
 }

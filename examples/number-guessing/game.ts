@@ -1,12 +1,15 @@
 // The game: the model guesses a number between 1 and 20 and hears higher or lower. One conversation, up to seven turns of the
 // model, one reward for the whole: the fewer guesses, the better.
 import type { Environment, Message, Scenario } from '../shared/environments.ts';
+import type { HeldOut } from '../shared/held-out.ts';
 
 const LARGEST = 20;
+const SECRETS = Array.from({ length: LARGEST }, (_, i) => i + 1);
 const GUESSES_MAX = 7;
 
 function scenario(secret: number): Scenario {
   return {
+    about: { secret },
     async play(ask) {
       const said: unknown[] = [{ role: 'user', content: `Guess a number between 1 and ${LARGEST}.` }];
       const messages = said.slice() as Message[];
@@ -27,13 +30,39 @@ function scenario(secret: number): Scenario {
   };
 }
 
+/** A game after two guesses: what is left lies between them. */
+const position = (above: number, below: number): HeldOut['prompts'][number] => ({
+  messages: [
+    { role: 'user', content: `Guess a number between 1 and ${LARGEST}.` },
+    { role: 'assistant', content: String(above) },
+    { role: 'user', content: 'higher' },
+    { role: 'assistant', content: String(below) },
+    { role: 'user', content: 'lower' },
+  ],
+  metadata: { above, below },
+});
+
+const GAP = 4;
+
+/** Whether the next guess keeps to both hints, in games that nobody played: all checkpoints are asked the same. */
+const heldOut: HeldOut = {
+  prompts: SECRETS.slice(0, LARGEST - GAP).map((above) => position(above, above + GAP)),
+  samples: 8,
+  maxTokens: 4,
+  reward: (answer, { above, below }) => {
+    const guess = Number(answer.trim() || NaN);
+    return Number.isInteger(guess) && guess > Number(above) && guess < Number(below) ? 1 : 0;
+  },
+};
+
 export const numberGuessing: Environment = {
   name: 'number guessing',
   // Every number once per step, so that steps can be compared.
-  scenarios: () => Array.from({ length: LARGEST }, (_, i) => scenario(i + 1)),
+  scenarios: () => SECRETS.map(scenario),
   rolloutsPerScenario: 12,
   steps: 16,
   maxTokens: 4,
-  config: { learning_rate: 1e-3, packed_sequence_length: 2048 },
-  gainMin: 0.08,
+  config: { learning_rate: 1e-3, packed_sequence_length: 1024 }, // 8 to 12 gradient steps
+  heldOut,
+  gainMin: 0.05, // three standard errors: a mean of three steps has 720 rollouts of deviation 0.3
 };

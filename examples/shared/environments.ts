@@ -4,9 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
+import { createClient, gather, type Client, type Model, type Trajectory } from '#client/client';
 import { bar, curve } from './chart.ts';
+import { heldOutReward, heldOutRequest, type HeldOut } from './held-out.ts';
+import { KEEP, showUntilInterrupted } from './looking.ts';
 import { startServer } from './server.ts';
-import { TrainingApi, type Model, type Trajectory } from './training-api.ts';
+import { trainGroups } from './train-groups.ts';
 
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 export type Tool = OpenAI.Chat.ChatCompletionFunctionTool;
@@ -17,6 +20,8 @@ export type Ask = (messages: readonly Message[], tools?: readonly Tool[]) => Pro
 
 /** The same beginning for all its rollouts: their rewards are compared with each other. */
 export interface Scenario {
+  /** What tells it from others, for whoever looks at its group later. */
+  readonly about?: Readonly<Record<string, unknown>>;
   play(ask: Ask): Promise<Trajectory>;
 }
 
@@ -28,6 +33,8 @@ export interface Environment {
   readonly maxTokens: number;
   /** experimental_config of the jobs. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Asked of every checkpoint. */
+  readonly heldOut?: HeldOut;
   /** What the mean reward must gain from the first three steps to the last three. */
   readonly gainMin: number;
 }
@@ -42,16 +49,23 @@ export async function learn(environment: Environment): Promise<void> {
   const startMs = performance.now();
   const server = await startServer(data);
   try {
-    const api = new TrainingApi(server.url, server.apiKey);
+    const client = createClient({ baseUrl: server.url, apiKey: server.apiKey });
     const openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey });
-    const model = await api.registerModel('examples', environment.name.replaceAll(' ', '-'), BASE_MODEL);
+    const model = await client.registerModel({
+      project: 'examples',
+      name: environment.name.replaceAll(' ', '-'),
+      base_model: BASE_MODEL,
+    });
     const rewards: number[] = [];
+    let lastJobId = '';
     for (let step = 0; step < environment.steps; step++) {
-      const { reward, gradientSteps } = await trainStep(environment, step, openai, api, model);
+      const { reward, jobId, gradientSteps } = await trainStep(environment, step, openai, client, model);
       rewards.push(reward);
-      say(
-        `  step ${String(step + 1).padStart(2)}  ${bar(reward)} ${reward.toFixed(3)}   ${gradientSteps} gradient steps`,
-      );
+      lastJobId = jobId;
+      const { heldOut } = environment;
+      const held = heldOut ? `, held-out ${(await heldOutReward(client, jobId, heldOut)).toFixed(3)}` : '';
+      const number = String(step + 1).padStart(2);
+      say(`  step ${number}  ${bar(reward)} ${reward.toFixed(3)}   ${gradientSteps} gradient steps${held}`);
     }
     const [before, after] = [mean(rewards.slice(0, 3)), mean(rewards.slice(-3))];
     say(`\n${curve(`Mean reward, ${environment.name}`, rewards)}`);
@@ -61,6 +75,8 @@ export async function learn(environment: Environment): Promise<void> {
       say(`The reward did not rise by ${environment.gainMin}, as it should.`);
       process.exitCode = 1;
     }
+    if (KEEP)
+      await showUntilInterrupted(server, [{ name: environment.name, modelId: model.id, jobId: lastJobId }], say);
   } finally {
     await server.stop();
     await rm(data, { recursive: true, force: true });
@@ -68,36 +84,32 @@ export async function learn(environment: Environment): Promise<void> {
 }
 
 /** Gives the mean reward of the rollouts, which the checkpoint before the step made. */
-async function trainStep(
-  environment: Environment,
-  step: number,
-  openai: OpenAI,
-  api: TrainingApi,
-  model: Model,
-): Promise<{ reward: number; gradientSteps: number }> {
+async function trainStep(environment: Environment, step: number, openai: OpenAI, client: Client, model: Model) {
   const name = `wandb-artifact:///${model.entity}/${model.project}/${model.name}`;
-  const groups = await Promise.all(
-    environment.scenarios(step).map(async (scenario, s) => {
-      const players = Array.from({ length: environment.rolloutsPerScenario }, (_, r) => {
-        let seed = ((step * 1024 + s) * 64 + r) * 64; // every turn of every rollout draws its own numbers
-        return scenario.play(async (messages, tools) => {
-          const { choices } = await openai.chat.completions.create({
-            model: name,
-            messages: [...messages],
-            ...(tools ? { tools: [...tools] } : {}),
-            temperature: 1,
-            max_tokens: environment.maxTokens,
-            seed: seed++,
-          });
-          return choices[0]!;
-        });
+  const { groups, reward } = await gather(
+    environment.scenarios(step),
+    (scenario, { group, rollout, signal }) => {
+      let seed = ((step * 1024 + group) * 64 + rollout) * 64; // every turn of every rollout draws its own numbers
+      return scenario.play(async (messages, tools) => {
+        const request = {
+          model: name,
+          messages: [...messages],
+          ...(tools ? { tools: [...tools] } : {}),
+          temperature: 1,
+          max_tokens: environment.maxTokens,
+          seed: seed++,
+        };
+        return (await openai.chat.completions.create(request, { signal })).choices[0]!;
       });
-      return { trajectories: await Promise.all(players) };
-    }),
+    },
+    {
+      rollouts: environment.rolloutsPerScenario,
+      concurrency: Infinity, // the server has its own queue
+      metadata: ({ about = {} }) => about,
+    },
   );
-  const gradientSteps = await api.train(model, groups, environment.config);
-  return {
-    gradientSteps,
-    reward: mean(groups.flatMap(({ trajectories }) => trajectories.map(({ reward }) => reward))),
-  };
+  const { config, heldOut } = environment;
+  const evaluation = heldOut ? heldOutRequest(heldOut) : null;
+  const job = { model_id: model.id, trajectory_groups: groups, experimental_config: config, evaluation };
+  return { ...(await trainGroups(client, job)), reward };
 }

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import pTimeout from 'p-timeout';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const START_DEADLINE_MS = 60_000;
@@ -28,23 +29,18 @@ export async function startServer(dataDirectory: string): Promise<RunningServer>
 
   const found: { url?: string | undefined; apiKey?: string | undefined } = {};
   const ready = new Promise<{ url: string; apiKey: string }>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`the server was not ready after ${START_DEADLINE_MS / 1000} s`)),
-      START_DEADLINE_MS,
-    );
     createInterface({ input: child.stdout }).on('line', (line) => {
       found.url ??= /^whetstone listening on (\S+)$/.exec(line)?.[1];
       found.apiKey ??= /^api key: (\S+)$/.exec(line)?.[1];
-      if (!found.url || !found.apiKey) return;
-      clearTimeout(timer);
-      resolve({ url: found.url, apiKey: found.apiKey });
+      if (found.url && found.apiKey) resolve({ url: found.url, apiKey: found.apiKey });
     });
     void exited.then((code) =>
       reject(new Error(`the server stopped with code ${code}; its last words:\n${log.join('\n')}`)),
     );
   });
+  const message = `the server was not ready after ${START_DEADLINE_MS / 1000} s`;
   return {
-    ...(await ready),
+    ...(await pTimeout(ready, { milliseconds: START_DEADLINE_MS, message })),
     async stop() {
       const killer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
       child.kill('SIGTERM');

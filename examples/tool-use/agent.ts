@@ -75,6 +75,6 @@ export const toolUse: Environment = {
   rolloutsPerScenario: 12,
   steps: 16,
   maxTokens: 40,
-  config: { learning_rate: 2e-3 },
+  config: { learning_rate: 2e-3, packed_sequence_length: 512 },
   gainMin: 0.08,
 };

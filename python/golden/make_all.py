@@ -7,16 +7,22 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own internals
 
+import make_embeddings  # noqa: E402
 import make_models  # noqa: E402
 import make_rl  # noqa: E402
+import make_rope  # noqa: E402
 import make_safetensors  # noqa: E402
 import make_sft  # noqa: E402
 import make_sampling  # noqa: E402
+import make_tinker  # noqa: E402
 import make_tokenizers  # noqa: E402
 
 make_safetensors.main()
 make_tokenizers.main()
 make_models.main()
+make_embeddings.main()
+make_rope.main()
 make_rl.main()
 make_sft.main()
+make_tinker.main()
 make_sampling.main()

@@ -163,6 +163,7 @@ def main() -> None:
     groups = make_groups(model.config.vocab_size, generator)
     for history in [history for group in groups for t in group for history in t["histories"]]:
         logprobs = evaluate(model, [history])[0].detach()
+        history["trainer"] = rounded(logprobs.tolist())
         noise = torch.randn(2, len(logprobs), generator=generator).double()
         # As the client sends them: float32, and now and then none.
         history["sampled"] = (logprobs + 0.35 * noise[0]).float().tolist()

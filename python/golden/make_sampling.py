@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import torch
+from families import wanted_families
 from make_models import load
-from provenance import FIXTURES, made_with
+from provenance import FIXTURES, known_fixture, made_with
 from transformers import (
     LogitsProcessorList,
     MinNewTokensLengthLogitsProcessor,
@@ -117,7 +118,8 @@ def main() -> None:
         "madeWith": made_with("torch", "transformers"),
         "tolerance": TOLERANCE,
         **on_fixed_logits(),
-        "generate": {family: generated(FIXTURES / family / "model") for family in ["llama", "qwen2", "qwen3"]},
+        "generate": known_fixture("sampling.json").get("generate", {})
+        | {family.name: generated(FIXTURES / family.name / "model") for family in wanted_families()},
     }
     (FIXTURES / "sampling.json").write_text(json.dumps(expected) + "\n")
 

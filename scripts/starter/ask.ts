@@ -2,10 +2,10 @@
 // sampling, text. For evaluation; many questions are asked at once so that they share the engine's steps.
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';
-import type { InferenceEngine } from '#engine/inference-engine';
+import { PLAIN_REQUEST, type InferenceEngine } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
-import { openTextModel } from '#text/text-model';
+import { readTextModel } from '#text/text-model';
 import type { Conversation } from './world/skill.ts';
 
 const MAX_TOKENS = 64;
@@ -23,7 +23,7 @@ export interface Respondent {
 }
 
 export async function openRespondent(modelDirectory: string, threads: number): Promise<Respondent> {
-  const { tokenizer, chatTemplate, eosTokenIds } = await openTextModel(modelDirectory);
+  const { tokenizer, chatTemplate, eosTokenIds } = await readTextModel(modelDirectory);
   if (!chatTemplate) throw new Error(`${modelDirectory} has no chat template`);
   const engine: InferenceEngine = await openOnnxInferenceEngine({
     modelDirectory,
@@ -37,6 +37,7 @@ export async function openRespondent(modelDirectory: string, threads: number): P
     async ask({ messages, tools }, { temperature, n, seed }) {
       const prompt = chatTemplate.render({ messages, tools, addGenerationPrompt: true });
       const request = {
+        ...PLAIN_REQUEST,
         requestId: `ask-${requestCount++}`,
         promptTokens: tokenizer.encode(prompt),
         adapter: null,

@@ -24,7 +24,7 @@ export function byteAlphabet(): string[] {
 
 const alphabet = byteAlphabet();
 
-export function asByteCharacters(word: string): string[] {
+function asByteCharacters(word: string): string[] {
   return [...new TextEncoder().encode(word)].map((byte) => alphabet[byte]!);
 }
 

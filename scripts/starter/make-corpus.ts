@@ -12,7 +12,7 @@ import { renderPieces } from './render.ts';
 import type { Conversation } from './world/skill.ts';
 import { SKILLS } from './world/world.ts';
 
-export const CONTEXT_WEIGHT = 0.1;
+const CONTEXT_WEIGHT = 0.1;
 /** Conversations that wait for a row they fit in; more fill rows better. */
 const WAITING_MAX = 24;
 
@@ -48,7 +48,7 @@ export function tokenizeConversation(
 }
 
 /** Endless. The skill that is furthest behind its share of tokens speaks next; longer ones than a row are left out. */
-export function* conversations(seed: number, encode: Encode): Generator<TokenizedConversation, never> {
+function* conversations(seed: number, encode: Encode): Generator<TokenizedConversation, never> {
   const random = createRandom(seed);
   const tokenCounts = SKILLS.map(() => 0);
   for (;;) {
@@ -80,7 +80,7 @@ export function* corpusRows(seed: number, encode: Encode, padToken: number): Gen
   }
 }
 
-export function packRow(members: readonly TokenizedConversation[], padToken: number): CorpusRow {
+function packRow(members: readonly TokenizedConversation[], padToken: number): CorpusRow {
   const tokens = new Int32Array(ROW_LENGTH).fill(padToken);
   const positions = new Int32Array(ROW_LENGTH);
   const segments = new Int32Array(ROW_LENGTH).fill(members.length); // padding is a segment of its own

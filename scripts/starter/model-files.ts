@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Encode, Merge } from './byte-pair-encoding.ts';
 import { byteAlphabet, createEncoder, WORD_PATTERN } from './byte-pair-encoding.ts';
 
-export const VOCAB_SIZE = 2048;
+const VOCAB_SIZE = 2048;
 export const ROW_LENGTH = 256;
 
 /** Special tokens never appear in decoded text; the others are part of what the model says. */
@@ -122,8 +122,6 @@ export function modelConfig({ ids, added }: Vocabulary) {
     vocab_size: Object.keys(ids).length + Object.keys(added).length,
   };
 }
-
-export type ModelConfig = ReturnType<typeof modelConfig>;
 
 export function generationConfig({ added }: Vocabulary): object {
   return {

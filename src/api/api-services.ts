@@ -2,20 +2,36 @@
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Tracing } from '#base/tracing';
-import type { AccountLimits } from '#services/account-limits';
-import type { ApiKeys } from '#services/api-keys';
-import type { Artifacts } from '#services/artifacts';
-import type { BaseModels } from '#services/base-models';
-import type { Chat } from '#services/chat';
-import type { Checkpoints } from '#services/checkpoints';
+import type { MetricsAccess } from '#domain/metrics-access';
+import type { AccountLimits } from '#services/accounts/account-limits';
+import type { ApiKeys } from '#services/accounts/api-keys';
+import type { ArtifactDrafts } from '#services/artifacts/artifact-drafts';
+import type { Artifacts } from '#services/artifacts/artifacts';
+import type { BaseModels } from '#services/models/base-models';
+import type { Chat } from '#services/chat/chat';
+import type { Completions } from '#services/chat/completions';
+import type { Embed } from '#services/chat/embeddings';
+import type { Tokenization } from '#services/chat/tokenization';
+import type { Checkpoints } from '#services/models/checkpoints';
+import type { Evaluations } from '#services/evaluations/evaluations';
 import type { Health } from '#services/health';
-import type { Idempotent } from '#services/idempotency';
-import type { LogTrajectories } from '#services/log-trajectories';
-import type { Models } from '#services/models';
-import type { TrainingJobs } from '#services/training-jobs';
-import type { Usage } from '#services/usage';
-import type { Webhooks } from '#services/webhooks';
+import type { Idempotent } from '#services/accounts/idempotency';
+import type { DatasetRows } from '#services/jobs/dataset-rows';
+import type { JobInputs } from '#services/jobs/job-inputs';
+import type { LogTrajectories } from '#services/jobs/log-trajectories';
+import type { LoggedTrajectories } from '#services/jobs/logged-trajectories';
+import type { Models } from '#services/models/models';
+import type { Overviews } from '#services/overview';
+import type { StepHistory } from '#services/jobs/step-history';
+import type { Responses } from '#services/responses/responses';
+import type { TrainingJobs } from '#services/jobs/training-jobs';
+import type { Tinker } from '#services/tinker/tinker';
+import type { Usage } from '#services/accounts/usage';
+import type { Runs } from '#services/runs/runs';
+import type { Webhooks } from '#services/webhooks/webhooks';
+import type { Workers } from '#services/workers';
 import type { Pace } from './body-stream.ts';
+import type { AllowedHosts } from './browsers.ts';
 import type { ConnectionLimits } from './connections.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -25,12 +41,26 @@ export interface ApiServices {
   readonly baseModels: BaseModels;
   readonly models: Models;
   readonly chat: Chat;
+  readonly completions: Completions;
+  readonly embed: Embed;
+  readonly tokenization: Tokenization;
+  readonly responses: Responses;
   readonly checkpoints: Checkpoints;
   readonly trainingJobs: TrainingJobs;
+  readonly jobInputs: JobInputs;
+  readonly evaluations: Evaluations;
   readonly logTrajectories: LogTrajectories;
+  readonly loggedTrajectories: LoggedTrajectories;
+  readonly stepHistory: StepHistory;
+  readonly overviews: Overviews;
   readonly artifacts: Artifacts;
+  readonly artifactDrafts: ArtifactDrafts;
+  readonly datasetRows: DatasetRows;
+  readonly tinker: Tinker;
+  readonly runs: Runs;
   readonly usage: Usage;
   readonly webhooks: Webhooks;
+  readonly workers: Workers;
   readonly health: Health;
   readonly idempotent: Idempotent;
   readonly metrics: Metrics;
@@ -42,6 +72,11 @@ export interface ApiServices {
 export interface ApiLimits {
   /** `/api/training` makes every path answer under that prefix too. '' for none. */
   readonly basePath: string;
+  /** What requests may call the server by; null: anything. */
+  readonly hosts: AllowedHosts | null;
+  /** Of pages that may call it from a browser; `*`: of all. */
+  readonly origins: readonly string[];
+  readonly metricsAccess: MetricsAccess;
   readonly bodyBytesMax: number;
   /** Of requests that carry trajectories. */
   readonly trainingBodyBytesMax: number;

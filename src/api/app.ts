@@ -1,31 +1,56 @@
 // The HTTP server: endpoints on Fastify, with what they all share: request ids, keys checked before a body is read,
 // lenient JSON, errors in both shapes, metrics and one log line per request. It decides nothing about what is answered.
+import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createId, createRequestId } from '#base/ids';
 import { invariant } from '#base/invariant';
 import type { Span } from '#base/tracing';
 import type { Caller } from '#domain/caller';
 import { AppError, type ErrorCode } from '#domain/errors';
-import { ROLE_DOES, ROLES, type Role } from '#domain/role';
+import { ROLE_DOES, type Role } from '#domain/role';
+import { storageFault } from '#domain/storage-fault';
 import type { ApiLimits, ApiServices } from './api-services.ts';
 import { authenticate } from './auth.ts';
+import { guardAgainstPages } from './browsers.ts';
 import { httpOptions, refuseMalformed, watchConnections } from './connections.ts';
+import type { Dashboard } from './dashboard.ts';
 import { drainOnDemand } from './draining.ts';
+import { endWaitingAnswers, whenOver } from './ended-answers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { sendError } from './error-response.ts';
+import { createGenerations } from './generations.ts';
 import { describeApi } from './openapi.ts';
 import { jsonBody, readBodies } from './request-body.ts';
 import { artifactRoutes } from './routes/artifacts.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
+import { completionRoutes } from './routes/completions.ts';
+import { datasetRowRoutes } from './routes/dataset-rows.ts';
+import { dashboardRoutes } from './routes/dashboard.ts';
+import { embeddingRoutes } from './routes/embeddings.ts';
+import { evaluationRoutes } from './routes/evaluations.ts';
+import { jobInputRoutes } from './routes/job-inputs.ts';
+import { keptResponseRoutes } from './routes/kept-responses.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { messageRoutes } from './routes/messages.ts';
 import { modelRoutes } from './routes/models.ts';
 import { openAIModelRoutes } from './routes/openai-models.ts';
+import { overviewRoutes } from './routes/overview.ts';
+import { responseRoutes } from './routes/responses.ts';
+import { runRoutes } from './routes/runs.ts';
 import { serverRoutes } from './routes/server.ts';
+import { stepHistoryRoutes } from './routes/step-history.ts';
+import { tokenizeRoutes } from './routes/tokenize.ts';
 import { trainingJobRoutes } from './routes/training-jobs.ts';
+import { trajectoryLogRoutes } from './routes/trajectory-logs.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
+import { workerRoutes } from './routes/workers.ts';
 import { parse } from './schema/validation.ts';
+import { tinkerRoutes } from './tinker/tinker-routes.ts';
+import { takeUpgrades } from './upgrades.ts';
+import { wandbRoutes } from './wandb/routes.ts';
+import { withoutWords } from './without-words.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,11 +64,13 @@ export interface AppDeps {
   readonly services: ApiServices;
   readonly limits: ApiLimits;
   readonly version: string;
-  /** What this server does; default: everything. */
-  readonly roles?: readonly Role[];
+  /** What this server does. */
+  readonly roles: readonly Role[];
+  /** Null: it was not built. */
+  readonly dashboard: Dashboard | null;
 }
 
-export function createApp({ services, limits, version, roles = ROLES }: AppDeps): FastifyInstance {
+export function createApp({ services, limits, version, roles, dashboard }: AppDeps): FastifyInstance {
   const { basePath } = limits;
   const app = Fastify({
     logger: false,
@@ -62,30 +89,57 @@ export function createApp({ services, limits, version, roles = ROLES }: AppDeps)
       void sendError(reply, error);
     },
   });
+  app.addHttpMethod('QUERY', { overrideExisting: true }); // Fastify itself would ask for a content type before it says 405
   app.decorateRequest('caller', null);
   app.decorateRequest('span');
 
+  endWaitingAnswers(app);
   readBodies(app, limits.bodyPace);
   watchConnections(app, limits.connections);
   shareHeaders(app);
   record(app, services);
+  noteBroken(app, services);
   watch(app, services);
+  guardAgainstPages(app, limits.hosts, limits.origins);
   const draining = drainOnDemand(app);
 
+  const generations = createGenerations(services, limits, draining.cut);
+
   const endpoints: Endpoint[] = [
-    ...chatRoutes(services, limits, draining.cut),
+    ...chatRoutes(services, generations),
+    ...completionRoutes(services, generations),
+    ...messageRoutes(services, generations),
+    ...responseRoutes(services, generations, limits, draining.begun),
+    ...keptResponseRoutes(services, limits, draining.begun),
+    ...embeddingRoutes(services, generations),
+    ...tokenizeRoutes(services),
     ...openAIModelRoutes(services),
     ...modelRoutes(services),
+    ...overviewRoutes(services, version),
     ...checkpointRoutes(services),
     ...trainingJobRoutes(services, limits, draining.begun),
+    ...jobInputRoutes(services),
+    ...evaluationRoutes(services),
+    ...trajectoryLogRoutes(services),
+    ...stepHistoryRoutes(services),
     ...artifactRoutes(services),
+    ...datasetRowRoutes(services),
+    ...runRoutes(services),
+    ...wandbRoutes(services, limits),
     ...usageRoutes(services),
     ...keyRoutes(services),
     ...webhookRoutes(services),
-    ...serverRoutes(services, version, () => description),
+    ...workerRoutes(services),
+    ...tinkerRoutes(services, limits, draining.cut),
+    ...serverRoutes({ ...services, generations }, limits, version, () => description),
+    ...dashboardRoutes(services, dashboard, version),
   ];
   const description = describeApi(endpoints, version, basePath);
-  for (const endpoint of endpoints) serve(app, endpoint, services, limits, roles);
+  const takesSockets = ({ acceptSocket }: Endpoint) => acceptSocket !== undefined;
+  for (const endpoint of endpoints.filter((each) => !takesSockets(each))) serve(app, endpoint, services, limits, roles);
+  takeUpgrades(app, (scope) => {
+    for (const endpoint of endpoints.filter(takesSockets)) serve(scope, endpoint, services, limits, roles);
+  });
   app.setErrorHandler((error, request, reply) => fail(services, error, request, reply));
   app.setNotFoundHandler((request, reply) => notFound(endpoints, request, reply));
   return app;
@@ -98,21 +152,32 @@ function serve(
   limits: ApiLimits,
   roles: readonly Role[],
 ): void {
-  const { method, path, access, role = 'api', bodySize = 'small', readBody, querySchema, creates } = endpoint;
+  const {
+    method,
+    path,
+    access,
+    role = 'api',
+    bodySize = 'small',
+    readBody,
+    querySchema,
+    creates,
+    acceptSocket,
+  } = endpoint;
   app.route({
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
     bodyLimit: { small: limits.bodyBytesMax, large: limits.trainingBodyBytesMax, file: limits.fileBytesMax }[bodySize],
-    config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file' },
+    config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file', dialect: endpoint.dialect },
     // Before the body is read: strangers cannot make us take half a gigabyte.
     onRequest: async (request, reply) => {
       if (role !== 'every' && !roles.includes(role)) throw otherRole(role, roles);
       if (access === 'public') return;
       request.caller = await authenticate(services.apiKeys, request, access === 'any key' ? null : access);
+      if (request.ws) return; // open as long as its worker
       const leave = await services.accountLimits.admit(request.caller);
-      if (reply.raw.destroyed) leave();
-      else reply.raw.once('close', leave);
+      whenOver(reply.raw, leave);
     },
+    ...(acceptSocket ? { wsHandler: acceptSocket } : {}),
     handler: async (request, reply) => {
       const { caller } = request;
       const params = pathParameters(path, request);
@@ -152,22 +217,10 @@ function pathParameters(path: string, request: FastifyRequest): Record<string, s
 
 function shareHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    // Browsers may call from any page: nothing here is granted by cookies.
-    reply.headers({
-      'x-request-id': request.id,
-      'access-control-allow-origin': '*',
-      'access-control-expose-headers': 'x-request-id, retry-after',
-    });
+    // nosniff: an answer that holds somebody's text is never taken for a page.
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+    if (request.routeOptions.config.dialect === 'anthropic') reply.header('request-id', request.id); // their clients' name for it
   });
-}
-
-function preflight(reply: FastifyReply): FastifyReply {
-  const headers = {
-    'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-    'access-control-allow-headers': '*, authorization',
-    'access-control-max-age': '86400',
-  };
-  return reply.code(204).headers(headers).send();
 }
 
 function record(app: FastifyInstance, { metrics, log }: ApiServices): void {
@@ -189,6 +242,16 @@ function record(app: FastifyInstance, { metrics, log }: ApiServices): void {
   });
 }
 
+/** What fails after its headers are out breaks off: its client sees that it is not whole, and only the log can say why. */
+function noteBroken(app: FastifyInstance, { log }: ApiServices): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (!(payload instanceof Readable)) return;
+    payload.once('error', (err) => {
+      if (reply.raw.headersSent) log.error('response.broken', { requestId: request.id, err });
+    });
+  });
+}
+
 /** Unlike `record`, sees the end of requests whose client left as well. */
 function watch(app: FastifyInstance, { metrics, tracing }: ApiServices): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -197,7 +260,7 @@ function watch(app: FastifyInstance, { metrics, tracing }: ApiServices): void {
     const about = { 'http.request.method': method, 'http.route': route, 'whetstone.request_id': id };
     const left = metrics.requestArrived();
     request.span = tracing.serve(route === undefined ? method : `${method} ${route}`, headers, about);
-    reply.raw.once('close', () => {
+    whenOver(reply.raw, () => {
       left();
       const { statusCode, writableEnded } = reply.raw;
       request.span.set({ 'http.response.status_code': statusCode });
@@ -211,16 +274,30 @@ function watch(app: FastifyInstance, { metrics, tracing }: ApiServices): void {
 /** No fault of the server's, although the status says 503. */
 const EXPECTED: readonly ErrorCode[] = ['other_role', 'server_stopping'];
 
-function fail({ log }: ApiServices, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function fail({ log }: ApiServices, failure: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = storageFault(failure) ?? failure; // beside the stores: of temporary files
   const answered = sendError(reply, error);
   // A client's mistake is in its answer; what we did wrong, or what lies behind an answer, is for the operator.
   const expected = error instanceof AppError && EXPECTED.includes(error.code);
-  if (reply.statusCode >= 500 && !expected)
-    log.error('request.failed', { requestId: request.id, status: reply.statusCode, err: error });
+  const about = { requestId: request.id, status: reply.statusCode };
+  if (error instanceof AppError && error.code === 'storage_unavailable')
+    log.error('request.failed', { ...about, fault: error.message, cause: systemWords(error.cause) });
+  else if (reply.statusCode >= 500 && !expected) log.error('request.failed', { ...about, err: error });
   else if (expected || (error instanceof AppError && error.cause !== undefined)) {
-    log.info('request.refused', { requestId: request.id, status: reply.statusCode, err: error });
+    log.info('request.refused', {
+      ...about,
+      code: error.code,
+      cause: withoutWords(error.cause),
+    });
   }
   return answered;
+}
+
+/** Of a disk or database, which says where without the places in our source. */
+function systemWords(cause: unknown): string | null {
+  if (!(cause instanceof Error)) return null;
+  const { code = cause.name } = cause as NodeJS.ErrnoException;
+  return `${code}: ${cause.message}`;
 }
 
 function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -232,7 +309,6 @@ function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply
       new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. GET /docs lists what there is.`),
     );
   }
-  if (request.method === 'OPTIONS') return preflight(reply);
   const message = `Method Not Allowed: ${request.method}. ${path.slice(0, 200)} takes ${allowed.join(', ')}.`;
   return reply
     .code(405)
@@ -251,7 +327,7 @@ function requestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\x21-\x7e]{1,128}$/.test(header) ? header : createRequestId();
 }
 
-export function withoutBasePath(url: string, basePath: string): string {
+function withoutBasePath(url: string, basePath: string): string {
   if (basePath === '' || !url.startsWith(basePath)) return url;
   const rest = url.slice(basePath.length);
   if (rest === '' || rest.startsWith('?')) return `/${rest}`;

@@ -1,17 +1,39 @@
-// Bearer tokens → Caller, for every route that is not public. The scheme's case does not matter.
+// Bearer tokens → Caller, for every route that is not public. The scheme's case does not matter. Routes in Anthropic's form, and those of
+// the Tinker protocol, take `x-api-key` too, those of W&B's the key as a password.
 import type { FastifyRequest } from 'fastify';
 import { allows, type Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
-import type { ApiKeys } from '#services/api-keys';
+import type { ApiKeys } from '#services/accounts/api-keys';
 
-export function bearerToken(header: string | undefined): string | null {
+function bearerToken(header: string | undefined): string | null {
   return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;
 }
 
+/** As the `wandb` library sends a key: the password of the user `api`. */
+function basicPassword(header: string | undefined): string | null {
+  const encoded = /^basic +([A-Za-z0-9+/=_-]{1,1000}) *$/i.exec(header ?? '')?.[1];
+  return encoded === undefined ? null : (/^api:(\S+)$/.exec(Buffer.from(encoded, 'base64').toString())?.[1] ?? null);
+}
+
+/** As clients of Anthropic's API send it, unless they were given a token, and Tinker's. */
+function plainKey(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && header !== '' ? header : null;
+}
+
 /** Throws `invalid_api_key`, `missing_scope`. Null: any key will do. */
-export async function authenticate(apiKeys: ApiKeys, request: FastifyRequest, scope: Scope | null): Promise<Caller> {
-  const caller = await apiKeys.authenticate(bearerToken(request.headers.authorization));
+export async function authenticate(
+  apiKeys: ApiKeys,
+  { headers, routeOptions }: FastifyRequest,
+  scope: Scope | null,
+): Promise<Caller> {
+  const { dialect } = routeOptions.config;
+  const keyOf = {
+    anthropic: () => plainKey(headers['x-api-key']),
+    tinker: () => plainKey(headers['x-api-key']),
+    wandb: () => basicPassword(headers.authorization),
+  };
+  const caller = await apiKeys.authenticate(bearerToken(headers.authorization) ?? (dialect ? keyOf[dialect]() : null));
   if (scope === null || allows(caller.scopes, scope)) return caller;
   throw new AppError(
     'missing_scope',

@@ -1,18 +1,17 @@
-// What happens to a connection beside its requests: how long headers may take, what is no HTTP, bodies nobody reads, readers
-// that stop reading, peers that are gone without a word. Each ends by its own deadline.
+// What happens to a connection beside its requests: how long headers may take, what is no HTTP, readers that stop reading, peers
+// that are gone without a word. Each ends by its own deadline. Bodies that nobody reads are unread-bodies.ts.
 import { STATUS_CODES, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { createRequestId } from '#base/ids';
 import type { Log } from '#base/log';
+import { lingerOverBodies, type LingerLimits } from './unread-bodies.ts';
 
-export interface ConnectionLimits {
+export interface ConnectionLimits extends LingerLimits {
   /** At a time; more are closed at once. Each costs a file descriptor and about 20 KB. */
   readonly connectionsMax: number;
   /** From the first byte of a request to the end of its headers. */
   readonly headersMs: number;
-  /** After an answer: for the rest of a body that was not read. Closing at once could cut off the answer. */
-  readonly lingerMs: number;
   /** A reader that takes nothing for this long is gone. */
   readonly writeStallMs: number;
 }
@@ -31,25 +30,24 @@ export const httpOptions = ({ headersMs }: ConnectionLimits): ServerOptions => (
 });
 
 export function watchConnections(app: FastifyInstance, limits: ConnectionLimits): void {
-  const { connectionsMax, lingerMs, writeStallMs } = limits;
+  const { connectionsMax, writeStallMs } = limits;
   app.server.maxConnections = connectionsMax;
   // Not for event streams (sse.ts), which are quiet at times.
   app.addHook('onSend', async (_request, { raw }) => void raw.setTimeout(writeStallMs, () => raw.destroy()));
-  app.addHook('onResponse', async ({ raw }) => {
-    if (raw.complete || raw.destroyed) return;
-    raw.resume(); // into nothing
-    const timer = setTimeout(() => raw.destroy(), lingerMs);
-    timer.unref();
-    raw.once('close', () => clearTimeout(timer));
-    raw.once('end', () => clearTimeout(timer));
-  });
+  lingerOverBodies(app.server, limits);
+}
+
+interface ParserError extends Error {
+  readonly code?: string;
+  /** A Buffer, whatever Fastify's declaration says: what had come when the parser gave up. */
+  readonly rawPacket?: unknown;
 }
 
 /** For what the HTTP parser refuses: no request came of it, so no hook sees it. */
-export function refuseMalformed(log: Log): (error: Error & { code?: string }, socket: Socket) => void {
+export function refuseMalformed(log: Log): (error: ParserError, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const { status, message } = describe(error.code);
+    const { status, message, headers = [] } = describe(error);
     const requestId = createRequestId();
     const body = JSON.stringify({
       detail: message,
@@ -60,6 +58,7 @@ export function refuseMalformed(log: Log): (error: Error & { code?: string }, so
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${requestId}`,
+      ...headers,
       'connection: close',
     ];
     log.info('request.malformed', { requestId, status, code: error.code });
@@ -67,7 +66,20 @@ export function refuseMalformed(log: Log): (error: Error & { code?: string }, so
   };
 }
 
-function describe(code: string | undefined): { status: number; message: string } {
+const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
+const REQUEST_LINE = /^[\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
+function describe({ code, rawPacket }: ParserError): {
+  status: number;
+  message: string;
+  headers?: readonly string[];
+} {
+  if (code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(String(rawPacket)))
+    return {
+      status: 405,
+      message: `Method Not Allowed: this server takes ${METHODS}, each on the paths that GET /docs lists.`,
+      headers: [`allow: ${METHODS}`],
+    };
   if (code === 'HPE_HEADER_OVERFLOW')
     return { status: 431, message: `The headers are over ${HEADER_BYTES_MAX} bytes. Send less in them.` };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')

@@ -1,4 +1,5 @@
-// Two plain pages, without scripts or anything from elsewhere: where to begin, and the API for people.
+// Two plain pages, without scripts or anything from elsewhere: the API for people, and where to begin when the dashboard is not built.
+import { createHash } from 'node:crypto';
 import type { OpenApiDocument, Operation } from './openapi.ts';
 
 const STYLE = `
@@ -12,12 +13,23 @@ const STYLE = `
   .muted { opacity: .7; }
 `;
 
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** Of both pages: nothing but their own style is loaded or run, no other page shows them in a frame. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+};
+
 export function landingPage(version: string, baseModels: readonly string[]): string {
   const models = baseModels.map((id) => `<li><code>${escape(id)}</code></li>`).join('');
   return html(
     'Whetstone',
     `<h1>Whetstone</h1>
 <p>Chat with a model, train it by reinforcement learning or on examples, chat with what came out. Version ${escape(version)}.</p>
+<p>The dashboard is not built: <code>npm run build</code> makes it, and it stands here when the server starts again.</p>
 <p>Base models here:</p><ul>${models}</ul>
 <pre>curl $URL/v1/chat/completions -H "Authorization: Bearer $WHETSTONE_API_KEY" \\
   -H "Content-Type: application/json" \\

@@ -1,8 +1,11 @@
 // The end of a server, as its clients see it: new requests are told to go elsewhere, running ones may finish, and what runs
 // longer than the limit ends with an error that says why instead of a cut connection. Knows nothing of signals and processes.
 import { setMaxListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#domain/errors';
+import { whenOver } from './ended-answers.ts';
+import { asksForSocket } from './upgrades.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -37,12 +40,15 @@ export function drainOnDemand(app: FastifyInstance): Draining {
   let answering = 0;
   let onQuiet = () => {};
 
-  app.addHook('onRequest', async (_request, reply) => {
+  function count(answer: ServerResponse): void {
     answering++;
-    reply.raw.once('close', () => {
+    whenOver(answer, () => {
       answering--;
       if (answering === 0) onQuiet();
     });
+  }
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    if (!asksForSocket(headers)) count(reply.raw); // workers stay until the others are answered
     if (begun.signal.aborted) throw serverStopping();
   });
   app.addHook('onSend', async (_request, reply) => {

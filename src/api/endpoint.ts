@@ -1,12 +1,25 @@
 // One HTTP operation: what it takes, what it gives, and the function between. app.ts serves endpoints, openapi.ts
 // describes them, so that neither can forget one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
 import type { z } from 'zod';
 import type { Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
 import type { Role } from '#domain/role';
 
-export type Tag = 'Chat' | 'Models' | 'Checkpoints' | 'Training jobs' | 'Artifacts' | 'Keys' | 'Webhooks' | 'Server';
+export type Tag =
+  | 'Chat'
+  | 'Models'
+  | 'Checkpoints'
+  | 'Training jobs'
+  | 'Artifacts'
+  | 'Runs'
+  | 'Keys'
+  | 'Webhooks'
+  | 'Workers'
+  | 'Tinker'
+  | 'W&B'
+  | 'Server';
 
 /** What a key must allow; `public`: answers without one. */
 export type Access = 'public' | 'any key' | Scope;
@@ -21,6 +34,8 @@ export interface Call<B, Q> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
+
+export type Dialect = 'anthropic' | 'tinker' | 'wandb';
 
 interface Common {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -39,8 +54,14 @@ interface Common {
   readonly creates?: boolean;
   /** JSON answers: their schema. Others: their content types. */
   readonly answer: z.ZodType | readonly string[];
+  /** Requests with `Upgrade: websocket` get this instead of an answer. */
+  readonly acceptSocket?: (socket: WebSocket) => void;
+  /** Whose words its errors are in, and its keys come in, where they are not OpenAI's. */
+  readonly dialect?: Dialect;
   /** For OpenAPI only: answers to `stream: true` and the like. */
   readonly alsoStreams?: boolean;
+  /** For OpenAPI only: content types of the same answer in other forms. */
+  readonly alsoAnswers?: readonly string[];
 }
 
 export interface Endpoint extends Common {

@@ -1,14 +1,20 @@
 // Errors as clients read them, in both shapes at once: `detail` (FastAPI services) and `error` (OpenAI's). The status of
 // every ErrorCode is the table below; a new code does not compile until it has one. Internals stay in the log.
 import type { FastifyReply } from 'fastify';
-import { AppError, type ErrorCode } from '#domain/errors';
+import { anthropicError } from './anthropic-error.ts';
+import type { Dialect } from './endpoint.ts';
+import { AppError, publicError, type ErrorCode } from '#domain/errors';
 import { ValidationError, type ValidationItem } from './schema/validation.ts';
 
-export const STATUS = {
+const STATUS = {
   invalid_constraint: 422,
   invalid_request: 400,
   invalid_api_key: 401,
   missing_scope: 403,
+  link_refused: 403,
+  beyond_own_limits: 403,
+  host_not_allowed: 421,
+  address_not_allowed: 403,
   model_not_found: 404,
   base_model_not_found: 404,
   job_not_found: 404,
@@ -16,6 +22,8 @@ export const STATUS = {
   artifact_not_found: 404,
   artifact_conflict: 409,
   checksum_mismatch: 422,
+  upgrade_required: 426,
+  upload_conflict: 409,
   not_found: 404,
   model_conflict: 409,
   job_finished: 409,
@@ -35,6 +43,7 @@ export const STATUS = {
   server_stopping: 503,
   storage_unavailable: 503,
   damaged_data: 500,
+  dead_end: 400,
   cancelled: 499, // the client left: nobody reads this, but the log does
   internal: 500,
 } satisfies Record<ErrorCode, number>;
@@ -59,20 +68,53 @@ export interface ErrorResponse {
 
 export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof ValidationError) return { status: 422, headers: {}, body: validationBody(error.items) };
-  const known = error instanceof AppError ? error : fromFastify(error);
+  const known = error instanceof AppError ? publicError(error) : fromFastify(error);
   const status = STATUS[known.code];
   if (known.code === 'invalid_constraint') return { status, headers: {}, body: validationBody([itemOf(known)]) };
   const code = known.code === 'too_many_requests' ? 'rate_limit_exceeded' : known.code;
+  const message = bounded(known.message);
   return {
     status,
     headers: headersOf(known, status),
-    body: { detail: known.message, error: { message: known.message, type: typeOf(status), param: known.param, code } },
+    body: { detail: message, error: { message, type: typeOf(status), param: known.param, code } },
   };
 }
 
+const MESSAGE_CHARACTERS_MAX = 10_000;
+
+/** Messages name what was sent, which may be a name of millions of characters. */
+const bounded = (message: string): string =>
+  message.length <= MESSAGE_CHARACTERS_MAX ? message : `${message.slice(0, MESSAGE_CHARACTERS_MAX)} …`;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whose form the errors have; absent: both of ours at once. */
+    readonly dialect?: Dialect | undefined;
+  }
+}
+
+/** What a reply has said about bytes that do not come. Streams have told the socket too. */
+const OF_CONTENT = ['content-type', 'content-length', 'content-disposition', 'etag'];
+
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
-  const { status, headers, body } = errorResponse(error);
-  return reply.code(status).headers(headers).send(body);
+  const { id, routeOptions } = reply.request;
+  const response = errorResponse(error);
+  const { status, body } = inDialect(response, routeOptions?.config?.dialect, id);
+  for (const name of OF_CONTENT) {
+    reply.removeHeader(name);
+    if (!reply.raw.headersSent) reply.raw.removeHeader(name);
+  }
+  return reply.code(status).headers(response.headers).send(body);
+}
+
+function inDialect(
+  response: ErrorResponse,
+  dialect: Dialect | undefined,
+  id: string,
+): { status: number; body: unknown } {
+  if (dialect === 'anthropic') return anthropicError(response, id);
+  const { status, body } = response;
+  return dialect === 'wandb' ? { status, body: { ...body, errors: [{ message: body.error.message }] } } : response; // GraphQL's form too
 }
 
 function headersOf(error: AppError, status: number): Record<string, string> {
@@ -103,7 +145,7 @@ function typeOf(status: number): string {
 const SHOWN_ITEMS = 5;
 
 /** JavaScript clients show `error.message` only, so it says what `detail` says, in one line. */
-export function validationBody(items: readonly ValidationItem[]): ErrorBody {
+function validationBody(items: readonly ValidationItem[]): ErrorBody {
   const shown = items.slice(0, SHOWN_ITEMS).map(({ loc, msg, type }) => `${loc.join('.')}: ${msg} (${type})`);
   const more = items.length > SHOWN_ITEMS ? `; and ${items.length - SHOWN_ITEMS} more` : '';
   const param = items[0]?.loc.at(-1);
@@ -118,13 +160,20 @@ export function validationBody(items: readonly ValidationItem[]): ErrorBody {
   };
 }
 
+/** Errors of the framework that have words of ours, by its code. */
+const REFUSED: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: [
+    'body_too_large',
+    'The request body is over the limit of this endpoint. Send less at once.',
+  ],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path cannot be decoded: its %-escapes are not UTF-8. Encode it again.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'A part of the path is longer than any id or name. Check the URL.'],
+};
+
 function fromFastify(error: unknown): AppError {
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new AppError('body_too_large', 'The request body is over the limit of this endpoint. Send less at once.', {
-      cause: error,
-    });
-  }
+  const refused = typeof code === 'string' ? REFUSED[code] : undefined;
+  if (refused) return new AppError(...refused, { cause: error });
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 && error instanceof Error) {
     return new AppError('invalid_request', error.message, { cause: error });
   }

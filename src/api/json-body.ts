@@ -1,77 +1,177 @@
-// Request bodies: bytes → JSON as Python's clients write it. Two things that JSON.parse would lose are kept as strings,
-// which the lax schemas read: integers beyond 2^53 (seeds), and the bare tokens NaN and Infinity.
+// Request bodies: bytes → JSON as Python's clients write it. Two things that JSON.parse would lose are kept: integers beyond
+// 2^53 (seeds, limits in JSON schemas), also with `.0`, as bigints (with an exponent they are doubles, as in Python), and the bare tokens NaN and Infinity as
+// strings, which the lax schemas read.
+import { randomUUID } from 'node:crypto';
 import { ValidationError } from './schema/validation.ts';
 
 /** Templates, grammars and schemas walk values by recursion; what people nest stays far below. */
 export const DEPTH_MAX = 128;
 
-/** `inexact integers`: those beyond 2^53 are rounded, as JSON.parse does; logprobs with many digits need no second look. */
-export function parseJson(text: string, mode: 'exact integers' | 'inexact integers' = 'exact integers'): unknown {
+/** While objects, lists and what is in them are made, nobody else is answered; keys that come for the first time cost the most. */
+export interface Shape {
+  readonly valuesMax: number;
+  /** Different ones. */
+  readonly keysMax: number;
+}
+
+const ANY_SHAPE: Shape = { valuesMax: Infinity, keysMax: Infinity };
+
+type Mode = 'exact integers' | 'inexact integers';
+
+/** Both of the steps below at once. Undefined: the text is empty. */
+export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
-  refuseDepth(text);
-  const source = mode === 'exact integers' && /\d{16}/.test(text) ? quoteLongIntegers(text) : text;
+  const scan = scanShape(text, ANY_SHAPE);
+  while (!scan.next().done);
+  return readJson(text, 'exact integers');
+}
+
+/** `inexact integers`: those beyond 2^53 are rounded, as JSON.parse does; logprobs with many digits need no second look. */
+export function readJson(text: string, mode: Mode): unknown {
+  const mark = `${randomUUID()}:`; // nobody can write a string that begins like this
+  const marks = mode === 'exact integers' && /\d{16}/.test(text);
+  const marked = quoteTokens(text, mark, marks);
   try {
-    return JSON.parse(source) as unknown;
+    const value = JSON.parse(marked) as unknown;
+    return marks && marked !== text ? exactIntegers(value, mark) : value;
   } catch {
-    const quoted = quoteNotFinite(text);
-    try {
-      if (quoted !== text) return JSON.parse(quoted) as unknown;
-    } catch {
-      // reported below, for the text as it came
-    }
+    if (text.length > LOCATED_CHARACTERS_MAX) throw notJson(0, 'Not JSON, somewhere in what begins here');
+    const { offset, reason } = locateSyntaxError(text);
+    throw notJson(offset, reason);
   }
-  const { offset, reason } = findSyntaxError(quoteNotFinite(text));
-  throw new ValidationError([
-    { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {}, ctx: { error: reason } },
-  ]);
 }
 
-function refuseDepth(text: string): void {
-  let depth = 0;
+/** To look for the fault in a longer text would take longer than a tenth of a second. */
+const LOCATED_CHARACTERS_MAX = 4_000_000;
+
+/** In place: a reviver of JSON.parse takes a microsecond for each part of a value, whatever it is. */
+function exactIntegers(value: unknown, mark: string): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const parts = value as Record<PropertyKey, unknown>;
+  const replace = (key: string | number) => {
+    const part = parts[key];
+    if (typeof part === 'string' || typeof part === 'object') parts[key] = exactIntegers(part, mark);
+  };
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) replace(i);
+  else for (const key in value) replace(key);
+  return value;
+}
+
+/** A long text takes a tenth of a second: others may be answered between its slices. */
+export const SCANNED_CHARACTERS = 1_000_000;
+
+/** Yields after each slice. Throws where the text is of another shape. */
+export function* scanShape(text: string, { valuesMax, keysMax }: Shape): Generator<void> {
+  let [depth, values, opening, sliceEnd] = [0, 1, -1, SCANNED_CHARACTERS];
+  const keys = new Set<string>();
   for (let at = 0; at < text.length; at++) {
+    if (at >= sliceEnd) {
+      yield;
+      sliceEnd = at + SCANNED_CHARACTERS;
+    }
     const character = text.charCodeAt(at);
-    if (character === QUOTE) at = endOfString(text, at);
-    else if (character === OPEN_LIST || character === OPEN_OBJECT) {
+    if (character === QUOTE) {
+      opening = at;
+      at = endOfString(text, at);
+    } else if (character === OPEN_LIST || character === OPEN_OBJECT) {
       if (++depth > DEPTH_MAX) throw tooDeep(at);
+      values++;
     } else if (character === CLOSE_LIST || character === CLOSE_OBJECT) depth--;
+    else if (character === COMMA) values++;
+    else if (character === COLON && keysMax < Infinity && opening >= 0) {
+      keys.add(text.slice(opening, at));
+      opening = -1; // each is looked at once, however many colons follow
+      if (keys.size > keysMax) throw notJson(at, `More than ${keysMax} different keys`);
+    }
+    if (values > valuesMax) throw notJson(at, `More than ${valuesMax} values`);
   }
 }
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [SPACE, QUOTE, BACKSLASH, COMMA, COLON] = [0x20, 0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** Of the string that opens there: its closing quote, or the end of a text that has none. */
 function endOfString(text: string, opening: number): number {
-  for (let end = text.indexOf('"', opening + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++;
-    if (backslashes % 2 === 0) return end;
+  const quote = text.indexOf('"', opening + 1);
+  if (quote < 0) return text.length;
+  const escape = text.slice(opening + 1, quote).indexOf('\\');
+  if (escape < 0) return quote;
+  for (let at = opening + 1 + escape; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === BACKSLASH) at++;
+    else if (character === QUOTE) return at;
   }
   return text.length;
 }
 
 /** Where the level opens. */
-export const tooDeep = (offset: number): ValidationError =>
+export const tooDeep = (offset: number): ValidationError => notJson(offset, `More than ${DEPTH_MAX} levels of nesting`);
+
+const tooLong = (offset: number): ValidationError => notJson(offset, `An integer of more than ${DIGITS_MAX} digits`);
+
+export const notJson = (offset: number, reason: string): ValidationError =>
   new ValidationError([
-    {
-      type: 'json_invalid',
-      loc: ['body', offset],
-      msg: 'JSON decode error',
-      input: {},
-      ctx: { error: `More than ${DEPTH_MAX} levels of nesting` },
-    },
+    { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {}, ctx: { error: reason } },
   ]);
 
-function quoteLongIntegers(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs, (token) =>
-    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
-  );
+/** As Python's int() by default: what is longer is nobody's number, and costs quadratic time to convert. */
+const DIGITS_MAX = 4_300;
+
+const isLongInteger = (token: string, offset: number): boolean => {
+  if (token.length < 16 || !/^-?[1-9]\d*(?:\.0+)?$/.test(token)) return false;
+  if (token.length > DIGITS_MAX) throw tooLong(offset);
+  return !Number.isSafeInteger(Number(token));
+};
+
+const isNotFinite = (token: string): boolean => token === 'NaN' || token === 'Infinity' || token === '-Infinity';
+
+/** Each takes longer to read than ten others; a trajectory has fewer tokens. */
+const QUOTED_MAX = 250_000;
+/** Those take longer still: a seed and the limits of a schema are some. */
+const LONG_INTEGERS_MAX = 10_000;
+
+/**
+ * Outside of strings, numbers that are not finite become strings, and integers beyond 2^53 strings that begin with `mark`. By
+ * character: a regular expression overflows V8's stack on texts of a few megabytes.
+ */
+function quoteTokens(text: string, mark: string, marksLongIntegers: boolean): string {
+  if (!marksLongIntegers && !/NaN|Infinity/.test(text)) return text;
+  let [result, copied, count, longIntegers] = ['', 0, 0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === QUOTE) at = endOfString(text, at);
+    else if (isTokenPart(character)) {
+      const start = at;
+      while (isTokenPart(text.charCodeAt(at + 1))) at++;
+      if (!marksLongIntegers && isDigit(character)) continue;
+      const token = text.slice(start, at + 1);
+      const quoted = isNotFinite(token)
+        ? token
+        : marksLongIntegers && isLongInteger(token, start)
+          ? mark + token.split('.')[0]!
+          : null;
+      if (quoted === null) continue;
+      if (++count > QUOTED_MAX) throw notJson(start, `More than ${QUOTED_MAX} numbers that JSON has no form for`);
+      if (quoted !== token && ++longIntegers > LONG_INTEGERS_MAX)
+        throw notJson(start, `More than ${LONG_INTEGERS_MAX} integers beyond 2^53`);
+      result += `${text.slice(copied, start)}"${quoted}"`;
+      copied = at + 1;
+    }
+  }
+  return result + text.slice(copied);
 }
 
-function quoteNotFinite(text: string): string {
-  if (!/NaN|Infinity/.test(text)) return text;
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|NaN/gs, (token) => (token.startsWith('"') ? token : `"${token}"`));
-}
+const isDigit = (character: number): boolean => character >= 0x30 && character <= 0x39;
+
+/** Letters, digits, `+`, `-`, `.` */
+const isTokenPart = (character: number): boolean =>
+  isDigit(character) ||
+  (character >= 0x41 && character <= 0x5a) ||
+  (character >= 0x61 && character <= 0x7a) ||
+  character === 0x2b ||
+  character === 0x2d ||
+  character === 0x2e;
 
 interface SyntaxErrorAt {
   readonly offset: number;
@@ -79,7 +179,7 @@ interface SyntaxErrorAt {
 }
 
 /** V8 gives no position for most errors. Walks the text only when it is known to be broken; reasons as Python words them. */
-export function findSyntaxError(text: string): SyntaxErrorAt {
+export function locateSyntaxError(text: string): SyntaxErrorAt {
   let at = 0;
   const fail = (reason: string, offset = at): never => {
     throw new Broken(offset, reason);
@@ -88,20 +188,21 @@ export function findSyntaxError(text: string): SyntaxErrorAt {
     while (' \t\n\r'.includes(text[at] ?? 'x')) at++;
   };
   const readString = () => {
-    const start = at++;
+    const start = at;
     for (;;) {
-      const character = text[at];
-      if (character === undefined) fail('Unterminated string starting at', start);
-      if (character === '"') break;
-      if (character! < ' ') fail('Invalid control character at');
-      if (character === '\\') {
-        const escape = /^(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/.exec(text.slice(at + 1, at + 6));
-        if (!escape) fail('Invalid \\escape');
-        at += escape![0].length;
-      }
-      at++;
+      const character = text.charCodeAt(++at);
+      if (character === QUOTE) break;
+      if (character === BACKSLASH) skipEscape();
+      else if (Number.isNaN(character)) fail('Unterminated string starting at', start);
+      else if (character < SPACE) fail('Invalid control character at');
     }
     at++;
+  };
+  const skipEscape = () => {
+    const escaped = text.charCodeAt(at + 1);
+    if (escaped === QUOTE || escaped === BACKSLASH || '/bfnrt'.includes(text[at + 1] ?? 'x')) at++;
+    else if (/^u[0-9a-fA-F]{4}/.test(text.slice(at + 1, at + 6))) at += 5;
+    else fail('Invalid \\escape');
   };
   // Containers that are open, innermost last: an explicit stack, so that deep nesting cannot overflow ours.
   const open: ('[' | '{')[] = [];
@@ -120,7 +221,7 @@ export function findSyntaxError(text: string): SyntaxErrorAt {
         }
       } else if (character === '"') readString();
       else {
-        const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/.exec(
+        const scalar = /^(?:true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/.exec(
           text.slice(at, at + 400),
         );
         if (!scalar) fail('Expecting value');

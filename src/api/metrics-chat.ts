@@ -14,8 +14,10 @@ export interface ChatMetrics {
 }
 
 export interface ChatObservation {
-  /** Of each sampled token; `finish` with the last one of its choice. */
-  token(choiceIndex: number, finish: { readonly reason: string } | null): void;
+  /** Of each sampled token. */
+  token(choiceIndex: number): void;
+  /** Of each choice, after its last token. */
+  finish(choiceIndex: number, ending: { readonly reason: string }): void;
   /** However it ended: choices without a finish count as `unfinished`. Null: nothing was read of the prompt. */
   end(report: { readonly cachedTokenCount: number } | null, unfinished: 'abort' | 'error'): void;
 }
@@ -97,14 +99,15 @@ export function createChatMetrics(registry: Registry, baseModelIds: () => readon
       const finish = (reason: string) => finished.inc({ ...model, finished_reason: reason });
 
       return {
-        token(choiceIndex, ending) {
+        token(choiceIndex) {
           const nowMs = clock.now();
           const before = lastMs[choiceIndex];
           if (sampled++ === 0) firstToken.observe(model, (nowMs - startMs) / 1000);
           if (before !== undefined) interToken.observe(model, (nowMs - before) / 1000);
           lastMs[choiceIndex] = nowMs;
           counts[choiceIndex]!++;
-          if (ending === null) return;
+        },
+        finish(choiceIndex, ending) {
           open--;
           finish(ending.reason === 'cancelled' ? 'abort' : ending.reason);
           requestGeneration.observe(model, counts[choiceIndex]!);

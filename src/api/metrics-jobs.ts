@@ -2,7 +2,7 @@
 // are in traces only, which go to the operator.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Span, Tracing } from '#base/tracing';
-import type { JobObserver } from '#services/job-attempt';
+import type { JobObserver } from '#services/jobs/job-attempt';
 
 /** Steps of tiny models take milliseconds, of large ones with long rollouts minutes. */
 const STEP_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000];
@@ -13,9 +13,16 @@ export interface JobMetricsSources {
   readonly queuedJobsMax: number;
 }
 
+type Measured = Readonly<Record<string, number | undefined>>;
+
+/** What of a gradient step, and of a checkpoint, is shown. Names of others are clients'. */
+const OF_STEPS = ['loss', 'entropy', 'grad_norm', 'kl_div', 'kl_policy_ref'] as const;
+const OF_CHECKPOINTS = ['train/reward', 'val/loss'] as const;
+
 export interface JobMetrics {
   running(change: 1 | -1): void;
-  stepped(step: { type: string; baseModel: string; seconds: number }): void;
+  stepped(step: { type: string; baseModel: string; seconds: number; metrics: Measured }): void;
+  measured(job: { type: string; baseModel: string; metrics: Measured; skipped: Measured }): void;
   ended(job: { type: string; status: string }): void;
 }
 
@@ -55,6 +62,22 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
     buckets: STEP_SECONDS,
     registers,
   });
+  const latest = new Gauge({
+    name: 'whetstone_training_latest',
+    help: 'What training measured last on this server, whichever job it was: quantities of a gradient step, and of a checkpoint.',
+    labelNames: ['quantity', 'type', 'model_name'],
+    registers,
+  });
+  const skipped = new Counter({
+    name: 'whetstone_training_skipped_total',
+    help: 'Trajectories, or rows of SFT jobs, that were not trained on, by the reason.',
+    labelNames: ['reason', 'type', 'model_name'],
+    registers,
+  });
+  const show = (names: readonly string[], metrics: Measured, labels: { type: string; model_name: string }) => {
+    for (const quantity of names)
+      if (metrics[quantity] !== undefined) latest.set({ quantity, ...labels }, metrics[quantity]);
+  };
   const ended = new Counter({
     name: 'whetstone_training_jobs_ended_total',
     help: 'Training jobs that ended on this server, by how they did.',
@@ -68,6 +91,13 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
       const labels = { type: step.type, model_name: step.baseModel };
       steps.inc(labels);
       seconds.observe(labels, step.seconds);
+      show(OF_STEPS, step.metrics, labels);
+    },
+    measured({ type, baseModel, metrics, skipped: reasons }) {
+      const labels = { type, model_name: baseModel };
+      show(OF_CHECKPOINTS, metrics, labels);
+      // Reasons are words of ours.
+      for (const [reason, count = 0] of Object.entries(reasons)) skipped.inc({ reason, ...labels }, count);
     },
     ended: (job) => ended.inc(job),
   };
@@ -82,12 +112,13 @@ export function observeJobs(metrics: JobMetrics, tracing: Tracing): JobObserver 
       const about = { 'whetstone.job.id': id, 'whetstone.job.type': type, 'whetstone.job.attempt': attempt };
       attempts.set(id, tracing.work(`training_job ${type}`, id, about));
     },
-    stepped({ id, type }, { baseModel, step, of, loss, startMs, endMs }) {
-      metrics.stepped({ type, baseModel, seconds: (endMs - startMs) / 1000 });
-      const about = { 'whetstone.step': step, 'whetstone.steps': of, 'whetstone.loss': loss };
+    stepped({ id, type }, { baseModel, step, of, metrics: measured, startMs, endMs }) {
+      metrics.stepped({ type, baseModel, seconds: (endMs - startMs) / 1000, metrics: measured });
+      const about = { 'whetstone.step': step, 'whetstone.steps': of, 'whetstone.loss': measured['loss'] };
       attempts.get(id)?.set({ 'gen_ai.request.model': baseModel });
       attempts.get(id)?.child('gradient_step', about, startMs).end(endMs);
     },
+    measured: ({ type }, measured) => metrics.measured({ type, ...measured }),
     ended({ id, type }, outcome, error) {
       if (outcome !== 'lost' && outcome !== 'stopped') metrics.ended({ type, status: outcome });
       const span = attempts.get(id);

@@ -1,11 +1,13 @@
 // Numbers for Prometheus: what vLLM counts has vLLM's names, the rest begins with whetstone_. Labels are routes, methods,
-// statuses, operations and base models: never entities, keys or what clients wrote, because /metrics is public.
-// docs/observability.md is the list for people; dashboard/grafana.json shows them.
+// statuses, operations, base models and names of workers: never entities, keys or what clients wrote, because /metrics is public.
+// docs/observability.md is the list for people; deploy/grafana/whetstone.json shows them.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { BaseModel } from '#services/base-models';
+import type { WorkerTally } from '#domain/worker';
+import type { BaseModel } from '#services/models/base-models';
 import { createChatMetrics, type ChatMetrics } from './metrics-chat.ts';
 import { createJobMetrics, type JobMetrics, type JobMetricsSources } from './metrics-jobs.ts';
 import { createStorageMetrics, type StorageMetrics } from './metrics-storage.ts';
+import { createWorkerMetrics } from './metrics-workers.ts';
 
 export interface Metrics {
   /** Gives what is to be called when the connection is done with it, answered or not. */
@@ -21,9 +23,10 @@ export interface Metrics {
 /** Asked when somebody reads /metrics, never before. */
 export interface MetricsSources extends JobMetricsSources {
   readonly baseModels: () => readonly BaseModel[];
+  readonly workers: () => readonly WorkerTally[];
 }
 
-export function createMetrics({ baseModels, ...jobs }: MetricsSources): Metrics {
+export function createMetrics({ baseModels, workers, ...jobs }: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'whetstone_' });
@@ -50,6 +53,7 @@ export function createMetrics({ baseModels, ...jobs }: MetricsSources): Metrics 
       },
     });
   }
+  createWorkerMetrics(registry, workers);
   return {
     requestArrived() {
       inFlight.inc();

@@ -39,39 +39,61 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
     info: {
       title: 'Whetstone',
       version,
-      description: `Chat completions, RL and SFT training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash.`,
+      description: `Chat completions, RL and SFT training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash. A method that a path does not have is a 405, with those that it has in \`Allow\`.`,
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
-      schemas: { Error: ERROR, ValidationError: VALIDATION_ERROR },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer' },
+        anthropicKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
+      schemas: { Error: ERROR, ValidationError: VALIDATION_ERROR, AnthropicError: ANTHROPIC_ERROR },
     },
   };
 }
 
 function operation(endpoint: Endpoint): Operation {
-  const { method, path, tag, summary, access, bodySchema, alsoStreams, errors = [] } = endpoint;
+  const {
+    method,
+    path,
+    tag,
+    summary,
+    access,
+    bodySchema,
+    alsoStreams,
+    alsoAnswers = [],
+    creates,
+    dialect,
+    errors = [],
+  } = endpoint;
+  const given = parameters(endpoint);
+  const keyNames = dialect === 'anthropic' ? ['apiKey', 'anthropicKey'] : ['apiKey'];
   const failures = [
     ...(access === 'public' ? [] : access === 'any key' ? [401, 429] : [401, 403, 429]),
     ...errors,
-    ...(bodySchema || endpoint.querySchema ? [422] : []),
+    ...(given.some(({ name }) => name === 'after') ? [400] : []), // of an item that is not there
+    ...(path.includes('{') ? [400] : []), // a part of the path that cannot be decoded, or is too long
+    ...(creates ? [400, 409, 422] : []), // an Idempotency-Key that is too long, still running, or used with another body
+    ...(bodySchema || endpoint.querySchema ? [dialect === 'anthropic' ? 400 : 422] : []),
+    ...(bodySchema || endpoint.bodySize === 'file' ? [408, 413, 415] : []),
+    421,
     500,
   ];
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [tag],
     summary,
-    security: access === 'public' ? [] : [{ apiKey: access === 'any key' ? [] : [access] }],
-    parameters: parameters(endpoint),
+    security: access === 'public' ? [] : keyNames.map((name) => ({ [name]: access === 'any key' ? [] : [access] })),
+    parameters: given,
     ...requestBody(endpoint),
     responses: {
       '200': {
         description: 'Success',
         headers: REQUEST_ID,
-        content: answerContent(endpoint.answer, alsoStreams ?? false),
+        content: answerContent(endpoint.answer, alsoStreams ? ['text/event-stream', ...alsoAnswers] : alsoAnswers),
       },
-      ...Object.fromEntries([...new Set(failures)].sort().map((status) => [String(status), failure(status)])),
+      ...Object.fromEntries([...new Set(failures)].sort().map((status) => [String(status), failure(status, dialect)])),
     },
   };
 }
@@ -87,11 +109,11 @@ function requestBody({ bodySchema, bodySize }: Endpoint): Pick<Operation, 'reque
   };
 }
 
-function answerContent(answer: Endpoint['answer'], alsoStreams: boolean): Json {
+function answerContent(answer: Endpoint['answer'], otherForms: readonly string[]): Json {
   const whole = Array.isArray(answer)
     ? Object.fromEntries((answer as readonly string[]).map((type) => [type, {}]))
     : { 'application/json': { schema: jsonSchema(answer as z.ZodType, 'output') } };
-  return alsoStreams ? { ...whole, 'text/event-stream': { schema: { type: 'string' } } } : whole;
+  return { ...whole, ...Object.fromEntries(otherForms.map((type) => [type, { schema: { type: 'string' } }])) };
 }
 
 function parameters({ path, querySchema, creates }: Endpoint): Parameter[] {
@@ -107,11 +129,13 @@ function parameters({ path, querySchema, creates }: Endpoint): Parameter[] {
         required?: string[];
       })
     : {};
-  const inQuery = Object.entries(query.properties ?? {}).map(
-    ([name, { description, ...schema }]): Parameter => ({
-      name, in: 'query', required: query.required?.includes(name) ?? false, ...(description ? { description } : {}), schema,
-    }), // prettier-ignore
-  );
+  const inQuery = Object.entries(query.properties ?? {}).map(([name, { description, ...schema }]): Parameter => ({
+    name,
+    in: 'query',
+    required: query.required?.includes(name) ?? false,
+    ...(description ? { description } : {}),
+    schema,
+  }));
   const inHeader: Parameter[] = creates
     ? [
         {
@@ -126,8 +150,9 @@ function parameters({ path, querySchema, creates }: Endpoint): Parameter[] {
   return [...inPath, ...inQuery, ...inHeader];
 }
 
-function failure(status: number): Json {
-  const schema = { $ref: `#/components/schemas/${status === 422 ? 'ValidationError' : 'Error'}` };
+function failure(status: number, dialect: Endpoint['dialect']): Json {
+  const name = dialect === 'anthropic' ? 'AnthropicError' : status === 422 ? 'ValidationError' : 'Error';
+  const schema = { $ref: `#/components/schemas/${name}` };
   const retryAfter = status === 429 || status === 503 ? { 'retry-after': { schema: { type: 'integer' } } } : {};
   return {
     description: FAILURES[status] ?? 'Failure',
@@ -139,9 +164,13 @@ function failure(status: number): Json {
 const FAILURES: Readonly<Record<number, string>> = {
   400: 'The request cannot be carried out as it is',
   401: 'No API key, or not a valid one',
+  403: 'Not allowed to this key, or from this address',
   404: 'Unknown, or not yours',
+  408: 'The body came too slowly',
   409: 'In conflict with what exists',
   413: 'Body too large',
+  415: 'The body is compressed, or otherwise encoded, in a way that is not read here',
+  421: 'The Host header names another server; see --allowed-host',
   422: 'The request is not valid; `detail` lists every fault',
   429: 'Too many requests',
   500: 'Internal error',
@@ -152,9 +181,14 @@ const REQUEST_ID = { 'x-request-id': { schema: { type: 'string' } } };
 
 const errorObject = {
   type: 'object',
-  properties: { message: { type: 'string' }, type: { type: 'string' }, param: { type: ['string', 'null'] }, code: { type: ['string', 'null'] } },
+  properties: {
+    message: { type: 'string' },
+    type: { type: 'string' },
+    param: { type: ['string', 'null'] },
+    code: { type: ['string', 'null'] },
+  },
   required: ['message', 'type', 'param', 'code'],
-}; // prettier-ignore
+};
 
 const ERROR = {
   type: 'object',
@@ -189,7 +223,13 @@ const VALIDATION_ERROR = {
   required: ['detail', 'error'],
 };
 
-export const openApiPath = (path: string): string => path.replace(/\*\}/g, '}');
+const ANTHROPIC_ERROR = {
+  type: 'object',
+  properties: { type: { const: 'error' }, error: errorObject, request_id: { type: 'string' } },
+  required: ['type', 'error', 'request_id'],
+};
+
+const openApiPath = (path: string): string => path.replace(/\*\}/g, '}');
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });

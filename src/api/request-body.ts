@@ -2,9 +2,11 @@
 // wrong with the JSON is thrown later, by the handler, where the request has its caller and hooks.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readBytes, type Pace } from './body-stream.ts';
-import { parseJson } from './json-body.ts';
+import { readJson, scanShape, type Shape } from './json-body.ts';
+import { checkTrajectory } from './schema/trajectory.ts';
 import { ValidationError } from './schema/validation.ts';
 import { createTrainingBodyParser, type BodyParser } from './training-body.ts';
 
@@ -40,11 +42,11 @@ export function readBodies(app: FastifyInstance, pace: Pace): void {
     const parser = parserFor(request);
     for await (const chunk of readBytes(request, payload, pace)) {
       hash?.update(chunk);
-      parser.write(chunk);
+      await parser.write(chunk);
     }
     request.bodyHash = hash?.digest('hex') ?? null;
     try {
-      return { json: parser.end() };
+      return { json: await parser.end() };
     } catch (error) {
       return { error };
     }
@@ -54,20 +56,41 @@ export function readBodies(app: FastifyInstance, pace: Pace): void {
 function parserFor({ headers, routeOptions }: FastifyRequest): BodyParser {
   const mediaType = (headers['content-type'] ?? 'application/json').split(';')[0]!.trim().toLowerCase();
   const isJson = mediaType === 'application/json' || mediaType.endsWith('+json');
-  if (isJson && routeOptions.config.streamsBody) return createTrainingBodyParser();
-  return createWholeParser((text) => (isJson ? parseJson(text) : refuseType(mediaType, text)));
+  if (isJson && routeOptions.config.streamsBody) return createTrainingBodyParser(checkTrajectory);
+  return createWholeParser((text) => (isJson ? readWhole(text) : refuseType(mediaType, text)));
 }
 
-function createWholeParser(parse: (text: string) => unknown): BodyParser {
+/** Of a body that is parsed at once: room for lists as long as a vocabulary, and objects with as many keys; a tenth of a second to read. */
+const WHOLE_SHAPE: Shape = { valuesMax: 250_000, keysMax: 50_000 };
+const LONG_BYTES = 1_000_000;
+
+/** Others are answered between what is done with a long body. */
+function createWholeParser(read: (text: string) => Promise<unknown>): BodyParser {
   const chunks: Uint8Array[] = [];
   return {
     write: (chunk) => void chunks.push(chunk),
-    end: () => parse(Buffer.concat(chunks).toString('utf8')),
+    async end() {
+      const bytes = Buffer.concat(chunks);
+      const isLong = bytes.length >= LONG_BYTES;
+      if (isLong) await setImmediate();
+      const text = bytes.toString('utf8');
+      if (isLong) await setImmediate();
+      const json = await read(text);
+      if (isLong) await setImmediate();
+      return json;
+    },
   };
 }
 
+/** Undefined: the text is empty. */
+async function readWhole(text: string): Promise<unknown> {
+  if (text.trim() === '') return undefined;
+  for (const _ of scanShape(text, WHOLE_SHAPE)) await setImmediate();
+  return readJson(text, 'exact integers');
+}
+
 /** As FastAPI: the body is a string, not an object. */
-function refuseType(mediaType: string, text: string): never {
+async function refuseType(mediaType: string, text: string): Promise<never> {
   const msg = `Input should be a valid dictionary or object to extract fields from. Send Content-Type: application/json, not ${mediaType.slice(0, 100)}`;
   throw new ValidationError([{ type: 'model_attributes_type', loc: ['body'], msg, input: text.slice(0, 200) }]);
 }

@@ -2,11 +2,13 @@
 // clients recognise. Nothing is sent before the first event is there, so that failures until then are plain HTTP errors.
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import { AppError } from '#domain/errors';
+import { whenOver } from './ended-answers.ts';
 
 export interface SseOptions {
   /** After this long without an event a `: ping` goes out: Node clients give up after 5 minutes of silence. */
   readonly pingMs: number;
-  /** A client that reads nothing for this long is gone. */
+  /** A client that reads nothing for this long is told so, if it ever reads again, and gone as long after. */
   readonly stallMs: number;
   /** Headers now: for streams that may stay quiet although nothing is wrong. */
   readonly openAtOnce?: boolean;
@@ -55,25 +57,42 @@ export async function sendEvents(
     if (!raw.destroyed) raw.write(onError(error));
   } finally {
     clearInterval(ping);
-    if (raw.headersSent) raw.end();
+    if (raw.headersSent) endWithin(raw, stallMs);
   }
 }
 
-/** A slow reader holds up the generation instead of filling the memory. */
+/** Nothing is taken from `frames` while a slow reader has enough to read: engines notice (engine/read-watch.ts). */
 async function drained({ raw }: FastifyReply, stallMs: number): Promise<void> {
   if (raw.destroyed) return;
-  const left = new AbortController();
-  const close = () => left.abort();
-  const timer = setTimeout(() => raw.destroy(), stallMs);
-  raw.once('close', close);
-  await once(raw, 'drain', { signal: left.signal }).catch(() => undefined); // gone: the loop sees `destroyed`
-  raw.off('close', close);
+  const waiting = new AbortController();
+  const stop = () => waiting.abort();
+  let isUnread = false;
+  const timer = setTimeout(() => {
+    isUnread = true;
+    stop();
+  }, stallMs);
+  raw.once('close', stop);
+  await once(raw, 'drain', waiting).catch(() => undefined); // gone: the loop sees `destroyed`
+  raw.off('close', stop);
   clearTimeout(timer);
+  if (!isUnread) return;
+  const message = `Nobody read this stream for ${stallMs / 1000} s, so it was ended. Read it as it comes, or ask for less.`;
+  throw new AppError('request_timeout', message);
+}
+
+function endWithin(raw: FastifyReply['raw'], ms: number): void {
+  raw.end();
+  const timer = setTimeout(() => raw.destroy(), ms);
+  timer.unref();
+  raw.once('close', () => clearTimeout(timer));
 }
 
 /** Data is one line of JSON. */
 export const sseFrame = (data: unknown, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+
+/** An event that has a name; its data is one line of JSON. */
+export const sseEvent = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
 export const SSE_DONE = 'data: [DONE]\n\n';
 
@@ -86,9 +105,14 @@ export function clientSignal({ raw }: FastifyReply, stop: AbortSignal): AbortSig
   const abort = () => controller.abort();
   if (stop.aborted) abort();
   stop.addEventListener('abort', abort);
-  raw.once('close', () => {
+  whenOver(raw, () => {
     stop.removeEventListener('abort', abort);
     if (!raw.writableFinished) abort();
   });
   return controller.signal;
 }
+
+const NEVER = new AbortController().signal;
+
+/** Aborts when the client goes away: for work that ends by itself when the server stops. */
+export const answerSignal = (reply: FastifyReply): AbortSignal => clientSignal(reply, NEVER);

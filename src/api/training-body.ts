@@ -1,68 +1,163 @@
-// Bodies with trajectories, parsed while they arrive: each element of `trajectory_groups[].trajectories[]` becomes a value as
-// soon as it is whole, its logprobs packed tightly, and its text is forgotten. A body of hundreds of megabytes is never in
-// memory as text, and parsing it never blocks the server for longer than one trajectory takes.
+// Bodies with trajectories, parsed while they arrive: each element of `trajectory_groups[].trajectories[]` is parsed and checked
+// as soon as it is whole, and its text is forgotten. A body of hundreds of megabytes is never in memory as text, and others are
+// answered between any two steps of reading it. What a trajectory is, its `check` knows.
 import { randomUUID } from 'node:crypto';
-import { DEPTH_MAX, parseJson, tooDeep } from './json-body.ts';
-import { packLogprobs } from './schema/token-logprobs.ts';
-import { ValidationError } from './schema/validation.ts';
+import { setImmediate } from 'node:timers/promises';
+import { createYielder } from '#base/yield-to-loop';
+import { isObject } from '#base/is-object';
+import { notJson, readJson, scanShape, type Shape } from './json-body.ts';
+import { PackedLogprobs, packLogprobs } from './schema/token-logprobs.ts';
+import { ITEMS_MAX, ValidationError } from './schema/validation.ts';
+import { createTrajectorySplitter, GROUPS, TRAJECTORIES } from './trajectory-splitter.ts';
 
-const [GROUPS, TRAJECTORIES] = ['trajectory_groups', 'trajectories'];
+/** Each bound below is what takes a tenth of a second: nobody else is answered meanwhile. */
+const PIECE_BYTES_MAX = 32_000_000;
+/** Of a trajectory: 12 for each of 125,000 tokens with their log-probabilities. */
+const PIECE_SHAPE: Shape = { valuesMax: 1_500_000, keysMax: 50_000 };
+/** Of those, what has to be checked one by one: numbers in lists and log-probabilities do not count. */
+const CHECKED_VALUES_MAX = 100_000;
+/** Of all that is not in a trajectory. */
+const SKELETON_SHAPE: Shape = { valuesMax: 250_000, keysMax: 50_000 };
+const PIECES_MAX = 50_000;
+const SLICE_BYTES = 65_536;
+const LONG_BYTES = 100_000;
 
 export interface BodyParser {
-  write(chunk: Uint8Array): void;
-  /** The whole body as a value. Throws ValidationError as parseJson does. */
+  write(chunk: Uint8Array): void | Promise<void>;
+  /** The whole body as a value, or a promise of it. Throws ValidationError as parseJson does. */
   end(): unknown;
 }
 
-export function createTrainingBodyParser(): BodyParser {
+interface Piece {
+  readonly bytes: Buffer;
+  readonly offset: number;
+}
+
+/** Gives what stands for a trajectory that is right, null for others; between its parts, others are answered. */
+export type CheckInParts = (trajectory: unknown, yieldToLoop: () => Promise<void>) => Promise<object | null>;
+
+/** After a fault that ends the reading, what still comes is let pass. */
+export function createTrainingBodyParser(check: CheckInParts): BodyParser {
   const pieces: unknown[] = [];
   /** Stands in the skeleton for a piece; nobody can guess it. */
   const placeholder = randomUUID();
   const skeleton: Uint8Array[] = [];
-  let fault: Error | null = null;
+  let [skeletonBytes, pieceCount, wrongCount] = [0, 0, 0];
+  let whole: Piece[] = [];
+  let fault: ValidationError | null = null;
+  const yieldToLoop = createYielder();
 
-  const splitter = createSplitter(
-    (bytes) => void skeleton.push(bytes),
-    (bytes, offset) => {
-      skeleton.push(Buffer.from(`"${placeholder}${pieces.length}"`));
-      try {
-        const value = parseJson(bytes.toString('utf8'), 'inexact integers');
-        packLogprobs(value);
-        pieces.push(value);
-      } catch (error) {
-        if (!(error instanceof ValidationError)) throw error;
-        fault ??= movedBy(error, offset);
-        pieces.push(null);
+  function addToSkeleton(bytes: Uint8Array, offset: number): void {
+    skeletonBytes += bytes.length;
+    if (skeletonBytes > PIECE_BYTES_MAX)
+      throw notJson(offset, `More than ${PIECE_BYTES_MAX} bytes beside trajectories`);
+    skeleton.push(bytes);
+  }
+
+  const splitter = createTrajectorySplitter(PIECE_BYTES_MAX, addToSkeleton, (bytes, offset) => {
+    if (pieceCount === PIECES_MAX) throw notJson(offset, `More than ${PIECES_MAX} trajectories`);
+    addToSkeleton(Buffer.from(`"${placeholder}${pieceCount++}"`), offset);
+    whole.push({ bytes, offset });
+  });
+
+  async function readPiece({ bytes, offset }: Piece): Promise<unknown> {
+    if (wrongCount >= ITEMS_MAX) return null; // more are not told
+    const step = () => (bytes.length > LONG_BYTES ? setImmediate() : undefined);
+    try {
+      await step();
+      const text = bytes.toString('utf8');
+      for (const _ of scanShape(text, PIECE_SHAPE)) await setImmediate();
+      await step();
+      const value = readJson(text, 'inexact integers');
+      await step();
+      packLogprobs(value);
+      if (countChecked(value, CHECKED_VALUES_MAX + 1) > CHECKED_VALUES_MAX) {
+        throw notJson(0, `More than ${CHECKED_VALUES_MAX} values beside token ids and log-probabilities`);
       }
-    },
-  );
+      await step();
+      const checked = await check(value, yieldToLoop);
+      await step();
+      if (checked === null) wrongCount++;
+      return checked ?? value; // wrong ones stay as they came: the schema complains about them
+    } catch (error) {
+      throw error instanceof ValidationError ? movedBy(error, offset) : error;
+    }
+  }
+
+  async function write(slice: Uint8Array): Promise<void> {
+    splitter.write(slice);
+    for (const piece of whole) {
+      pieces.push(await readPiece(piece));
+      await yieldToLoop();
+    }
+    whole = [];
+    await yieldToLoop();
+  }
+
+  async function unlessFaulty(work: () => Promise<void>): Promise<void> {
+    if (fault !== null) return;
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ValidationError)) throw error;
+      fault = error;
+      [skeleton.length, pieces.length, whole.length] = [0, 0, 0];
+    }
+  }
 
   return {
-    write: (chunk) => splitter.write(chunk),
-    end() {
-      splitter.end();
-      if (fault !== null) throw fault;
-      const body = parseJson(Buffer.concat(skeleton).toString('utf8'), 'inexact integers');
-      for (const group of elements(body, GROUPS)) {
-        const trajectories = elements(group, TRAJECTORIES);
-        trajectories.forEach((value, i) => {
-          if (typeof value === 'string' && value.startsWith(placeholder)) {
-            trajectories[i] = pieces[Number(value.slice(placeholder.length))];
-          }
-        });
+    async write(chunk) {
+      for (let at = 0; at < chunk.length && fault === null; at += SLICE_BYTES) {
+        await unlessFaulty(() => write(chunk.subarray(at, at + SLICE_BYTES)));
       }
+    },
+    async end() {
+      let body: unknown;
+      await unlessFaulty(async () => {
+        splitter.end();
+        const text = Buffer.concat(skeleton).toString('utf8');
+        const step = () => (text.length > LONG_BYTES ? setImmediate() : undefined);
+        await step();
+        if (text.trim() === '') return;
+        for (const _ of scanShape(text, SKELETON_SHAPE)) await setImmediate();
+        await step();
+        body = readJson(text, 'inexact integers');
+        await step();
+        for (const group of elements(body, GROUPS)) {
+          const trajectories = elements(group, TRAJECTORIES);
+          trajectories.forEach((value, i) => {
+            if (typeof value === 'string' && value.startsWith(placeholder)) {
+              trajectories[i] = pieces[Number(value.slice(placeholder.length))];
+            }
+          });
+        }
+        await step();
+      });
+      if (fault !== null) throw fault;
       return body;
     },
   };
 }
 
 function elements(value: unknown, key: string | undefined): unknown[] {
-  if (typeof value !== 'object' || value === null || key === undefined) return [];
-  const list = (value as Record<string, unknown>)[key];
+  if (!isObject(value) || key === undefined) return [];
+  const list = value[key];
   return Array.isArray(list) ? list : [];
 }
 
-/** The place of a syntax error, in the piece, as a place in the body. */
+/** At most `most`. */
+function countChecked(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null || value instanceof PackedLogprobs) return 1;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return 1;
+  let count = 1;
+  for (const item of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
+    if (count >= most) return most;
+    count += countChecked(item, most - count);
+  }
+  return count;
+}
+
+/** The place of a fault in the piece as a place in the body. */
 function movedBy(error: ValidationError, offset: number): ValidationError {
   return new ValidationError(
     error.items.map((item) => ({
@@ -70,113 +165,4 @@ function movedBy(error: ValidationError, offset: number): ValidationError {
       loc: item.loc.map((part) => (typeof part === 'number' ? part + offset : part)),
     })),
   );
-}
-
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
-const KEY_LENGTH_MAX = 64;
-
-interface Container {
-  readonly opening: number;
-  /** Of an object: the key whose value comes. */
-  key: string;
-}
-
-/**
- * Cuts JSON bytes at the borders of pieces: objects that are elements of the lists above. What is broken stays in the
- * skeleton, whose parser finds it. Bytes beyond ASCII only occur in strings, where only quotes and backslashes count.
- */
-function createSplitter(onSkeleton: (bytes: Uint8Array) => void, onPiece: (bytes: Buffer, offset: number) => void) {
-  const open: Container[] = [];
-  let inString = false;
-  let escaped = false;
-  let awaitsKey = false;
-  /** Null: not inside one. */
-  let key: string | null = null;
-  /** Containers open inside the piece; 0: not in one. */
-  let pieceDepth = 0;
-  let pieceParts: Uint8Array[] = [];
-  let pieceOffset = 0;
-  let offset = 0;
-
-  const pieceBegins = (): boolean =>
-    open.length === 4 &&
-    open[0]!.key === GROUPS &&
-    open[1]!.opening === OPEN_LIST &&
-    open[2]!.key === TRAJECTORIES &&
-    open[3]!.opening === OPEN_LIST;
-
-  function readString(byte: number): void {
-    if (escaped) escaped = false;
-    else if (byte === BACKSLASH) escaped = true;
-    else if (byte === QUOTE) {
-      inString = false;
-      if (key !== null) open.at(-1)!.key = key;
-      key = null;
-    } else if (key !== null && key.length < KEY_LENGTH_MAX) key += String.fromCharCode(byte);
-  }
-
-  function readOutside(byte: number): void {
-    if (byte === QUOTE) {
-      inString = true;
-      if (awaitsKey) key = '';
-      awaitsKey = false;
-    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      if (open.push({ opening: byte, key: '' }) > DEPTH_MAX) throw tooDeep(offset);
-      awaitsKey = byte === OPEN_OBJECT;
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      open.pop();
-      awaitsKey = false;
-    } else if (byte === COMMA) awaitsKey = open.at(-1)?.opening === OPEN_OBJECT;
-    else if (byte === COLON) awaitsKey = false;
-  }
-
-  /** Where the piece ends, or the length of the chunk. */
-  function readPiece(chunk: Uint8Array, from: number): number {
-    for (let i = from; i < chunk.length; i++) {
-      const byte = chunk[i]!;
-      if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === BACKSLASH) escaped = true;
-        else if (byte === QUOTE) inString = false;
-      } else if (byte === QUOTE) inString = true;
-      else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-        if (++pieceDepth > DEPTH_MAX) throw tooDeep(offset + i);
-      } else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --pieceDepth === 0) return i + 1;
-    }
-    return chunk.length;
-  }
-
-  return {
-    write(chunk: Uint8Array): void {
-      let start = 0; // of what was not handed on
-      for (let i = 0; i < chunk.length;) {
-        if (pieceDepth > 0) {
-          i = readPiece(chunk, i);
-          pieceParts.push(chunk.slice(start, i));
-          start = i;
-          if (pieceDepth > 0) break;
-          onPiece(Buffer.concat(pieceParts), pieceOffset);
-          pieceParts = [];
-        } else if (!inString && chunk[i] === OPEN_OBJECT && pieceBegins()) {
-          onSkeleton(chunk.slice(start, i));
-          start = i++;
-          pieceOffset = offset + start;
-          pieceDepth = 1;
-        } else {
-          if (inString) readString(chunk[i]!);
-          else readOutside(chunk[i]!);
-          i++;
-        }
-      }
-      if (start < chunk.length) {
-        const rest = chunk.slice(start); // a copy: the socket's buffer is used again
-        if (pieceDepth > 0) pieceParts.push(rest);
-        else onSkeleton(rest);
-      }
-      offset += chunk.length;
-    },
-    /** A piece that never ended belongs to the skeleton. */
-    end: () => pieceParts.forEach(onSkeleton),
-  };
 }

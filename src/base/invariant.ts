@@ -1,6 +1,6 @@
 // For bugs: a condition that cannot be false unless our own code is wrong. Users' mistakes are AppErrors.
 
-export class InvariantError extends Error {
+class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 

@@ -1,5 +1,6 @@
-// JSON lines on stderr: an event name (noun.verb) and fields with units. stdout belongs to the command's own output.
+// JSON lines on stderr, and lines for people where that is a terminal: an event name (noun.verb) and fields with units. stdout belongs to the command's own output.
 import { destination, pino } from 'pino';
+import { logLineForPeople } from './log-lines.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -15,8 +16,11 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export function createLog(level: LogLevel): Log {
-  return wrap(pino({ level, base: null, messageKey: 'event' }, destination({ fd: 2, sync: true })));
+  const stderr = process.stderr.isTTY ? FOR_PEOPLE : destination({ fd: 2, sync: true });
+  return wrap(pino({ level, base: null, messageKey: 'event' }, stderr));
 }
+
+const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(logLineForPeople(line)) };
 
 export const silentLog: Log = createLog('silent');
 

@@ -2,8 +2,9 @@
 // them names an endpoint; then nothing is loaded and every span is the one that does nothing. The SDK reads the environment
 // itself: endpoints, headers, samplers, limits. What is recorded is decided by the callers: never prompts, entities or keys.
 import type * as otel from '@opentelemetry/api';
+import { LRUCache } from 'lru-cache';
+import pTimeout from 'p-timeout';
 import type { Log } from './log.ts';
-import { within } from './within.ts';
 
 export type Attributes = Record<string, string | number | boolean | string[] | undefined>;
 
@@ -100,7 +101,7 @@ function createTracing(
 ): Tracing {
   const tracer = provider.getTracer('whetstone', version);
   const contexts = new WeakMap<Span, otel.SpanContext>();
-  const origins = new Map<string, otel.SpanContext>();
+  const origins = new LRUCache<string, otel.SpanContext>({ max: REMEMBERED_MAX });
 
   function start(name: string, options: otel.SpanOptions, parent: otel.Context): Span {
     const span = tracer.startSpan(name, options, parent);
@@ -135,17 +136,16 @@ function createTracing(
     remember(id, span) {
       const context = contexts.get(span);
       if (context) origins.set(id, context);
-      for (const oldest of origins.keys()) {
-        if (origins.size <= REMEMBERED_MAX) break;
-        origins.delete(oldest);
-      }
     },
     work(name, id, attributes) {
       const context = origins.get(id);
       return start(name, { attributes, links: context ? [{ context }] : [] }, ROOT_CONTEXT);
     },
     async close() {
-      const outcome = await within(provider.shutdown(), CLOSE_MS, () => 'late').catch(() => 'failed');
+      const outcome = await pTimeout<void | string>(provider.shutdown(), {
+        milliseconds: CLOSE_MS,
+        fallback: () => 'late',
+      }).catch(() => 'failed');
       if (outcome !== undefined) log.warn('tracing.not_flushed', { outcome });
     },
   };

@@ -1,111 +1,55 @@
-// A typed client of the training API, with nothing but fetch. Names are the wire's. For chat, any OpenAI client works;
-// `chat` here is for small tools. It is also what the command line uses.
+// A typed client of the training API, with nothing but fetch: the same file in Node, Bun, Deno and browsers. Names are the wire's.
+// It is also what the command line uses. Chat takes and gives what the openai package does; any OpenAI client works beside it.
+import { follow, followEvents, waitForEvaluation, within, type FollowOptions, type WaitOptions } from './follow.ts';
+import { ApiError, createHttp, type ClientOptions, type FileContent } from './http.ts';
+import { chunksOf } from './chunks.ts';
+import { rewardAnswers, type AnswerReward } from './evaluation.ts';
+import { insist } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type {
-  Artifact, ArtifactManifest, ChatCompletion, ChatRequest, Checkpoint, Model, Page, RlJobRequest, SftJobRequest, TrainingEvent, TrainingJob, TrajectoryGroup,
-} from './wire.ts'; // prettier-ignore
+  AnsweredPrompt,
+  Artifact,
+  ArtifactManifest,
+  ChatCompletion,
+  ChatRequest,
+  Checkpoint,
+  Evaluation,
+  ModelEvaluation,
+  HistoryStep,
+  JobConfig,
+  JobGroup,
+  LogRequest,
+  Model,
+  RlJobRequest,
+  SftJobRequest,
+  TrainingEvent,
+  TrainingJob,
+  TrajectoryTokens,
+  Worker,
+} from './wire.ts';
 
+export { TrainingFailedError, type FollowOptions, type TrainingProgress, type WaitOptions } from './follow.ts';
+export { gather, type Gathered, type GatherOptions, type GatherProgress, type Rollout } from './gather.ts';
+export { ApiError, type ClientOptions } from './http.ts';
+export type { AnswerReward } from './evaluation.ts';
 export type * from './wire.ts';
 
-export interface ClientOptions {
-  /** `http://127.0.0.1:8484`; a path in front of /v1 is kept. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** Of one request, ms. Streams and downloads are bounded by their signal. */
-  readonly timeoutMs?: number;
-  readonly fetch?: typeof fetch;
-}
-
-/** What the server answered when it refused. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  readonly status: number;
-  readonly code: string | null;
-  /** For questions to the operator: the server's log has it. */
-  readonly requestId: string | null;
-  readonly detail: unknown;
-
-  constructor(status: number, message: string, code: string | null, requestId: string | null, detail: unknown) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.requestId = requestId;
-    this.detail = detail;
-  }
-}
-
-/** The job ended in `training_failed`. */
-export class TrainingFailedError extends Error {
-  override readonly name = 'TrainingFailedError';
-}
-
-export interface WaitOptions {
-  /** Default one hour. */
-  readonly deadlineMs?: number;
-  readonly onEvent?: (event: TrainingEvent) => void;
+export interface SubmitOptions {
+  /** A repeated submission with the same key gives the same job. */
+  readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
+}
+
+export interface TrainOptions extends FollowOptions, SubmitOptions {
+  /** As soon as the job has an id. */
+  readonly onSubmitted?: (job: { readonly id: string }) => void;
 }
 
 export type Client = ReturnType<typeof createClient>;
 
-const DEFAULT_TIMEOUT_MS = 600_000; // large job bodies over slow lines
-const DEFAULT_WAIT_MS = 3_600_000;
-const RECONNECT_MS = 1_000;
-const PAGE_SIZE = 100;
-
-export function createClient({
-  baseUrl,
-  apiKey,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
-  fetch: request = fetch,
-}: ClientOptions) {
-  const root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
-
-  async function send(
-    method: string,
-    path: string,
-    options: {
-      body?: unknown;
-      file?: Uint8Array | string | ReadableStream;
-      headers?: Record<string, string>;
-      signal?: AbortSignal;
-    } = {},
-  ) {
-    const { body, file, headers = {}, signal = AbortSignal.timeout(timeoutMs) } = options;
-    const response = await request(`${root}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${apiKey}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(file === undefined ? {} : { body: file, duplex: 'half' }),
-      signal,
-    });
-    if (!response.ok) throw await apiError(response, `${method} ${path}`);
-    return response;
-  }
-
-  const call = async <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T> =>
-    (await (await send(method, path, { body, ...(headers ? { headers } : {}) })).json()) as T;
-
-  /** All pages, one after another. */
-  async function* pages<T extends { id: string }>(
-    path: string,
-    query: Readonly<Record<string, string | undefined>> = {},
-  ): AsyncGenerator<T> {
-    let after: string | undefined;
-    for (;;) {
-      const { data, has_more: hasMore } = await call<Page<T>>(
-        'GET',
-        `${path}${queryString({ ...query, after, limit: String(PAGE_SIZE) })}`,
-      );
-      yield* data;
-      after = data.at(-1)?.id;
-      if (!hasMore || after === undefined) return;
-    }
-  }
+export function createClient(options: ClientOptions) {
+  const http = createHttp(options);
+  const { send, call, rows } = http;
 
   /** `entity/project/name[:version]` */
   const artifactPath = (name: string, path?: string) =>
@@ -113,30 +57,24 @@ export function createClient({
   const jobPath = (id: string) => `/v1/preview/training-jobs/${encodeURIComponent(id)}`;
   const modelPath = (id: string) => `/v1/preview/models/${encodeURIComponent(id)}`;
 
-  /** Live events, from the beginning; goes on where it was after a lost connection. Ends with the job. */
-  async function* followEvents(jobId: string, signal: AbortSignal): AsyncGenerator<TrainingEvent> {
-    let lastId: string | null = null;
-    for (;;) {
-      try {
-        const headers: Record<string, string> = {
-          accept: 'text/event-stream',
-          ...(lastId === null ? {} : { 'last-event-id': lastId }),
-        };
-        const { body } = await send('GET', `${jobPath(jobId)}/events`, { headers, signal });
-        for await (const { id, data } of readServerSentEvents(body!)) {
-          const event = JSON.parse(data) as TrainingEvent;
-          if (id === null) continue; // an error: asked again below
-          lastId = id;
-          yield event;
-          if (event.type === 'training_ended' || event.type === 'training_failed') return;
-        }
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof ApiError && error.status < 500 && error.status !== 429) throw error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
-      signal.throwIfAborted();
-    }
+  const submit =
+    <T>(path: string) =>
+    (body: T, { idempotencyKey, signal }: SubmitOptions = {}): Promise<{ id: string }> => {
+      const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+      return call('POST', path, { body, headers, signal });
+    };
+  const submitTrainingJob = submit<RlJobRequest>('/v1/preview/training-jobs');
+  const submitSftJob = submit<SftJobRequest>('/v1/preview/sft-training-jobs');
+
+  const followJobEvents = (jobId: string, signal: AbortSignal) =>
+    followEvents<TrainingEvent>(async (lastId) => {
+      const headers = { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) };
+      return (await send('GET', `${jobPath(jobId)}/events`, { headers, signal })).body!;
+    }, signal);
+
+  function followJob(id: string, options: FollowOptions = {}): Promise<TrainingJob> {
+    const signal = within(options);
+    return follow(http, jobPath(id), followJobEvents(id, signal), options, signal);
   }
 
   return {
@@ -148,10 +86,10 @@ export function createClient({
       return_existing?: boolean;
       /** Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`. */
       from_checkpoint?: string | null;
-    }): Promise<Model> => call('POST', '/v1/preview/models', { return_existing: true, ...model }),
+    }): Promise<Model> => call('POST', '/v1/preview/models', { body: { return_existing: true, ...model } }),
     getModel: (id: string): Promise<Model> => call('GET', modelPath(id)),
     listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>
-      pages<Model>('/v1/preview/models', filter),
+      rows<Model>('/v1/preview/models', filter),
     deleteModel: (id: string): Promise<{ model_id: string; deleted_checkpoints: number }> =>
       call('DELETE', modelPath(id)),
     listBaseModels: (): Promise<string[]> => call('GET', '/v1/preview/base-models'),
@@ -159,49 +97,61 @@ export function createClient({
     listCallableModels: async (): Promise<readonly { id: string; owned_by: string }[]> =>
       (await call<{ data: { id: string; owned_by: string }[] }>('GET', '/v1/models')).data,
 
-    /** With an idempotency key a repeated submission gives the same job. */
-    submitTrainingJob: (job: RlJobRequest, options: { idempotencyKey?: string } = {}): Promise<{ id: string }> =>
-      call(
-        'POST',
-        '/v1/preview/training-jobs',
-        job,
-        options.idempotencyKey === undefined ? undefined : { 'idempotency-key': options.idempotencyKey },
-      ),
-    submitSftJob: (job: SftJobRequest, options: { idempotencyKey?: string } = {}): Promise<{ id: string }> =>
-      call(
-        'POST',
-        '/v1/preview/sft-training-jobs',
-        job,
-        options.idempotencyKey === undefined ? undefined : { 'idempotency-key': options.idempotencyKey },
-      ),
-    getTrainingJob: (id: string): Promise<TrainingJob> => call('GET', jobPath(id)),
-    listTrainingJobs: (filter: { model_id?: string; status?: TrainingJob['status'] } = {}) =>
-      pages<TrainingJob>('/v1/preview/training-jobs', filter),
-    cancelTrainingJob: (id: string): Promise<TrainingJob> => call('POST', `${jobPath(id)}/cancel`),
-    listEvents: (jobId: string) => pages<TrainingEvent>(`${jobPath(jobId)}/events`),
-    followEvents,
+    /** Engines that run elsewhere and are connected to this server. */
+    listWorkers: async (): Promise<readonly Worker[]> =>
+      (await call<{ data: readonly Worker[] }>('GET', '/v1/workers')).data,
 
-    /** Resolves when the new checkpoint can be called. Throws TrainingFailedError, or TimeoutError after the deadline. */
-    async waitForJob(
-      id: string,
-      { deadlineMs = DEFAULT_WAIT_MS, onEvent, signal }: WaitOptions = {},
-    ): Promise<TrainingJob> {
-      const deadline = AbortSignal.timeout(deadlineMs);
-      for await (const event of followEvents(id, signal ? AbortSignal.any([signal, deadline]) : deadline)) {
-        onEvent?.(event);
-        if (event.type === 'training_failed')
-          throw new TrainingFailedError(event.data.error_message ?? 'training failed');
-      }
-      return call('GET', jobPath(id));
+    submitTrainingJob,
+    submitSftJob,
+    /** Submits a job, of groups or of examples, and follows it: resolves when the new checkpoint can be called. */
+    async train(job: RlJobRequest | SftJobRequest, options: TrainOptions = {}): Promise<TrainingJob> {
+      const { onSubmitted, idempotencyKey = crypto.randomUUID(), ...following } = options;
+      const signal = within(following);
+      const once = { idempotencyKey, signal };
+      const submitted = await insist(
+        () => ('training_data_url' in job ? submitSftJob(job, once) : submitTrainingJob(job, once)),
+        signal,
+      );
+      onSubmitted?.(submitted);
+      return followJob(submitted.id, { ...following, signal });
     },
+    /** How far a job is, and what became of it. Lost connections and a server that restarts are waited out. */
+    follow: followJob,
+    getTrainingJob: (id: string): Promise<TrainingJob> => call('GET', jobPath(id)),
+    listTrainingJobs: (filter: { model_id?: string; status?: TrainingJob['status']; order?: 'asc' | 'desc' } = {}) =>
+      rows<TrainingJob>('/v1/preview/training-jobs', filter),
+    cancelTrainingJob: (id: string): Promise<TrainingJob> => call('POST', `${jobPath(id)}/cancel`),
+    getJobConfig: (id: string): Promise<JobConfig> => call('GET', `${jobPath(id)}/config`),
+    listJobGroups: (id: string) => rows<JobGroup>(`${jobPath(id)}/groups`),
+    /** What the checkpoint of a job answered to the prompts of its evaluation, and the rewards. */
+    listEvaluationAnswers: (id: string) => rows<AnsweredPrompt>(`${jobPath(id)}/evaluation/answers`),
+    /** Of a model's jobs. */
+    listEvaluations: (modelId: string, { order = 'asc' }: { order?: 'asc' | 'desc' } = {}) =>
+      rows<ModelEvaluation>(`${modelPath(modelId)}/evaluations`, { order }),
+    /** Until the checkpoint has answered; null: the job named no prompts. */
+    waitForEvaluation: (id: string, options: WaitOptions = {}): Promise<Evaluation | null> =>
+      waitForEvaluation(http, jobPath(id), within(options)),
+    /** Waits for the answers, logs what each is worth, and gives their mean. Null: there are none. */
+    rewardAnswers: (id: string, reward: AnswerReward, options: WaitOptions = {}): Promise<number | null> =>
+      rewardAnswers(http, { job: jobPath(id), model: modelPath }, id, reward, within(options)),
+    cancelEvaluation: (id: string): Promise<Evaluation> => call('POST', `${jobPath(id)}/evaluation/cancel`),
+    /** Of one group, as training read them. */
+    listTokens: (id: string, group: number) => rows<TrajectoryTokens>(`${jobPath(id)}/groups/${group}/tokens`),
+    listHistory: (modelId: string) => rows<HistoryStep>(`${modelPath(modelId)}/metrics`),
+    /** All of it, in one form; `tensorboard` is an event file. */
+    async exportHistory(modelId: string, format: 'jsonl' | 'csv' | 'tensorboard'): Promise<ReadableStream<Uint8Array>> {
+      return (await send('GET', `${modelPath(modelId)}/metrics?format=${format}`)).body!;
+    },
+    listEvents: (jobId: string) => rows<TrainingEvent>(`${jobPath(jobId)}/events`),
+    followEvents: followJobEvents,
 
     listCheckpoints: (modelId: string, { order = 'asc' }: { order?: 'asc' | 'desc' } = {}) =>
-      pages<Checkpoint>(`${modelPath(modelId)}/checkpoints`, { order }),
+      rows<Checkpoint>(`${modelPath(modelId)}/checkpoints`, { order }),
     deleteCheckpoints: (
       modelId: string,
       steps: readonly number[],
     ): Promise<{ deleted_count: number; not_found_steps: number[] }> =>
-      call('DELETE', `${modelPath(modelId)}/checkpoints`, { steps }),
+      call('DELETE', `${modelPath(modelId)}/checkpoints`, { body: { steps } }),
     /** A tar with adapter_config.json and adapter_model.safetensors. */
     async downloadCheckpoint(
       modelId: string,
@@ -215,45 +165,37 @@ export function createClient({
       );
       return response.body!;
     },
-    log: (
-      modelId: string,
-      request: { split: string; trajectory_groups: readonly TrajectoryGroup[] },
-    ): Promise<unknown> => call('POST', `${modelPath(modelId)}/log`, request),
+    log: (modelId: string, body: LogRequest): Promise<{ readonly metrics: Readonly<Record<string, number>> }> =>
+      call('POST', `${modelPath(modelId)}/log`, { body }),
 
     listArtifacts: (filter: { project?: string; name?: string; type?: string } = {}) =>
-      pages<Artifact>('/v1/artifacts', filter),
+      rows<Artifact>('/v1/artifacts', filter),
     /** `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`. */
     getArtifact: (name: string): Promise<Artifact> => call('GET', artifactPath(name)),
     /** Makes a version, or tells which files' contents are missing. */
     commitArtifact: (name: string, manifest: ArtifactManifest): Promise<Artifact | { readonly missing: string[] }> =>
-      call('PUT', artifactPath(name), manifest),
+      call('PUT', artifactPath(name), { body: manifest }),
     /** For a manifest to come. `sha256` is checked. */
-    async uploadArtifactFile(
-      name: string,
-      path: string,
-      content: Uint8Array | string | ReadableStream,
-      sha256: string,
-      signal?: AbortSignal,
-    ) {
+    async uploadArtifactFile(name: string, path: string, content: FileContent, sha256: string, signal?: AbortSignal) {
       const url = `${artifactPath(`${name}:draft`, path)}?sha256=${sha256}`;
-      await send('PUT', url, { file: content, ...(signal ? { signal } : {}) });
+      await send('PUT', url, { file: content, signal });
     },
     async downloadArtifactFile(name: string, path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-      return (await send('GET', artifactPath(name, path), signal ? { signal } : {})).body!;
+      return (await send('GET', artifactPath(name, path), { signal })).body!;
     },
     setArtifactAliases: (name: string, aliases: readonly string[]): Promise<Artifact> =>
-      call('PUT', artifactPath(name), { aliases }),
+      call('PUT', artifactPath(name), { body: { aliases } }),
     deleteArtifact: (name: string): Promise<{ deleted_count: number }> => call('DELETE', artifactPath(name)),
 
-    chat: (body: ChatRequest): Promise<ChatCompletion> =>
-      call('POST', '/v1/chat/completions', { ...body, stream: false }),
+    chat: <T extends ChatRequest>(
+      body: T,
+      options: { readonly signal?: AbortSignal | undefined } = {},
+    ): Promise<ChatCompletion> =>
+      call('POST', '/v1/chat/completions', { body: { ...body, stream: false }, signal: options.signal }),
     /** The answer as it is written: pieces of the first choice's text. */
-    async *chatStream(body: ChatRequest, signal?: AbortSignal): AsyncGenerator<string> {
-      const response = await send('POST', '/v1/chat/completions', {
-        body: { ...body, stream: true },
-        ...(signal ? { signal } : {}),
-      });
-      for await (const { data } of readServerSentEvents(response.body!)) {
+    async *chatStream<T extends ChatRequest>(body: T, signal?: AbortSignal): AsyncGenerator<string> {
+      const response = await send('POST', '/v1/chat/completions', { body: { ...body, stream: true }, signal });
+      for await (const { data } of readServerSentEvents(chunksOf(response.body!))) {
         if (data === '[DONE]') return;
         const chunk = JSON.parse(data) as {
           error?: { message: string; code: string | null };
@@ -266,24 +208,4 @@ export function createClient({
       }
     },
   };
-}
-
-function queryString(query: Readonly<Record<string, string | undefined>>): string {
-  const entries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
-}
-
-async function apiError(response: Response, what: string): Promise<ApiError> {
-  const text = await response.text();
-  const requestId = response.headers.get('x-request-id');
-  try {
-    const { error, detail } = JSON.parse(text) as {
-      error?: { message?: string; code?: string | null };
-      detail?: unknown;
-    };
-    if (error?.message) return new ApiError(response.status, error.message, error.code ?? null, requestId, detail);
-  } catch {
-    // not ours: a proxy's page
-  }
-  return new ApiError(response.status, `${what}: ${response.status} ${text.slice(0, 200)}`, null, requestId, null);
 }

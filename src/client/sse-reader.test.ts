@@ -23,6 +23,11 @@ test('events come out whole, without comments and without what never ended', asy
   ]);
 });
 
+test('an event that never ends is an error, not a full memory', async () => {
+  const piece = new TextEncoder().encode(`data: ${'x'.repeat(1024 * 1024)}\n`);
+  await expect(read(Array.from({ length: 17 }, () => piece))).rejects.toThrow('over 16777216 characters');
+});
+
 test('it does not matter where the network cuts, even inside a character or a line ending', async () => {
   const windows = new TextEncoder().encode(new TextDecoder().decode(bytes).replaceAll('\n', '\r\n'));
   const whole = await read([bytes]);

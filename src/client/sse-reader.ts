@@ -1,4 +1,5 @@
-// Server-sent events out of a response body: whole events, comments left out. Enough of the standard for this server.
+// Server-sent events out of a response body, whole and without comments, as the HTML standard reads them (§ 9.2.6). A server that
+// never ends an event is an error. Of the fields, nobody here needs `event` and `retry`.
 
 export interface ServerSentEvent {
   readonly id: string | null;
@@ -8,25 +9,42 @@ export interface ServerSentEvent {
 const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024; // a server that never ends an event must not fill the memory
 
 export async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
-  const decoder = new TextDecoder();
-  let pending = '';
-  for await (const bytes of body) {
-    pending = (pending + decoder.decode(bytes, { stream: true })).replaceAll('\r\n', '\n');
-    const events = pending.split('\n\n');
-    pending = events.pop()!;
-    if (pending.length > EVENT_CHARACTERS_MAX)
-      throw new Error(`a server-sent event is over ${EVENT_CHARACTERS_MAX} characters`);
-    for (const event of events) {
-      const fields = event.split('\n').filter((line) => line !== '' && !line.startsWith(':'));
-      const data = fields.flatMap((line) => valueOf(line, 'data'));
-      if (data.length > 0)
-        yield { id: fields.flatMap((line) => valueOf(line, 'id')).at(-1) ?? null, data: data.join('\n') };
+  let id: string | null = null;
+  let data: string[] = [];
+  let characters = 0;
+  for await (const line of linesOf(body)) {
+    if (line === '') {
+      if (data.length > 0) yield { id, data: data.join('\n') };
+      [id, data, characters] = [null, [], 0];
+      continue;
     }
+    characters = checkLength(characters + line.length);
+    const [, field, value] = /^([^:]*)(?:: ?)?(.*)$/s.exec(line)!;
+    if (field === 'data') data.push(value!);
+    else if (field === 'id') id = value!;
   }
 }
 
-function valueOf(line: string, field: string): string[] {
-  if (!line.startsWith(`${field}:`)) return [];
-  const value = line.slice(field.length + 1);
-  return [value.startsWith(' ') ? value.slice(1) : value];
+/** A line ends with LF, CR or both. What no end follows is not given out. */
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let line = '';
+  let held = ''; // a CR at the end of what has arrived: the LF that belongs to it may follow
+  for await (const bytes of body) {
+    const [first, ...others] = (held + decoder.decode(bytes, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+    line += first!;
+    for (const next of others) {
+      yield line;
+      line = next;
+    }
+    held = line.endsWith('\r') ? '\r' : '';
+    if (held !== '') line = line.slice(0, -1);
+    checkLength(line.length);
+  }
+}
+
+function checkLength(characters: number): number {
+  if (characters > EVENT_CHARACTERS_MAX)
+    throw new Error(`a server-sent event is over ${EVENT_CHARACTERS_MAX} characters`);
+  return characters;
 }

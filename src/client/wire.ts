@@ -34,6 +34,63 @@ export interface TrainingJob {
   readonly progress: number;
   readonly step: number | null;
   readonly skipped: Readonly<Record<string, number>>;
+  /** Where one job is read; not in lists. */
+  readonly warnings?: readonly string[];
+  /** Where one job is read; null: it named no prompts. */
+  readonly evaluation?: Evaluation | null;
+}
+
+/** How far the answers of a job's checkpoint are. */
+export interface Evaluation {
+  readonly status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+  readonly num_prompts: number;
+  /** Per prompt. */
+  readonly num_samples: number;
+  readonly num_answered: number;
+  readonly num_failed: number;
+  readonly error_message: string | null;
+}
+
+export interface ModelEvaluation extends Evaluation {
+  /** Of the job. */
+  readonly id: string;
+  /** Of the checkpoint that answers; null until the job runs. */
+  readonly step: number | null;
+}
+
+/** What a checkpoint answered to one prompt. */
+export interface AnsweredPrompt {
+  readonly id: string;
+  readonly index: number;
+  readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
+  readonly reference: { readonly content?: unknown } | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly error: string | null;
+  /** Null: not yet answered. */
+  readonly answers:
+    | readonly {
+        readonly index: number;
+        readonly message: { readonly role: string; readonly content: string | null };
+        readonly finish_reason: string;
+        readonly token_ids: readonly number[];
+        /** Of each token, nats. */
+        readonly logprobs: readonly number[];
+        /** Null: none was sent. */
+        readonly reward: number | null;
+      }[]
+    | null;
+}
+
+/** Prompts that the checkpoint answers when it is made. */
+export interface EvaluationRequest {
+  readonly prompts?: readonly unknown[];
+  /** `wandb-artifact:///entity/project/name:version` */
+  readonly prompts_url?: string;
+  readonly samples?: number;
+  readonly max_tokens?: number;
+  readonly temperature?: number;
+  readonly seed?: number;
+  readonly [field: string]: unknown;
 }
 
 export interface Trajectory {
@@ -47,28 +104,57 @@ export interface Trajectory {
 
 export interface TrajectoryGroup {
   readonly trajectories: readonly Trajectory[];
+  /** Rollouts that failed: counted, never trained. */
+  readonly exceptions?: readonly unknown[];
+  /** For whoever looks at the group later. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export interface LogRequest {
+  readonly split: string;
+  readonly trajectory_groups: readonly TrajectoryGroup[];
+  /** Default: the latest. */
+  readonly step?: number;
+  /** They give rewards to the answers of this job's evaluation: a group per prompt, a trajectory per answer. */
+  readonly evaluation_job_id?: string;
 }
 
 export interface RlJobRequest {
   readonly model_id: string;
   readonly trajectory_groups: readonly TrajectoryGroup[];
   readonly experimental_config?: Readonly<Record<string, unknown>> | null;
+  readonly evaluation?: EvaluationRequest | null;
 }
 
+/** Any field of the endpoint may stand beside these; the requests of the openai package fit as they are. */
 export interface ChatRequest {
   readonly model?: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-  readonly [field: string]: unknown;
+  readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
+}
+
+/** Goes back as a message of the openai package, and as it is into a trajectory. */
+export interface ChatChoice {
+  readonly index: number;
+  readonly message: {
+    readonly role: 'assistant';
+    readonly content: string | null;
+    readonly tool_calls?: {
+      readonly id: string;
+      readonly type: 'function';
+      readonly function: { readonly name: string; readonly arguments: string };
+    }[];
+  };
+  readonly logprobs: {
+    readonly content: readonly { readonly token: string; readonly logprob: number }[] | null;
+  } | null;
+  readonly finish_reason: string | null;
 }
 
 export interface ChatCompletion {
   readonly id: string;
   readonly model: string;
-  readonly choices: readonly {
-    readonly index: number;
-    readonly message: { readonly role: 'assistant'; readonly content: string | null };
-    readonly finish_reason: string | null;
-  }[];
+  readonly choices: readonly ChatChoice[];
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
 export interface Page<T> {
@@ -89,6 +175,7 @@ export interface SftJobRequest {
     readonly assistant_turns?: 'all' | 'last' | null;
     readonly validation_split?: number | null;
   } | null;
+  readonly evaluation?: EvaluationRequest | null;
 }
 
 export interface ArtifactFile {
@@ -119,4 +206,83 @@ export interface ArtifactManifest {
   readonly aliases?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
+}
+
+/** An engine that runs elsewhere. */
+export interface Worker {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly base_model: string;
+  readonly roles: readonly ('sample' | 'train')[];
+  readonly state: 'connected' | 'away' | 'draining';
+  readonly connected_at: string;
+  readonly silent_seconds: number;
+  readonly reconnects: number;
+  /** Sampled. */
+  readonly tokens: number;
+  /** Of training. */
+  readonly sessions: number;
+  /** Choices that it computes at once; null where it does not sample. */
+  readonly sequences_max: number | null;
+  /** Choices. */
+  readonly running: number;
+  readonly waiting: number;
+  /** Ids of checkpoints. */
+  readonly adapters: readonly string[];
+}
+
+/** What a job trains with. */
+export interface JobConfig {
+  readonly config: Readonly<Record<string, unknown>>;
+  /** False: the job has not begun. */
+  readonly as_trained: boolean;
+  readonly input: { readonly kind: 'groups' | 'artifact'; readonly path: string; readonly uri: string | null };
+}
+
+/** A group that a job was sent. */
+export interface JobGroup {
+  readonly id: string;
+  readonly index: number;
+  readonly prompt: string | null;
+  readonly rewards: readonly number[];
+  readonly advantages: readonly number[] | null;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly num_trajectories: number;
+  readonly num_exceptions: number;
+  /** By the reason why they were not trained; null: the job has not ended. */
+  readonly skipped: Readonly<Record<string, number>> | null;
+}
+
+/** What training made of the tokens of one trajectory: an entry per token in each list. */
+export interface TrajectoryTokens {
+  readonly id: string;
+  readonly index: number;
+  readonly reward: number;
+  readonly advantage: number | null;
+  readonly is_trained: boolean | null;
+  readonly reason: string | null;
+  readonly sequences: readonly {
+    readonly step: number;
+    readonly advantage: number;
+    readonly weight: number;
+    readonly token_ids: readonly number[];
+    readonly texts: readonly string[] | null;
+    readonly trained: readonly boolean[];
+    readonly sampler_logprobs: readonly (number | null)[];
+    readonly trainer_logprobs: readonly (number | null)[] | null;
+    readonly ratios: readonly (number | null)[] | null;
+  }[];
+}
+
+/** One step in the history of a model. */
+export interface HistoryStep {
+  readonly id: string;
+  readonly step: number | null;
+  readonly job_id: string | null;
+  readonly status: TrainingJob['status'] | null;
+  readonly seconds: number | null;
+  readonly num_gradient_steps: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly skipped: Readonly<Record<string, number>>;
 }

@@ -1,9 +1,10 @@
 // `whetstone artifacts`: push, pull, ls, rm.
 import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
-import { artifactName, say, type Remote, type RemoteFlags } from './remote.ts';
+import { all, confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
 
-interface PushFlags extends RemoteFlags {
+interface PushFlags extends RemoteFlags, JsonFlag {
   readonly type: string;
   readonly alias: readonly string[];
 }
@@ -14,44 +15,46 @@ const collect = (value: string, before: readonly string[]): string[] => [...befo
 export function addArtifacts(program: Command, remote: Remote): void {
   const artifacts = program
     .command('artifacts')
-    .description('store and fetch versions of files, such as training data');
+    .description('upload and download versions of files, such as training data');
 
-  remote
-    .command(artifacts, 'push <name> <path>')
+  withJson(remote.command(artifacts, 'push <name> <path>'))
     .description(
-      'store a file or a directory as the next version; <name> is project/name. Files that are there are not sent',
+      'store a file or a directory as the next version; <name> is project/name. Files the server already has are not sent again',
     )
     .option('--type <name>', 'dataset, lora or your own', 'dataset')
     .option('--alias <name>', 'a name for this version; may be repeated', collect, [])
     .action(async (name: string, path: string, { type, alias, ...flags }: PushFlags) => {
       const options = { type, aliases: alias, onFile: tell };
-      say((await pushArtifact(remote.connect(flags), artifactName(name), path, options)).uri);
+      const made = await pushArtifact(remote.connect(flags), artifactName(name), path, options);
+      show(flags, made, ({ uri }) => [uri]);
     });
 
-  remote
-    .command(artifacts, 'pull <name> [directory]')
-    .description('fetch a version; <name> is project/name, with :vN, :alias, or :stepN of a model')
-    .action(async (name: string, directory: string | undefined, flags: RemoteFlags) => {
+  withJson(remote.command(artifacts, 'pull <name> [directory]'))
+    .description('download a version; <name> is project/name, with :vN, :alias, or :stepN of a model')
+    .action(async (name: string, directory: string | undefined, flags: RemoteFlags & JsonFlag) => {
       const target = directory ?? name.split('/').at(-1)!.replace(':', '-');
-      const { uri } = await pullArtifact(remote.connect(flags), artifactName(name), target, tell);
-      say(`${target}  ${uri}`);
+      const pulled = await pullArtifact(remote.connect(flags), artifactName(name), target, tell);
+      show(flags, { ...pulled, directory: target }, ({ uri }) => [`${target}  ${uri}`]);
     });
 
-  remote
-    .command(artifacts, 'ls [project]')
+  withJson(remote.command(artifacts, 'ls [project]'))
+    .alias('list')
     .description('list versions')
-    .action(async (project: string | undefined, flags: RemoteFlags) => {
-      for await (const version of remote.connect(flags).listArtifacts(project === undefined ? {} : { project })) {
-        const { uri, type, files, size_bytes: size, aliases, created_at: made } = version;
-        say([uri, type, `${files.length} files`, `${size} bytes`, made, ...aliases].join('  '));
-      }
+    .action(async (project: string | undefined, flags: RemoteFlags & JsonFlag) => {
+      const found = await all(remote.connect(flags).listArtifacts(project === undefined ? {} : { project }));
+      show(flags, found, (list) =>
+        list.map(({ uri, type, files, size_bytes: size, aliases, created_at: made }) =>
+          [uri, type, `${files.length} files`, `${size} bytes`, made, ...aliases].join('  '),
+        ),
+      );
     });
 
-  remote
-    .command(artifacts, 'rm <name>')
-    .description('delete a version; without one all versions of the name')
-    .action(async (name: string, flags: RemoteFlags) => {
-      const { deleted_count: count } = await remote.connect(flags).deleteArtifact(artifactName(name));
-      say(`deleted ${count}`);
+  withYes(withJson(remote.command(artifacts, 'rm <name>')))
+    .description('delete a version, or all versions when the name has none')
+    .action(async (name: string, flags: RemoteFlags & JsonFlag & YesFlag) => {
+      const client = remote.connect(flags);
+      await confirm(flags, `Delete ${name.includes(':') ? name : `all versions of ${name}`}?`);
+      const deleted = await client.deleteArtifact(artifactName(name));
+      show(flags, deleted, ({ deleted_count: count }) => [`deleted ${count}`]);
     });
 }

@@ -1,41 +1,47 @@
 // `whetstone backup` and `whetstone restore`: what was copied, and what could not be, for people. Both end with 1 where
 // something is lost; a backup then still has everything else.
 import type { Command } from 'commander';
-import { describeFinding, describeLooked, showProgress, type Maintained } from './maintenance.ts';
-import { say } from './remote.ts';
+import { describeFinding, findingForMachines, describeLooked, type Maintained } from './maintenance.ts';
+import { show, withJson, type JsonFlag } from './output.ts';
+import { showProgress } from './progress.ts';
+
+type RestoreFlags = JsonFlag & { readonly data?: string; readonly acceptDamage?: boolean };
+
+const UNSETTLED =
+  'Data was deleted faster than it was copied: some rows name blobs that are gone. Make another backup.';
+const IN_ORIGINAL = 'the original has them too. Keep an older backup; `whetstone doctor` tells more.';
 
 export function addBackup(program: Command, { dataOption, load }: Maintained): void {
-  program
-    .command('backup <directory>')
-    .description('copy everything into a new directory, which is a data directory itself; the server may be running')
-    .option(...dataOption)
-    .action(async (directory: string, { data }: { data?: string }) => {
+  withJson(program.command('backup <directory>'))
+    .description('copy everything into a new directory, itself a valid data directory; the server may be running')
+    .addOption(dataOption())
+    .action(async (directory: string, { data, ...flags }: JsonFlag & { data?: string }) => {
       const { onDone, end } = showProgress();
       const { findings, looked, settled } = await (await load()).backup({ data, directory, onDone }).finally(end);
-      for (const finding of findings) say(describeFinding(finding));
-      say(`Copied ${describeLooked(looked)} to ${directory}.`);
-      if (!settled) say('Data was deleted faster than it was copied: some rows name blobs that are gone. Make another backup.'); // prettier-ignore
-      if (findings.length === 0) return;
-      say(
-        `${findings.length} findings: the original has them too. Keep an older backup; \`whetstone doctor\` tells more.`,
-      );
-      process.exitCode = 1;
+      show(flags, { directory, settled, copied: looked, findings: findings.map(findingForMachines) }, () => [
+        ...findings.map((finding) => describeFinding(finding)),
+        `Copied ${describeLooked(looked)} to ${directory}.`,
+        ...(settled ? [] : [UNSETTLED]),
+        ...(findings.length === 0 ? [] : [`${findings.length} findings: ${IN_ORIGINAL}`]),
+      ]);
+      if (findings.length > 0) process.exitCode = 1;
     });
 
-  program
-    .command('restore <directory>')
+  withJson(program.command('restore <directory>'))
     .description('copy a backup into an empty data directory, or an empty Postgres and blob store')
-    .option(...dataOption)
-    .option('--accept-damage', 'restore a backup that has lost something; the rest of it is sound')
-    .action(async (directory: string, { data, acceptDamage = false }: { data?: string; acceptDamage?: boolean }) => {
+    .addOption(dataOption())
+    .option('--accept-damage', 'restore a damaged backup: what is intact is restored, the rest is lost')
+    .action(async (directory: string, { data, acceptDamage = false, ...flags }: RestoreFlags) => {
       const { onDone, end } = showProgress();
       const request = { data, directory, acceptDamage, onDone };
       const { outcome, findings, looked } = await (await load()).restore(request).finally(end);
-      for (const finding of findings) say(describeFinding(finding));
-      if (outcome === 'restored') say(`Restored ${describeLooked(looked)}.`);
-      else {
-        say('Nothing was restored. Use another backup, or pass --accept-damage.');
-        process.exitCode = 1;
-      }
+      const isRestored = outcome === 'restored';
+      show(flags, { outcome, restored: isRestored ? looked : null, findings: findings.map(findingForMachines) }, () => [
+        ...findings.map((finding) => describeFinding(finding)),
+        isRestored
+          ? `Restored ${describeLooked(looked)}.`
+          : 'Nothing was restored. Use another backup, or pass --accept-damage.',
+      ]);
+      if (!isRestored) process.exitCode = 1;
     });
 }

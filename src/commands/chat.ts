@@ -1,23 +1,24 @@
 // `whetstone chat`
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { say, type Remote, type RemoteFlags } from './remote.ts';
+import { decimal, wholeNumber } from './numbers.ts';
+import { say, withJson, type JsonFlag } from './output.ts';
+import type { Remote, RemoteFlags } from './remote.ts';
 
-interface ChatFlags extends RemoteFlags {
+interface ChatFlags extends RemoteFlags, JsonFlag {
   readonly model?: string;
   readonly system?: string;
-  readonly temperature?: string;
-  readonly maxTokens?: string;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
 }
 
 export function addChat(program: Command, remote: Remote): void {
-  remote
-    .command(program, 'chat [message]')
-    .description('say something to a model; without a message: a conversation')
-    .option('--model <name>', 'base model, or entity/project/name[@step] (default: the server’s)')
+  withJson(remote.command(program, 'chat [message]'))
+    .description('send a message to a model; without a message, start a conversation')
+    .option('--model <name>', 'base model, or [entity/]project/name[:stepN] (default: the server’s)')
     .option('--system <text>', 'system message')
-    .option('--temperature <number>')
-    .option('--max-tokens <number>')
+    .option('--temperature <number>', 'randomness; 0 always takes the likeliest token', decimal(0, 2))
+    .option('--max-tokens <count>', 'maximum tokens of an answer', wholeNumber(1))
     .action(async (message: string | undefined, flags: ChatFlags) => {
       const client = remote.connect(flags);
       const messages: { role: string; content: string }[] = flags.system
@@ -26,12 +27,18 @@ export function addChat(program: Command, remote: Remote): void {
       const answer = async (content: string) => {
         messages.push({ role: 'user', content });
         let text = '';
-        for await (const piece of client.chatStream({
+        const request = {
           messages,
           ...(flags.model ? { model: flags.model } : {}),
-          ...(flags.temperature ? { temperature: Number(flags.temperature) } : {}),
-          ...(flags.maxTokens ? { max_tokens: Number(flags.maxTokens) } : {}),
-        })) {
+          ...(flags.temperature === undefined ? {} : { temperature: flags.temperature }),
+          ...(flags.maxTokens === undefined ? {} : { max_tokens: flags.maxTokens }),
+        };
+        if (flags.json) {
+          const completion = await client.chat(request);
+          messages.push({ role: 'assistant', content: completion.choices[0]?.message.content ?? '' });
+          return say(JSON.stringify(completion));
+        }
+        for await (const piece of client.chatStream(request)) {
           process.stdout.write(piece);
           text += piece;
         }

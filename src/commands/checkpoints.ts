@@ -8,10 +8,14 @@ import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { silentLog } from '#base/log';
 import { pullArtifact } from '#client/artifact-files';
+import type { Client } from '#client/client';
+import { readSettings } from '#config/setting';
+import { HUB_DOWNLOAD_MS, HUB_SETTINGS } from '#config/settings';
 import { AppError } from '#domain/errors';
-import { findModel, say, type Remote, type RemoteFlags } from './remote.ts';
+import { all, show, withJson, type JsonFlag } from './output.ts';
+import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
-interface ExportFlags extends RemoteFlags {
+interface ExportFlags extends RemoteFlags, JsonFlag {
   readonly out?: string;
   readonly merged?: boolean;
   readonly dtype: 'bf16' | 'f16' | 'f32';
@@ -21,44 +25,47 @@ interface ExportFlags extends RemoteFlags {
 const DTYPES = { bf16: 'BF16', f16: 'F16', f32: 'F32' } as const;
 
 export function addCheckpoints(program: Command, remote: Remote, starterDirectory: string): void {
-  const checkpoints = program.command('checkpoints').description('list, download and export the steps of a model');
+  const checkpoints = program
+    .command('checkpoints')
+    .description('list, download and export the checkpoints of a model');
 
-  remote
-    .command(checkpoints, 'list <model>')
-    .description('steps and their metrics; <model> is project/name or a model id')
-    .action(async (name: string, flags: RemoteFlags) => {
+  withJson(remote.command(checkpoints, 'list <model>'))
+    .description('steps and their metrics; <model> is a name (project/name) or a model id')
+    .action(async (name: string, flags: RemoteFlags & JsonFlag) => {
       const client = remote.connect(flags);
-      for await (const { step, metrics } of client.listCheckpoints((await findModel(client, name)).id)) {
-        const shown = Object.entries(metrics).map(([metric, value]) => `${metric}=${Number(value.toPrecision(5))}`);
-        say(`${String(step).padStart(6)}  ${shown.join('  ')}`);
-      }
+      const found = await all(client.listCheckpoints((await getModel(client, name)).model.id));
+      show(flags, found, (list) =>
+        list.map(({ step, metrics }) => {
+          const shown = Object.entries(metrics).map(([metric, value]) => `${metric}=${Number(value.toPrecision(5))}`);
+          return `${String(step).padStart(6)}  ${shown.join('  ')}`;
+        }),
+      );
     });
 
-  remote
-    .command(checkpoints, 'download <model> [step]')
-    .description('save the adapter as a tar (PEFT directory); step is a number or latest')
+  withJson(remote.command(checkpoints, 'download <model> [step]'))
+    .description(
+      'save the adapter as a tar (PEFT directory); step is a number or latest, or in the name: project/name:step3',
+    )
     .option('--out <file>', 'default: <name>-step<step>.tar')
-    .action(async (name: string, step: string | undefined, flags: RemoteFlags & { out?: string }) => {
+    .action(async (name: string, step: string | undefined, flags: RemoteFlags & JsonFlag & { out?: string }) => {
       const client = remote.connect(flags);
-      const { id } = await findModel(client, name);
-      const chosen = step === undefined || step === 'latest' ? 'latest' : Number(step);
-      const out = flags.out ?? `${name.split('/').at(-1)}-${chosen === 'latest' ? 'latest' : `step${chosen}`}.tar`;
-      const content = await client.downloadCheckpoint(id, chosen);
+      const { model, step: chosen } = await getStep(client, name, step);
+      const out = flags.out ?? `${model.name}-${chosen === null ? 'latest' : `step${chosen}`}.tar`;
+      const content = await client.downloadCheckpoint(model.id, chosen ?? 'latest');
       await pipeline(Readable.fromWeb(content), createWriteStream(out));
-      say(out);
+      show(flags, { out }, () => [out]);
     });
 
-  remote
-    .command(checkpoints, 'export <model> [step]')
+  withJson(remote.command(checkpoints, 'export <model> [step]'))
     .description('write a checkpoint as a directory: PEFT, or with --merged a whole model in Hugging Face layout')
     .option('--out <directory>', 'default: <name>-step<step>')
     .option('--merged', 'fold the adapter into the weights of the base model, which must be on this machine')
-    .addOption(new Option('--dtype <name>', 'of merged weights').choices(Object.keys(DTYPES)).default('bf16'))
+    .addOption(new Option('--dtype <name>', 'type of the merged weights').choices(Object.keys(DTYPES)).default('bf16'))
     .option('--base <model>', 'base model for --merged: starter, a directory or a Hub id (default: the model’s own)')
     .action(async (name: string, step: string | undefined, flags: ExportFlags) => {
       const client = remote.connect(flags);
-      const model = await findModel(client, name);
-      const version = step === undefined || step === 'latest' ? 'latest' : `step${step}`;
+      const { model, step: chosen } = await getStep(client, name, step);
+      const version = chosen === null ? 'latest' : `step${chosen}`;
       const artifact = `${model.entity}/${model.project}/${model.name}:${version}`;
       const { version: fixed } = await client.getArtifact(artifact);
       const out = flags.out ?? `${model.name}-${fixed}`;
@@ -66,25 +73,43 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
         throw new AppError('invalid_request', `${out} is not empty. Name another directory with --out.`);
       if (!flags.merged) {
         await pullArtifact(client, artifact.replace(/:[^:]*$/, `:${fixed}`), out);
-        return say(out);
+        return show(flags, { out }, () => [out]);
       }
       const adapter = await mkdtemp(join(tmpdir(), 'whetstone-export-'));
       try {
         await pullArtifact(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
-        const base = await findBase(flags.base ?? model.base_model, starterDirectory);
-        const { exportMerged } = await import('#engine/onnx/learning/export-merged');
+        const base = await getBase(flags.base ?? model.base_model, starterDirectory);
+        const { exportMerged } = await import('#model-files/export-merged');
         await exportMerged({ base, adapter, out, dtype: DTYPES[flags.dtype] });
-        say(out);
+        show(flags, { out }, () => [out]);
       } finally {
         await rm(adapter, { recursive: true, force: true });
       }
     });
 }
 
-async function findBase(name: string, starterDirectory: string): Promise<string> {
-  const { resolveModelDirectory } = await import('#engine/onnx/weights/resolve-model');
-  const { HF_HOME: hfHome, HF_TOKEN: hfToken, HF_ENDPOINT: hfEndpoint } = process.env;
-  const signal = AbortSignal.timeout(3_600_000);
-  return (await resolveModelDirectory(name, { starterDirectory, hfHome, hfToken, hfEndpoint, log: silentLog, signal }))
-    .directory;
+/** The step that stands behind the name of the model, or in it; null: the latest. */
+async function getStep(client: Client, name: string, given: string | undefined) {
+  const { model, step } = await getModel(client, name);
+  if (given === undefined) return { model, step };
+  if (step !== null) throw new AppError('invalid_request', `${name} names a step; leave out "${given}".`);
+  if (given === 'latest') return { model, step: null };
+  if (!/^\d{1,15}$/.test(given)) throw new AppError('invalid_request', `"${given}" is no step: a number, or latest.`);
+  return { model, step: Number(given) };
+}
+
+async function getBase(name: string, starterDirectory: string): Promise<string> {
+  const { resolveModelDirectory } = await import('#model-files/resolve-model');
+  const hub = readSettings(HUB_SETTINGS, {}, process.env);
+  const signal = AbortSignal.timeout(HUB_DOWNLOAD_MS);
+  const { directory } = await resolveModelDirectory(name, {
+    starterDirectory,
+    hfHome: hub.hubHome,
+    hfToken: hub.hubToken,
+    hfEndpoint: hub.hubEndpoint,
+    parts: 'everything',
+    log: silentLog,
+    signal,
+  });
+  return directory;
 }

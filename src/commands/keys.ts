@@ -1,12 +1,12 @@
 // `whetstone keys` and `whetstone limits`: who may call a server and how much each may use, in its data directory or
 // database. The server may be running; what is changed here counts from the next request on (limits: from the next second).
 import type { Command } from 'commander';
-import { SCOPES, type Scope } from '#domain/api-key';
+import { SCOPES, type ApiKey, type Scope } from '#domain/api-key';
 import { AppError } from '#domain/errors';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
-import { checkEntity, DEFAULT_SCOPES } from '#services/api-keys';
+import { checkEntity, DEFAULT_SCOPES } from '#services/accounts/api-keys';
 import type { Keyring, Local } from './local.ts';
-import { say } from './remote.ts';
+import { confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 
 const OPTION: Readonly<Record<LimitName, { flag: string; help: string }>> = {
   requestsInFlight: { flag: '--requests-in-flight <number>', help: 'requests that one server answers at a time' },
@@ -18,79 +18,79 @@ const OPTION: Readonly<Record<LimitName, { flag: string; help: string }>> = {
 type LimitFlags = Readonly<Partial<Record<LimitName, string>>>;
 
 export function addKeys(program: Command, { dataOption, openKeyring }: Local): void {
-  const keys = program.command('keys').description('make and revoke API keys, in the data directory of a server');
+  const keys = program
+    .command('keys')
+    .description('create, list and revoke API keys in the data directory of a server');
 
-  withLimits(keys.command('create').description('make a key and print it; it is shown only now'))
+  withLimits(withJson(keys.command('create')).description('create a key and print it once'))
     .option('--entity <name>', 'whose models and jobs the key sees', 'default')
-    .option('--name <text>', 'to recognise it in the list', 'cli')
-    .option('--scopes <list>', `of ${SCOPES.join(', ')}; train includes read, admin all`, DEFAULT_SCOPES.join(','))
-    .option(...dataOption)
-    .action(async ({ entity, name, scopes, data, ...limits }: CreateFlags) => {
+    .option('--name <text>', 'a label for the list', 'cli')
+    .option(
+      '--scopes <list>',
+      `any of ${SCOPES.join(', ')}; train includes read; admin includes chat, train and read`,
+      DEFAULT_SCOPES.join(','),
+    )
+    .addOption(dataOption())
+    .action(async ({ entity, name, scopes, data, json = false, ...limits }: CreateFlags) => {
       const key = { entity, name, scopes: readScopes(scopes), limits: readLimits(limits) };
-      await using(openKeyring(data), async ({ apiKeys }) => say((await apiKeys.create(key)).secret));
-    });
-
-  keys
-    .command('list')
-    .description('list keys')
-    .option('--entity <name>', 'only of this entity')
-    .option(...dataOption)
-    .action(async ({ entity, data }: { entity?: string; data?: string }) => {
       await using(openKeyring(data), async ({ apiKeys }) => {
-        for (const key of await apiKeys.list(entity ?? null)) {
-          const parts = [
-            key.id,
-            key.entity,
-            key.name,
-            key.scopes.join(','),
-            `made ${at(key.createdAtMs)}`,
-            key.lastUsedAtMs === null ? 'never used' : `used ${at(key.lastUsedAtMs)}`,
-            ...(key.revokedAtMs === null ? [] : [`revoked ${at(key.revokedAtMs)}`]),
-            ...describeLimits(key.limits),
-          ];
-          say(parts.join('  '));
-        }
+        const { key: made, secret } = await apiKeys.create(key);
+        show({ json }, { ...forMachines(made), key: secret }, () => [secret]);
       });
     });
 
-  keys
-    .command('revoke <id>')
+  withJson(keys.command('list'))
+    .description('list keys')
+    .option('--entity <name>', 'only of this entity')
+    .addOption(dataOption())
+    .action(async ({ entity, data, ...flags }: JsonFlag & { entity?: string; data?: string }) => {
+      await using(openKeyring(data), async ({ apiKeys }) => {
+        const found = await apiKeys.list(entity ?? null);
+        show(flags, found.map(forMachines), () => found.map(lineOfKey));
+      });
+    });
+
+  withYes(withJson(keys.command('revoke <id>')))
     .description('revoke a key at once; the id is in `keys list`')
-    .option(...dataOption)
-    .action(async (id: string, { data }: { data?: string }) => {
+    .addOption(dataOption())
+    .action(async (id: string, { data, ...flags }: JsonFlag & YesFlag & { data?: string }) => {
+      await confirm(flags, `Revoke key ${id}? Whoever uses it is refused from now on.`);
       await using(openKeyring(data), async ({ apiKeys }) => {
         const outcome = await apiKeys.revoke(id, null);
         if (outcome === 'not_found')
           throw new AppError('not_found', `No key ${id}. \`whetstone keys list\` shows them.`);
-        say(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`);
+        show(flags, { id, outcome }, () => [outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`]);
       });
     });
 }
 
 export function addLimits(program: Command, { dataOption, openKeyring }: Local): void {
-  const limits = program.command('limits').description('how much an entity may use, with all its keys');
+  const limits = program.command('limits').description('how much an entity may use, over all its keys');
 
-  withLimits(limits.command('set <entity>').description('limit an entity; what is not named is not limited any more'))
-    .option(...dataOption)
-    .action(async (entity: string, { data, ...flags }: LimitFlags & { data?: string }) => {
+  withLimits(
+    withJson(limits.command('set <entity>')).description(
+      'set the limits of an entity; limits that are not given are removed',
+    ),
+  )
+    .addOption(dataOption())
+    .action(async (entity: string, { data, json = false, ...flags }: LimitFlags & JsonFlag & { data?: string }) => {
       checkEntity(entity);
       const values = readLimits(flags);
       await using(openKeyring(data), ({ accounts }) => accounts.setLimits(entity, values));
-      say([entity, ...describeLimits(values)].join('  '));
+      show({ json }, { entity, limits: values }, lineOfLimits);
     });
 
-  limits
-    .command('list')
+  withJson(limits.command('list'))
     .description('list entities that have limits')
-    .option(...dataOption)
-    .action(async ({ data }: { data?: string }) => {
+    .addOption(dataOption())
+    .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {
       await using(openKeyring(data), async ({ accounts }) => {
-        for (const each of await accounts.listLimits()) say([each.entity, ...describeLimits(each.limits)].join('  '));
+        show(flags, await accounts.listLimits(), (list) => list.flatMap(lineOfLimits));
       });
     });
 }
 
-interface CreateFlags extends LimitFlags {
+interface CreateFlags extends LimitFlags, JsonFlag {
   readonly entity: string;
   readonly name: string;
   readonly scopes: string;
@@ -126,6 +126,35 @@ const describeLimits = (limits: Limits): string[] =>
   LIMIT_NAMES.flatMap((name) =>
     limits[name] === undefined ? [] : [`${OPTION[name].flag.split(' ')[0]!.slice(2)} ${limits[name]}`],
   );
+
+const lineOfLimits = ({ entity, limits }: { readonly entity: string; readonly limits: Limits }): string[] => [
+  [entity, ...describeLimits(limits)].join('  '),
+];
+
+function lineOfKey(key: ApiKey): string {
+  const parts = [
+    key.id,
+    key.entity,
+    key.name,
+    key.scopes.join(','),
+    `made ${at(key.createdAtMs)}`,
+    key.lastUsedAtMs === null ? 'never used' : `used ${at(key.lastUsedAtMs)}`,
+    ...(key.revokedAtMs === null ? [] : [`revoked ${at(key.revokedAtMs)}`]),
+    ...describeLimits(key.limits),
+  ];
+  return parts.join('  ');
+}
+
+const forMachines = ({ id, entity, name, scopes, limits, createdAtMs, lastUsedAtMs, revokedAtMs }: ApiKey) => ({
+  id,
+  entity,
+  name,
+  scopes,
+  limits,
+  created_at: at(createdAtMs),
+  last_used_at: lastUsedAtMs === null ? null : at(lastUsedAtMs),
+  revoked_at: revokedAtMs === null ? null : at(revokedAtMs),
+});
 
 const at = (ms: number): string => new Date(ms).toISOString();
 

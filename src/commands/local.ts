@@ -1,5 +1,6 @@
 // Commands that work on a data directory or database, beside a server that may be running there.
-import type { ApiKeys } from '#services/api-keys';
+import type { Option } from 'commander';
+import type { ApiKeys } from '#services/accounts/api-keys';
 import type { AccountStore } from '#storage/account-store';
 
 export interface Keyring {
@@ -11,6 +12,6 @@ export interface Keyring {
 /** As cli.ts hands it over. */
 export interface Local {
   /** The option that names the directory. */
-  readonly dataOption: readonly [flags: string, description: string];
+  readonly dataOption: () => Option;
   readonly openKeyring: (data: string | undefined) => Promise<Keyring>;
 }

@@ -1,32 +1,71 @@
 // `whetstone models`
-import type { Command } from 'commander';
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { Option, type Command } from 'commander';
 import { AppError } from '#domain/errors';
-import { say, type Remote, type RemoteFlags } from './remote.ts';
+import { all, say, show, withJson, type JsonFlag } from './output.ts';
+import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
 export function addModels(program: Command, remote: Remote): void {
-  const models = remote
-    .command(program, 'models')
-    .description('list what a chat request can name as its model')
-    .action(async (flags: RemoteFlags) => {
-      for (const { id } of await remote.connect(flags).listCallableModels()) say(id);
+  const models = withJson(remote.command(program, 'models'))
+    .description('list the models that can be called')
+    .action(async (flags: RemoteFlags & JsonFlag) => {
+      show(flags, await remote.connect(flags).listCallableModels(), (list) => list.map(({ id }) => id));
     });
 
-  remote
-    .command(models, 'create <model>')
+  withJson(remote.command(models, 'create <model>'))
     .description('register a model to train; <model> is project/name')
     .option('--base-model <id>', 'default: the first that the server hosts')
     .option('--from <checkpoint>', 'fork: start from a copy of this checkpoint, entity/project/name@step')
-    .action(async (name: string, flags: RemoteFlags & { baseModel?: string; from?: string }) => {
+    .action(async (name: string, flags: RemoteFlags & JsonFlag & { baseModel?: string; from?: string }) => {
       const client = remote.connect(flags);
       const [project, model] = name.split('/');
       if (!project || !model) throw new AppError('invalid_request', `Name the model project/name, not "${name}".`);
-      const { id } = await client.registerModel({
+      const made = await client.registerModel({
         project,
         name: model,
         base_model: flags.baseModel ?? (await client.listBaseModels())[0]!,
         from_checkpoint: flags.from ?? null,
         return_existing: false,
       });
-      say(id);
+      show(flags, made, ({ id }) => [id]);
+    });
+
+  withJson(remote.command(models, 'metrics <model>'))
+    .description('print the metrics of each training step of a model')
+    .addOption(new Option('--format <name>', 'format of the output').choices(FORMATS).default('csv'))
+    .option('--out <directory>', 'write it to project/name below; tensorboard --logdir reads it. Default: print it')
+    .action(async (name: string, { format, out, ...flags }: MetricsFlags) => {
+      const client = remote.connect(flags);
+      const { model } = await getModel(client, name);
+      if (flags.json) return show(flags, await all(client.listHistory(model.id)), () => []);
+      const content = Readable.fromWeb((await client.exportHistory(model.id, format)) as NodeReadableStream);
+      if (out === undefined) {
+        if (format === 'tensorboard')
+          throw new AppError('invalid_request', 'Say with --out where the event file is to be written.');
+        return pipeline(content, process.stdout, { end: false });
+      }
+      const directory = join(out, safeName(model.project), safeName(model.name));
+      await mkdir(directory, { recursive: true });
+      const path = join(directory, FILES[format]);
+      await pipeline(content, createWriteStream(path));
+      say(path);
     });
 }
+
+type MetricsFlags = RemoteFlags & JsonFlag & { readonly format: Format; readonly out?: string };
+
+const FILES = {
+  csv: 'metrics.csv',
+  jsonl: 'metrics.jsonl',
+  tensorboard: 'events.out.tfevents.0.whetstone', // written anew each time: two files of one run would be one curve twice
+} as const;
+type Format = keyof typeof FILES;
+const FORMATS = Object.keys(FILES) as Format[];
+
+/** Names of models are freer than those of directories. */
+const safeName = (name: string): string => name.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');

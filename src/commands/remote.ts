@@ -1,40 +1,66 @@
 // Commands that talk to a server over HTTP: where it is, which key, and how a model is named on a command line.
 import type { Command } from 'commander';
+import { isLoopback } from '#base/loopback';
+import { settingOption } from '#config/describe-settings';
+import { REMOTE_SETTINGS } from '#config/remote-settings';
+import { readSettings } from '#config/setting';
 import { AppError } from '#domain/errors';
-import { createClient, type Client } from '#client/client';
+import { parseModelName } from '#domain/model-name';
+import { createClient, type Client, type Model } from '#client/client';
 
 export interface RemoteFlags {
   readonly url?: string;
   readonly key?: string;
 }
 
-export const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
 export interface Remote {
   /** A command with --url and --key. */
   command(parent: Command, nameAndArguments: string): Command;
   /** Throws `invalid_api_key` where there is none. */
   connect(flags: RemoteFlags): Client;
+  /** Throws `invalid_api_key` where there is no key. */
+  address(flags: RemoteFlags): { readonly url: string; readonly key: string };
+  /** That was connected to last, for messages. */
+  lastUrl(): string | null;
 }
 
-export const createRemote = (defaultUrl: string): Remote => ({
-  command: (parent, nameAndArguments) =>
-    parent
-      .command(nameAndArguments)
-      .option('--url <url>', `the server (default ${defaultUrl}, env WHETSTONE_URL)`)
-      .option('--key <key>', 'API key (env WHETSTONE_API_KEY)'),
-  connect({ url, key }) {
-    const apiKey = key ?? process.env.WHETSTONE_API_KEY;
-    if (!apiKey) throw new AppError('invalid_api_key', 'No API key: set WHETSTONE_API_KEY or pass --key.');
-    return createClient({ baseUrl: url ?? process.env.WHETSTONE_URL ?? defaultUrl, apiKey });
-  },
-});
+const NO_KEY =
+  'No API key: set WHETSTONE_API_KEY, pass --key, or run this in the directory where the server was started, which keeps its first key.';
 
-/** By `project/name`, `entity/project/name` or an id. */
-export async function findModel(client: Client, name: string) {
-  const [project, model] = name.split('/').slice(-2);
-  if (model === undefined) return client.getModel(name);
-  for await (const found of client.listModels({ project: project!, name: model })) return found;
+const isOnThisMachine = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
+
+/** `findKey`: the key that a server on this machine keeps in its data directory; null: none. */
+export function createRemote(findKey: () => string | null = () => null): Remote {
+  let lastUrl: string | null = null;
+  function address(flags: RemoteFlags) {
+    const { url, key: given } = readSettings(REMOTE_SETTINGS, { url: flags.url, key: flags.key }, process.env);
+    const key = given ?? (isOnThisMachine(url) ? findKey() : null); // a key is not told to other machines
+    if (key === null) throw new AppError('invalid_api_key', NO_KEY);
+    lastUrl = url;
+    return { url, key };
+  }
+  return {
+    command: (parent, nameAndArguments) =>
+      parent
+        .command(nameAndArguments)
+        .addOption(settingOption(REMOTE_SETTINGS.url))
+        .addOption(settingOption(REMOTE_SETTINGS.key)),
+    address,
+    lastUrl: () => lastUrl,
+    connect(flags) {
+      const { url: baseUrl, key: apiKey } = address(flags);
+      return createClient({ baseUrl, apiKey });
+    },
+  };
+}
+
+/** By any name of a model (domain/model-name.ts) or an id; with the step that the name says, null: the latest. */
+export async function getModel(client: Client, name: string): Promise<{ model: Model; step: number | null }> {
+  const parsed = parseModelName(name);
+  if (!parsed) return { model: await client.getModel(name), step: null };
+  const { entity, project, name: modelName, step } = parsed;
+  for await (const model of client.listModels({ project, name: modelName }))
+    if (entity === null || model.entity === entity) return { model, step };
   throw new AppError('model_not_found', `No model ${name}. \`whetstone models\` lists what there is.`);
 }
 

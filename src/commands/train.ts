@@ -3,73 +3,102 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { pushArtifact } from '#client/artifact-files';
-import type { Client, RlJobRequest, TrainingEvent } from '#client/client';
+import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
 import { DEFAULT_SCHEDULE, learningRates, type LearningRateSchedule } from '#client/learning-rates';
 import { AppError } from '#domain/errors';
-import { findModel, say, type Remote, type RemoteFlags } from './remote.ts';
+import { followJob } from './jobs.ts';
+import { decimal, wholeNumber } from './numbers.ts';
+import { say, withJson, type JsonFlag } from './output.ts';
+import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
-interface TrainFlags extends RemoteFlags {
-  readonly timeout: string;
+interface TrainFlags extends RemoteFlags, JsonFlag {
+  readonly timeout: number;
   readonly model?: string;
-  readonly batchSize: string;
-  readonly learningRate: string;
+  readonly batchSize: number;
+  readonly learningRate: number;
   readonly schedule: LearningRateSchedule['kind'];
-  readonly warmup: string;
+  readonly warmup: number;
   readonly assistantTurns: 'all' | 'last';
+  readonly evaluate?: string;
+  readonly samples: number;
+  readonly maxTokens: number;
 }
 
 export function addTrain(program: Command, remote: Remote): void {
-  remote
-    .command(program, 'train <file>')
+  withJson(remote.command(program, 'train <file>'))
     .description(
       'train and follow the job: RL from a .json file (model_id, trajectory_groups, experimental_config), ' +
         'SFT from a .jsonl file (a conversation per line) or an artifact (project/name[:version])',
     )
-    .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', '3600')
-    .option('--model <name>', 'SFT: project/name of the model')
-    .option('--batch-size <rows>', 'SFT: rows per gradient step', '2')
-    .option('--learning-rate <number>', 'SFT: the highest', String(DEFAULT_SCHEDULE.peak))
+    .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', wholeNumber(1), 3600)
+    .option('--model <name>', 'project/name of the model; for RL in place of the file’s model_id')
+    .option('--batch-size <rows>', 'SFT: rows per gradient step', wholeNumber(1), 2)
+    .option('--learning-rate <number>', 'SFT: peak learning rate', decimal(0), DEFAULT_SCHEDULE.peak)
     .addOption(
-      new Option('--schedule <name>', 'SFT: after the warm-up')
+      new Option('--schedule <name>', 'SFT: learning rate after the warm-up')
         .choices(['linear', 'cosine', 'constant'])
         .default(DEFAULT_SCHEDULE.kind),
     )
-    .option('--warmup <part>', 'SFT: part of the batches over which the learning rate rises', '0.1')
+    .option('--warmup <part>', 'SFT: fraction of the batches over which the learning rate rises', decimal(0, 1), 0.1)
     .addOption(
-      new Option('--assistant-turns <which>', 'SFT: which are trained').choices(['all', 'last']).default('all'),
+      new Option('--assistant-turns <which>', 'SFT: which assistant turns are trained')
+        .choices(['all', 'last'])
+        .default('all'),
     )
+    .option('--evaluate <file>', 'evaluate the checkpoint on the prompts of this .jsonl file; they are not trained on')
+    .option('--samples <count>', 'evaluation: answers per prompt', wholeNumber(1), 1)
+    .option('--max-tokens <count>', 'evaluation: maximum tokens per answer', wholeNumber(1), 512)
     .action(async (file: string, flags: TrainFlags) => {
       const client = remote.connect(flags);
-      const { id } = file.endsWith('.json') ? await submitRl(client, file) : await submitSft(client, file, flags);
-      say(`job ${id}`);
-      const job = await client.waitForJob(id, { deadlineMs: Number(flags.timeout) * 1000, onEvent: printEvent });
-      say(`step ${job.step}`);
+      const { id } = file.endsWith('.json')
+        ? await submitRl(client, file, flags)
+        : await submitSft(client, file, flags);
+      say(flags.json ? JSON.stringify({ id }) : `job ${id}`);
+      await followJob(client, id, flags);
+      if (flags.evaluate !== undefined && !flags.json) say(`answers: whetstone jobs get ${id} --answers`);
     });
 }
 
-async function submitRl(client: Client, file: string): Promise<{ id: string }> {
-  const body = JSON.parse(await readFile(file, 'utf8')) as RlJobRequest;
-  return client.submitTrainingJob(body, { idempotencyKey: randomUUID() });
+async function submitRl(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
+  const body = parseJson(await readFile(file, 'utf8'), file) as RlJobRequest;
+  const named = flags.model === undefined ? {} : { model_id: (await getModel(client, flags.model)).model.id };
+  const job = { ...body, ...named, ...(await evaluationOf(flags)) };
+  return client.submitTrainingJob(job, { idempotencyKey: randomUUID() });
 }
 
 async function submitSft(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   if (flags.model === undefined)
     throw new AppError('invalid_request', 'Name the model to train with --model project/name.');
-  const model = await findModel(client, flags.model);
+  const { model, step } = await getModel(client, flags.model);
+  if (step !== null)
+    throw new AppError(
+      'invalid_request',
+      `Training goes on from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${flags.model}`,
+    );
   const name = `${model.entity}/${model.project}/${model.name}-sft-data`;
   const artifact = file.endsWith('.jsonl')
     ? await pushArtifact(client, name, file, { type: 'dataset' })
     : await client.getArtifact(file.split('/').length === 2 ? `~/${file}` : file);
-  const batchSize = Number(flags.batchSize);
+  const { batchSize } = flags;
   const batches = Math.ceil((await countRows(client, artifact.uri)) / batchSize);
-  const schedule = { peak: Number(flags.learningRate), kind: flags.schedule, warmupRatio: Number(flags.warmup) };
+  const schedule = { peak: flags.learningRate, kind: flags.schedule, warmupRatio: flags.warmup };
   const config = {
     batch_size: batchSize,
     learning_rate: learningRates(batches, schedule),
     assistant_turns: flags.assistantTurns,
   };
-  const job = { model_id: model.id, training_data_url: artifact.uri, config };
+  const job = { model_id: model.id, training_data_url: artifact.uri, config, ...(await evaluationOf(flags)) };
   return client.submitSftJob(job, { idempotencyKey: randomUUID() });
+}
+
+/** Prompts go with the request: there are few, and the server keeps them with the answers. */
+async function evaluationOf({ evaluate, samples, maxTokens }: TrainFlags): Promise<{ evaluation?: EvaluationRequest }> {
+  if (evaluate === undefined) return {};
+  const lines = (await readFile(evaluate, 'utf8')).split('\n');
+  const prompts = lines.flatMap((line, i) =>
+    line.trim() === '' ? [] : [parseJson(line, `${evaluate}, line ${i + 1}`)],
+  );
+  return { evaluation: { prompts, samples, max_tokens: maxTokens } };
 }
 
 /** Lines that are not empty, of the file that the server will read. */
@@ -89,9 +118,10 @@ async function countRows(client: Client, uri: string): Promise<number> {
   return count + (rest.trim() === '' ? 0 : 1);
 }
 
-function printEvent({ type, data }: TrainingEvent): void {
-  const shown = Object.entries(data).map(
-    ([key, value]) => `${key}=${typeof value === 'number' ? Number(value.toPrecision(5)) : JSON.stringify(value)}`,
-  );
-  say([type, ...shown].join('  '));
+function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new AppError('invalid_request', `${where} is not JSON: ${(error as Error).message}`);
+  }
 }

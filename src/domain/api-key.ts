@@ -1,15 +1,19 @@
 // A caller's identity and what it may do. Only the SHA-256 of a key is stored.
 import type { Limits } from './limits.ts';
 
-/** chat: sample. train: register, train and delete, and all that read allows. read: look and download. admin: all, and keys and webhooks. */
-export const SCOPES = ['chat', 'train', 'read', 'admin'] as const;
+/**
+ * chat: sample. train: register, train and delete, and all that read allows. read: look and download. admin: all of these, and keys
+ * and webhooks. worker: connect engines, which see the prompts of every entity: the operator's to give.
+ */
+export const SCOPES = ['chat', 'train', 'read', 'admin', 'worker'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 const INCLUDED: Readonly<Record<Scope, readonly Scope[]>> = {
   chat: ['chat'],
   train: ['train', 'read'],
   read: ['read'],
-  admin: SCOPES,
+  admin: ['chat', 'train', 'read', 'admin'],
+  worker: ['worker'],
 };
 
 export const allows = (held: readonly Scope[], needed: Scope): boolean =>

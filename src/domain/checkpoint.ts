@@ -8,5 +8,7 @@ export interface Checkpoint {
   readonly metrics: Readonly<Record<string, number>>;
   /** Blob prefix that holds adapter_config.json, adapter_model.safetensors and, to resume, optimizer.safetensors. */
   readonly blobPrefix: string;
+  /** The adapter changes nothing: the base model answers for it. */
+  readonly fresh: boolean;
   readonly createdAtMs: number;
 }

@@ -1,5 +1,14 @@
-// What the text of an answer must look like, in the four forms that engines understand. How a request's fields become
+// What the text of an answer must look like, in the forms that engines understand. How a request's fields become
 // one of them is services/constraint.ts; how it is enforced is each engine's business.
+
+export const CONSTRAINT_KINDS = [
+  'json_schema',
+  'regex',
+  'ebnf',
+  'structural_tag',
+  'either',
+] as const satisfies readonly Constraint['kind'][];
+export type ConstraintKind = Constraint['kind'];
 
 export type Constraint =
   | {
@@ -18,4 +27,6 @@ export type Constraint =
   /** GBNF: rules `name ::= …`, beginning with `root`. */
   | { readonly kind: 'ebnf'; readonly source: string }
   /** JSON text of a structural tag, in its newer form `{"type":"structural_tag","format":{…}}`. */
-  | { readonly kind: 'structural_tag'; readonly source: string };
+  | { readonly kind: 'structural_tag'; readonly source: string }
+  /** JSON text of a list of constraints: the text keeps to one of them. Structural tags in it are `tags_with_separator`. */
+  | { readonly kind: 'either'; readonly source: string };

@@ -33,8 +33,21 @@ export interface SamplingParams {
   readonly endTokenIds: readonly number[];
   /** How many alternatives each TokenEvent lists, best first; 0 for none, −1 for the vocabulary. */
   readonly topLogprobs: number;
+  /** Tokens that each TokenEvent lists behind its own, instead of the best ones. Null: the best ones. */
+  readonly logprobTokenIds: readonly number[] | null;
+  readonly thinkingBudget: ThinkingBudget | null;
   /** How many alternatives to each prompt token are listed, besides itself; −1 for the vocabulary, null for no list. */
   readonly promptLogprobs: number | null;
+}
+
+/** Thinking that has had so many tokens ends: nothing but its end can come. */
+export interface ThinkingBudget {
+  readonly tokens: number;
+  /** What begins thinking, and the token that ends it. */
+  readonly start: readonly number[];
+  readonly end: number;
+  /** The prompt leaves it open. */
+  readonly isOpen: boolean;
 }
 
 /** Nothing but the model: every switch is off. */
@@ -54,6 +67,8 @@ export const PLAIN_SAMPLING: Omit<SamplingParams, 'maxTokens'> = {
   stopTokenIds: [],
   endTokenIds: [],
   topLogprobs: 0,
+  logprobTokenIds: null,
+  thinkingBudget: null,
   promptLogprobs: null,
 };
 

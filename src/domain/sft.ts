@@ -36,4 +36,6 @@ export interface DatasetVersion {
 export interface SftJobBody {
   readonly dataset: DatasetVersion;
   readonly config: SftConfigInput;
+  /** What of the request is not used; the first event says it. Absent: nothing, or it is from an older version. */
+  readonly warnings?: readonly string[];
 }

@@ -24,7 +24,7 @@ export interface TrainingJob {
   /** Who submitted it. */
   readonly keyId: string;
   readonly status: JobStatus;
-  /** Blob with the request body as it was accepted. */
+  /** Blob with the request body as it was accepted. Empty: it is not kept any more. */
   readonly bodyBlob: string;
   readonly attempt: number;
   /** The attempt that saved something last; 0: none did. */

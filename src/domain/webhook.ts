@@ -1,5 +1,5 @@
 // Calls to a team's own server when one of its jobs ends, and the record of each. What is said is decided here, once, when the
-// job ends; how it is signed and sent is services/webhook-sender.ts.
+// job ends; how it is signed and sent is services/webhooks/webhook-sender.ts.
 import { createHash } from 'node:crypto';
 import type { JobStatus, TrainingJob } from './training-job.ts';
 
@@ -11,7 +11,7 @@ export interface Webhook {
   readonly entity: string;
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  /** As its owner got it: `whsec_` and base64. Kept as it is, because it signs. */
+  /** As its owner got it: `whsec_` and base64. Rows hold it sealed (storage/sealed-webhooks.ts). */
   readonly secret: string;
   readonly createdAtMs: number;
   /** Since when its receiver wants nothing any more. */

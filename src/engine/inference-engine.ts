@@ -18,14 +18,19 @@ export interface GenerateRequest {
   /** Number of choices; the prompt is computed once. */
   readonly n: number;
   /** Tokens are masked to what keeps to it. Each choice has its own state. Null: free text. */
-  readonly constraint?: TokenConstraint | null;
-  /** Smaller ones first; default 0. */
-  readonly priority?: number;
-  /** Requests of one payer share their part of the queue: nobody waits for another's backlog. Default: one payer. */
-  readonly payer?: string;
-  /** Computed prompts are shared between requests of equal scope only. Default: one scope. */
-  readonly cacheScope?: string;
+  readonly constraint: TokenConstraint | null;
+  /** Smaller ones first; 0 is usual. */
+  readonly priority: number;
+  /** Requests of one payer share their part of the queue: nobody waits for another's backlog. */
+  readonly payer: string;
+  /** Computed prompts are shared between requests of equal scope only. */
+  readonly cacheScope: string;
+  /** What the model makes of the prompt is asked for too. Only of engines that declare `embeddings`. Default: no. */
+  readonly embed?: boolean;
 }
+
+/** Of one payer, who asks for free text. */
+export const PLAIN_REQUEST = { constraint: null, priority: 0, payer: '', cacheScope: '' } as const;
 
 export interface TokenConstraint {
   readonly constraint: Constraint;
@@ -44,7 +49,7 @@ export interface TokenEvent {
   readonly topLogprobs: readonly TokenLogprob[];
   /** Set on the last event of a choice. `stop`: tokenId is one of stopTokenIds, or a constraint's text is complete. */
   readonly finishReason: FinishReason | null;
-  /** With the first event of a request. */
+  /** Once: with the first event; with the last of a choice where an engine knows what was cached only then. */
   readonly prompt?: PromptReport;
 }
 
@@ -58,6 +63,8 @@ export interface PromptReport {
   readonly cachedTokenCount: number;
   /** By prompt token; the first has none. Null: not asked for. */
   readonly logprobs: readonly (readonly RankedLogprob[] | null)[] | null;
+  /** `[hidden]`: the state behind the last norm at the last token, from which the head makes logits. Where it was asked for. */
+  readonly lastHidden?: readonly number[];
 }
 
 /** The first is the prompt's own token; the best ones follow, without it. */
@@ -68,7 +75,8 @@ export interface RankedLogprob extends TokenLogprob {
 
 /**
  * Ends when every choice has finished or was cancelled. Leaving the loop, or aborting the signal, frees the
- * sequences at once.
+ * sequences at once. A choice that cannot go on (`dead_end`) ends without a finish reason: the stream throws when the others
+ * have ended, or at once where it had no token yet.
  */
 export interface GenerationStream extends AsyncIterable<TokenEvent> {
   /** Stops one choice (a stop string was found in its text). No event of it follows. */
@@ -95,8 +103,8 @@ export interface InferenceEngine {
   readonly vocabSize: number;
   /** Loads the adapter first if it is not loaded. */
   generate(request: GenerateRequest, signal: AbortSignal): GenerationStream;
-  /** Idempotent. Compiles what a request will need, so that a mistake is known before the request begins. */
-  prepare(constraint: Constraint, signal: AbortSignal): Promise<void>;
+  /** Idempotent. Compiles what a request will need, so that a mistake is known before the request begins. Payers take turns. */
+  prepare(constraint: Constraint, payer: string, signal: AbortSignal): Promise<void>;
   /** Idempotent. */
   loadAdapter(adapter: AdapterRef): Promise<void>;
   /** Idempotent; requests that run with it finish. */

@@ -1,14 +1,7 @@
 // What a trainer can do, whatever runs it: the four verbs that a training loop is written in. Knows tokens, rows and
 // losses as data; knows no rewards, no jobs, no text. Signed by test/contract/training-engine.ts.
+import type { LoraConfig } from '#domain/lora-config';
 import type { LossProgram } from './loss-program.ts';
-
-export interface LoraConfig {
-  readonly rank: number;
-  /** Adapter output is scaled by alpha / rank (arXiv:2106.09685 §4.1). */
-  readonly alpha: number;
-  /** Seeds A (Kaiming uniform, as PEFT does); B starts at zero. */
-  readonly seed: number;
-}
 
 /**
  * One packed row. Segments are runs of tokens that attend causally to themselves and to their ancestors, so several
@@ -46,6 +39,8 @@ export interface OptimizerParams {
 export interface ForwardBackwardResult {
   readonly loss: number;
   readonly metrics: Readonly<Record<string, number>>;
+  /** Log-probabilities of row.targets as the loss read them, `[trained]`, nats. Absent: the engine does not tell. */
+  readonly logprobs?: Float32Array;
 }
 
 /** A directory that `save` wrote: PEFT files, and optimizer state when `resumable`. */
@@ -58,7 +53,7 @@ export interface TrainingSession {
   logprobs(row: TrainingRow): Promise<Float32Array>;
   /** Adds this row's gradients to those not yet applied. */
   forwardBackward(row: TrainingRow, loss: LossProgram): Promise<ForwardBackwardResult>;
-  /** Applies and clears the gradients. */
+  /** Applies and clears the gradients. `engine_failed` where gradients, or the weights that they lead to, are not finite. */
   optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
   /** Writes adapter_config.json and adapter_model.safetensors (and optimizer.safetensors) into an existing, empty directory, fsynced. */
   save(directory: string, options: SaveOptions): Promise<void>;
@@ -70,16 +65,16 @@ export interface OpenSessionOptions {
   readonly from: string | null;
   readonly lora: LoraConfig;
   /** Start with zero optimizer moments even if `from` has them. */
-  readonly resetOptimizer?: boolean;
-  /** Trained tokens whose logits may be in memory at once. Default: the engine's choice. */
-  readonly headTokensMax?: number;
+  readonly resetOptimizer: boolean;
+  /** Trained tokens whose logits may be in memory at once; null: the engine's choice. */
+  readonly headTokensMax: number | null;
 }
 
 /** How much training fits. */
 export interface TrainingLimits {
   /** Tokens of the longest sequence that the model reads. */
   readonly contextLength: number;
-  /** Tokens that fit in one row: the context, or less where memory ends first. */
+  /** Tokens that fit in one row, which may hold several sequences: by memory, or by a limit of the trainer's own. */
   readonly rowLengthMax: number;
   /** A row of n tokens peaks at about fixedBytes + n · bytesPerToken + n² · bytesPerPair. */
   readonly memory: {
@@ -90,13 +85,23 @@ export interface TrainingLimits {
   };
 }
 
+export interface TrainingEngineStatus {
+  readonly ready: boolean;
+  /** There is no room for another session. */
+  readonly busy: boolean;
+  /** Sessions at a time. */
+  readonly sessionsMax: number;
+  readonly restarts: number;
+  readonly lastFailure: string | null;
+}
+
 /**
- * One session at a time. Codes thrown: `engine_unavailable` (its process died or is starting: open a new session and
+ * As many sessions at a time as `status` says, usually one. Codes thrown: `engine_unavailable` (its process died or is starting: open a new session and
  * replay), `bad_model_files`, `invalid_request` (row longer than rowLengthMax), `cancelled`.
  */
 export interface TrainingEngine {
   readonly limits: TrainingLimits;
   open(options: OpenSessionOptions, signal: AbortSignal): Promise<TrainingSession>;
-  status(): { ready: boolean; busy: boolean; restarts: number; lastFailure: string | null };
+  status(): TrainingEngineStatus;
   close(): Promise<void>;
 }

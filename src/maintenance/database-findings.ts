@@ -1,10 +1,10 @@
 // What is wrong with the database itself, before its rows are believed. Postgres looks after its own pages and references;
 // SQLite is asked.
-import type { Finding, FindingKind } from '#services/doctor';
+import type { Finding, FindingKind } from './finding.ts';
 import { inspectSqlite, type DatabaseFault } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
 import type { StoreConfig } from '#config';
-import { openDatabase } from './store-readers.ts';
+import { getDatabase } from './store-readers.ts';
 import { databasePath } from '#data-directory';
 
 const MEANING: Readonly<Record<DatabaseFault['kind'], { readonly kind: FindingKind; readonly remedy: string }>> = {
@@ -25,7 +25,7 @@ async function inspect(config: StoreConfig): Promise<{ place: string; faults: re
     const place = databasePath(config.dataDirectory);
     return { place, faults: await inspectSqlite(place) };
   }
-  const database = await openDatabase(config, 'read');
+  const database = await getDatabase(config, 'read');
   const rows = openRows(database);
   try {
     return { place: database.place, faults: await rows.faults() };

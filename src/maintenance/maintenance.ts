@@ -1,6 +1,6 @@
 // `whetstone doctor`, `backup` and `restore` for cli.ts, which loads this only for them.
 import { withNamedFaults } from '#storage/named-faults';
-import type { Maintenance } from '#commands/maintenance';
+import type { Maintenance } from './reports.ts';
 import { readStoreConfig } from '#config';
 import { runBackup } from './run-backup.ts';
 import { runDoctor } from './run-doctor.ts';

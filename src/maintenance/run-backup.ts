@@ -1,17 +1,19 @@
 // `whetstone backup`: a data directory that appears whole or not at all, beside a store that goes on being used. Which blobs
-// belong into it, and what happens to those that are deleted meanwhile, is services/backup.ts.
+// belong into it, and what happens to those that are deleted meanwhile, is maintenance/backup.ts.
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { makePrivateDirectory } from '#base/private-directory';
 import { syncPath } from '#base/sync-path';
 import { AppError } from '#domain/errors';
-import { backUp, type BackupReport } from '#services/backup';
-import { openFilesystemBlobs } from '#storage/blobs/filesystem';
+import { backUp, type BackupReport } from './backup.ts';
+import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
 import { copyRows, type Database } from '#storage/sql/copy-rows';
 import { openRows } from '#storage/sql/open-rows';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
-import type { OnDone } from '#commands/maintenance';
+import type { OnDone } from './reports.ts';
 import type { StoreConfig } from '#config';
-import { isThere, openBlobReader, openDatabase } from './store-readers.ts';
+import { copySecretKey } from './copy-secret-key.ts';
+import { isThere, openBlobReader, getDatabase } from './store-readers.ts';
 import { blobsPath, databasePath } from '#data-directory';
 
 /** Throws `invalid_request` where the directory is there, or there is no store. */
@@ -20,11 +22,12 @@ export async function runBackup(config: StoreConfig, into: string, onDone: OnDon
   if (await isThere(directory)) throw new AppError('invalid_request', `${directory} is there already. Name a new one.`);
   const unfinished = `${directory}.unfinished`;
   await mkdir(dirname(unfinished), { recursive: true });
-  await mkdir(unfinished, { mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
+  await mkdir(unfinished).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'EEXIST') throw cause;
     const message = `${unfinished} is there already: another backup is running, or was killed. Delete it then.`;
     throw new AppError('invalid_request', message, { cause });
   });
+  await makePrivateDirectory(unfinished);
   try {
     const report = await fill(unfinished, config, onDone);
     await rename(unfinished, directory);
@@ -40,19 +43,20 @@ async function fill(directory: string, config: StoreConfig, onDone: OnDone): Pro
   const root = blobsPath(directory);
   const place = databasePath(directory);
   const copy = (): Database => ({ dialect: createSqliteDialect(place, 'copy'), place });
-  const target = await openFilesystemBlobs({ root });
+  const target = await prepareFilesystemBlobs({ root });
   const source = await openBlobReader(config);
   try {
     const report = await backUp({
       async copyRows() {
         await rm(place, { force: true });
-        await copyRows(await openDatabase(config, 'read'), copy(), { begins: false });
+        await copyRows(await getDatabase(config, 'read'), copy(), { begins: false });
         return openRows(copy());
       },
       source,
       target,
       onProgress: (done, of) => onDone('copied', done, of),
     });
+    await copySecretKey(config.dataDirectory, directory);
     for (const path of [place, root, directory]) await syncPath(path);
     return report;
   } finally {

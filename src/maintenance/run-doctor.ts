@@ -1,15 +1,19 @@
 // `whetstone doctor` on a store that no server uses: looks at the database, then at rows and blobs, then repairs. What is wrong
-// and what may be repaired is services/doctor.ts.
+// and what may be repaired is maintenance/doctor.ts.
+import { quarantinedBlobs } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
-import { examine, type Finding } from '#services/doctor';
-import { repairAll } from '#services/doctor-repair';
+import { examine } from './doctor.ts';
+import type { Finding } from './finding.ts';
+import { repairAll } from './doctor-repair.ts';
 import type { AccountStore } from '#storage/account-store';
 import { openRows } from '#storage/sql/open-rows';
-import type { DoctorReport, OnDone } from '#commands/maintenance';
+import type { DoctorReport, OnDone } from './reports.ts';
 import type { StoreConfig } from '#config';
 import { lockDataDirectory, type DataLock } from '#server/data-lock';
 import { databaseFindings } from './database-findings.ts';
-import { isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
+import { permissionFindings } from './permission-findings.ts';
+import { quarantinePlace } from './quarantine.ts';
+import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
 import { databasePath } from '#data-directory';
 import { openBlobs } from '#stores';
 
@@ -17,18 +21,29 @@ import { openBlobs } from '#stores';
 export async function runDoctor(config: StoreConfig, repair: boolean, onDone: OnDone): Promise<DoctorReport> {
   const lock = await lockStore(config);
   try {
+    const open = await permissionFindings(config.dataDirectory); // before SQLite makes files of its own beside the database
     const faults = await databaseFindings(config);
-    const findings = faults.map((fault) => ({ ...fault, repaired: false }));
-    if (faults.some(({ kind }) => kind !== 'dangling_reference')) return { findings, looked: null };
+    const notRepaired = (finding: Finding) => ({ ...finding, repaired: false });
+    if (faults.some(({ kind }) => kind !== 'dangling_reference'))
+      return { findings: [...faults, ...open].map(notRepaired), looked: null, quarantine: null };
     const repairing = repair && faults.length === 0; // what a damaged database does not name may be somebody's
-    const rows = openRows(await openDatabase(config, repairing ? 'serve' : 'read'));
+    const rows = openRows(await getDatabase(config, repairing ? 'serve' : 'read'));
     const blobs = await openBlobReader(config);
     try {
       const { inventory } = rows;
       const found = await examine({ inventory, blobs, onProgress: (done, of) => onDone('checked', done, of) });
-      const repaired = repairing ? await repairStore(config, rows.accounts, found.findings) : new Set();
-      const all = [...findings, ...found.findings.map((each) => ({ ...each, repaired: repaired.has(each) }))];
-      return { findings: all, looked: found.looked };
+      const mendable = [...found.findings, ...open];
+      const quarantine = quarantinedBlobs(new Date());
+      const repaired: ReadonlySet<Finding> = repairing
+        ? await repairStore(config, rows.accounts, mendable, quarantine)
+        : new Set();
+      const hasMoved = [...repaired].some(({ repair: done }) => done?.do === 'quarantine_blobs');
+      const all = [...faults.map(notRepaired), ...mendable.map((each) => ({ ...each, repaired: repaired.has(each) }))];
+      return {
+        findings: all,
+        looked: found.looked,
+        quarantine: hasMoved ? quarantinePlace(config, quarantine) : null,
+      };
     } finally {
       await blobs.close();
       await rows.close();
@@ -42,11 +57,12 @@ async function repairStore(
   config: StoreConfig,
   accounts: AccountStore,
   findings: readonly Finding[],
-): Promise<ReadonlySet<unknown>> {
+  quarantine: string,
+): Promise<ReadonlySet<Finding>> {
   await refuseServers(config); // one may have started since the first look
   const blobs = await openBlobs(config);
   try {
-    return await repairAll(findings, { blobs, accounts });
+    return await repairAll(findings, { blobs, accounts, quarantine });
   } finally {
     blobs.close();
   }
@@ -65,5 +81,8 @@ async function refuseServers({ databaseUrl }: StoreConfig): Promise<void> {
   const { countServerConnections } = await import('#storage/sql/postgres-servers');
   const connections = await countServerConnections(databaseUrl);
   if (connections === 0) return;
-  throw new AppError('invalid_request', `The database is in use: whetstone has ${connections} connections to it. Stop all its servers first; what is under way would look lost.`); // prettier-ignore
+  throw new AppError(
+    'invalid_request',
+    `The database is in use: whetstone has ${connections} connections to it. Stop all its servers first; what is under way would look lost.`,
+  );
 }

@@ -1,20 +1,22 @@
 // `whetstone restore`: a backup into an empty store, which may be of another kind than the one it was taken from. The backup is
 // looked at first, as `whetstone doctor` does, and is not changed; blobs go before rows.
-import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { silentLog } from '#base/log';
+import { makePrivateDirectory } from '#base/private-directory';
 import { AppError } from '#domain/errors';
-import { examine } from '#services/doctor';
-import { restoreBlobs } from '#services/restore';
+import { examine } from './doctor.ts';
+import { restoreBlobs } from './restore.ts';
 import { copyRows, hasRows, type Database } from '#storage/sql/copy-rows';
 import { inspectSqlite } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
-import type { OnDone, RestoreReport } from '#commands/maintenance';
+import type { OnDone, RestoreReport } from './reports.ts';
 import type { StoreConfig } from '#config';
 import { lockDataDirectory } from '#server/data-lock';
-import { isThere, openBlobReader, openDatabase, requireDatabase } from './store-readers.ts';
+import { copySecretKey } from './copy-secret-key.ts';
+import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
 import { databasePath } from '#data-directory';
 import { openBlobs } from '#stores';
 
@@ -30,13 +32,13 @@ export async function runRestore(
 ): Promise<RestoreReport> {
   const backup = resolve(from);
   await requireDatabase(databasePath(backup));
-  await mkdir(config.dataDirectory, { recursive: true });
+  await makePrivateDirectory(config.dataDirectory);
   const lock = await lockDataDirectory(config.dataDirectory);
   const working = join(config.dataDirectory, 'restoring.db');
   try {
     await refuseRows(config);
     await removeDatabase(working);
-    await openWorkingCopy(backup, working);
+    await makeWorkingCopy(backup, working);
     return await restore(config, backup, working, acceptDamage, onDone);
   } finally {
     await removeDatabase(working);
@@ -66,7 +68,8 @@ async function restore(
     const { looked } = examination;
     if (findings.length > 0 && !acceptDamage) return { outcome: 'refused', findings, looked };
     await restoreBlobs({ inventory, source, target, onProgress: (done, of) => onDone('copied', done, of) });
-    await copyRows(database(), await openDatabase(config, 'serve'), { begins: true });
+    await copySecretKey(backup, config.dataDirectory);
+    await copyRows(database(), await getDatabase(config, 'serve'), { begins: true });
     return { outcome: 'restored', findings, looked };
   } finally {
     target.close();
@@ -80,20 +83,24 @@ const LOSSES: ReadonlySet<string> = new Set(['missing_data', 'damaged_data', 'ba
 
 async function refuseRows(config: StoreConfig): Promise<void> {
   if (config.databaseUrl === null && !(await isThere(databasePath(config.dataDirectory)))) return;
-  const database = await openDatabase(config, 'read');
+  const database = await getDatabase(config, 'read');
   if (!(await hasRows(database))) return;
-  throw new AppError('invalid_request', `${database.place} is not empty. A backup is restored into an empty store: name another --data directory or database.`); // prettier-ignore
+  throw new AppError(
+    'invalid_request',
+    `${database.place} is not empty. A backup is restored into an empty store: name another --data directory or database.`,
+  );
 }
 
 /** Up to date: a backup may be of an older version, and on a disk that can only be read. */
-async function openWorkingCopy(backup: string, working: string): Promise<void> {
+async function makeWorkingCopy(backup: string, working: string): Promise<void> {
   for (const suffix of ['', '-wal']) {
     const file = `${databasePath(backup)}${suffix}`;
     if (await isThere(file)) await copyFile(file, `${working}${suffix}`);
   }
   const faults = await inspectSqlite(working);
   const bad = faults.find(({ kind }) => kind !== 'old_schema' && kind !== 'new_schema'); // a newer one is refused by name
-  if (bad) throw new AppError('damaged_data', `The database of ${backup} is damaged: ${bad.problem}. Restore another backup.`); // prettier-ignore
+  if (bad)
+    throw new AppError('damaged_data', `The database of ${backup} is damaged: ${bad.problem}. Restore another backup.`);
   await (await openSqliteStorage({ path: working, log: silentLog })).close();
 }
 

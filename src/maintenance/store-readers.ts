@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
 import type { BlobReader } from '#storage/blobs';
-import { openFilesystemReader } from '#storage/blobs/filesystem';
+import { prepareFilesystemReader } from '#storage/blobs/filesystem';
 import { withNamedFaults } from '#storage/named-faults';
 import type { Database } from '#storage/sql/copy-rows';
 import { createSqliteDialect, type SqliteUse } from '#storage/sql/sqlite-dialect';
@@ -13,7 +13,7 @@ import type { StoreConfig } from '#config';
 import { blobsPath, databasePath } from '#data-directory';
 
 /** `use` is for SQLite. Throws `invalid_request` where there is no database; a Postgres that does not answer says so later. */
-export async function openDatabase(
+export async function getDatabase(
   { dataDirectory, databaseUrl }: Pick<StoreConfig, 'dataDirectory' | 'databaseUrl'>,
   use: SqliteUse,
 ): Promise<Database> {
@@ -37,7 +37,7 @@ export async function openBlobReader({
   s3,
 }: Pick<StoreConfig, 'dataDirectory' | 's3'>): Promise<BlobReader & { close(): Promise<void> }> {
   if (!s3) {
-    const files = await openFilesystemReader({ root: blobsPath(dataDirectory) });
+    const files = await prepareFilesystemReader({ root: blobsPath(dataDirectory) });
     return { ...withMethods(files), close: async () => {} };
   }
   const { openS3Blobs } = await import('#storage/blobs/s3');

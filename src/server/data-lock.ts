@@ -11,9 +11,10 @@ export interface DataLock {
 /** Throws `invalid_request` with the process that has it. */
 export async function lockDataDirectory(directory: string): Promise<DataLock> {
   const path = join(directory, 'server.lock');
+  // Nothing is waited for between these, so p-retry has no part in it.
   for (let attempt = 1; attempt <= 3; attempt++) {
     try {
-      const file = await open(path, 'wx');
+      const file = await open(path, 'wx', 0o600);
       await file.writeFile(JSON.stringify({ pid: process.pid, startedAt: await startOf(process.pid) }));
       await file.close();
       return { release: () => rm(path, { force: true }) };

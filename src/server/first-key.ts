@@ -1,16 +1,22 @@
-// The first key of a new server, and the refusal to listen to the world without one. Knows nothing of what keys allow.
+// The first key of a new server, kept for commands on the same machine, and the refusal to listen to the world without one. Knows nothing of what keys allow.
+import { writeFile } from 'node:fs/promises';
+import { isLoopback } from '#base/loopback';
 import { SCOPES } from '#domain/api-key';
 import { AppError } from '#domain/errors';
-import { DEFAULT_ENTITY, type ApiKeys } from '#services/api-keys';
+import { DEFAULT_ENTITY, type ApiKeys } from '#services/accounts/api-keys';
 import type { ServerConfig } from '#config';
+import { localKeyPath } from '#data-directory';
 
 /** Null: there are keys already, or others make them. */
-export async function createFirstKey(
+export async function makeFirstKey(
   apiKeys: ApiKeys,
-  { bootstrapKey, roles }: Pick<ServerConfig, 'bootstrapKey' | 'roles'>,
+  { bootstrapKey, roles, dataDirectory }: Pick<ServerConfig, 'bootstrapKey' | 'roles' | 'dataDirectory'>,
 ): Promise<string | null> {
   if (bootstrapKey !== null || !roles.includes('api') || (await apiKeys.list(null)).length > 0) return null;
-  return (await apiKeys.create({ entity: DEFAULT_ENTITY, name: 'first start', scopes: SCOPES })).secret;
+  const { secret } = await apiKeys.create({ entity: DEFAULT_ENTITY, name: 'first start', scopes: SCOPES });
+  // A convenience: where it cannot be written, the key is printed all the same, and shown only then.
+  await writeFile(localKeyPath(dataDirectory), `${secret}\n`, { mode: 0o600 }).catch(() => {});
+  return secret;
 }
 
 /** Whoever can reach a server without keys could read its first key from a log. */
@@ -25,6 +31,3 @@ export async function refuseOpenDoor(
     `${host} can be reached from other machines, and there is no API key yet. Make one with \`whetstone keys create --data ${dataDirectory}\`, or set WHETSTONE_API_KEY; or listen on 127.0.0.1.`,
   );
 }
-
-/** `localhost` is what resolvers must not send elsewhere (RFC 6761 §6.3). */
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(?:\.\d+){3}$/.test(host);

@@ -1,105 +1,109 @@
-// One base model of this server: its tokenizer, and the engines that its roles need, each a process. Where a role is missing
-// there is no process: chat fails by name, and there is nobody to train.
-import { stat } from 'node:fs/promises';
+// One base model of this server: its tokenizer, and the backend that its roles need. Where a role is missing there is no engine:
+// chat fails by name, and there is nobody to train.
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
-import type { Role } from '#domain/role';
-import { createAbsentInferenceEngine } from '#engine/absent-inference-engine';
-import type { InferenceEngine } from '#engine/inference-engine';
-import type { TrainingEngine } from '#engine/training-engine';
-import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
-import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
-import { readDecoderConfig } from '#engine/onnx/models/config';
-import { openInferenceEngine, openTrainingEngine } from '#engine/onnx/open-engines';
-import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
-import { resolveModelDirectory } from '#engine/onnx/weights/resolve-model';
-import type { BaseModel } from '#services/base-models';
-import { createConversationEncoder } from '#services/conversation-encoder';
-import type { Trainer } from '#services/job-attempt';
+import { openBackend } from '#engine/open-backend';
+import type { OpenWorkers } from '#engine/workers/workers';
+import { resolveModelDirectory } from '#model-files/resolve-model';
+import type { BaseModel } from '#services/models/base-models';
+import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import type { Trainer } from '#services/jobs/job-attempt';
+import type { RunTrainer } from '#services/tinker/run-session';
+import { shareTrainer } from '#services/tinker/trainer-turns';
 import type { BlobStore } from '#storage/blobs';
-import { openTextModel } from '#text/text-model';
+import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#training/rl-config';
-import { allOpened, type Closers } from './closers.ts';
 import type { ServerConfig } from '#config';
-
-const STARTER_DIRECTORY = fileURLToPath(new URL('../../models/starter', import.meta.url));
+import { STARTER_DIRECTORY } from '#starter-directory';
+import type { CloseStack } from './close-stack.ts';
+import { createJobDataChild } from './job-data-child.ts';
 
 export interface HostedModel {
   readonly base: BaseModel;
   /** Null: this server does not train. */
   readonly trainer: Trainer | null;
+  /** For training clients of the Tinker protocol, beside jobs. */
+  readonly runTrainer: RunTrainer | null;
 }
 
-export type HostConfig = Pick<ServerConfig, 'roles' | 'precision' | 'hub' | 'prefixCacheBytes' | 'trainingMemoryBytes'>;
+export type HostConfig = Pick<
+  ServerConfig,
+  'roles' | 'models' | 'parsers' | 'precision' | 'hub' | 'prefixCacheBytes' | 'unreadMs' | 'trainingMemoryBytes'
+>;
 
-export async function openHostedModel(
+export async function hostModel(
   name: string,
   config: HostConfig,
   blobs: BlobStore,
+  /** Null: its engines run here. */
+  workers: OpenWorkers | null,
   log: Log,
-  open: Closers,
+  open: CloseStack,
 ): Promise<HostedModel> {
   const { id, directory } = await resolveModelDirectory(name, {
     starterDirectory: STARTER_DIRECTORY,
     hfHome: config.hub.home,
-    hfToken: config.hub.token ?? undefined,
-    hfEndpoint: config.hub.endpoint ?? undefined,
+    hfToken: config.hub.token,
+    hfEndpoint: config.hub.endpoint,
+    parts: workers ? 'without weights' : 'everything',
     log,
     signal: AbortSignal.timeout(config.hub.downloadMs),
   });
-  const decoder = await readDecoderConfig(directory);
-  const layers = linearLayers(decoder);
-  const text = await openTextModel(directory);
-  const plays = (role: Role) => config.roles.includes(role);
-  const childLog = log.child({ model: id });
-  const [inference, training] = await allOpened<[InferenceEngine, TrainingEngine | null]>([
-    plays('serve')
-      ? openInferenceEngine({
-          modelDirectory: directory,
-          precision: config.precision,
-          ...(config.prefixCacheBytes === null ? {} : { limits: { prefixCacheBytes: config.prefixCacheBytes } }),
-          vocabulary: createVocabulary(text),
-          log: childLog,
-        })
-      : Promise.resolve(
-          createAbsentInferenceEngine({
-            contextLength: Math.min(decoder.maxPositions, DEFAULT_INFERENCE_LIMITS.contextLength),
-            vocabSize: decoder.vocab,
-          }),
-        ),
-    plays('train')
-      ? openTrainingEngine({
-          modelDirectory: directory,
-          baseModelName: id,
-          ...(config.trainingMemoryBytes === null ? {} : { memoryBytes: config.trainingMemoryBytes }),
-          log: childLog,
-        })
-      : Promise.resolve(null),
-  ]);
-  open.add(() => inference.close());
-  if (training) open.add(() => training.close());
+  const text = await readTextModel(directory, systemClock, config.parsers);
+  const model = { id, directory, vocabulary: createVocabulary(text) };
+  const options = {
+    samples: config.roles.includes('serve'),
+    trains: config.roles.includes('train'),
+    precision: config.precision,
+    prefixCacheBytes: config.prefixCacheBytes,
+    unreadMs: config.unreadMs,
+    trainingMemoryBytes: config.trainingMemoryBytes,
+    trainers: config.models.length,
+    log: log.child({ model: id }),
+  };
+  const backend = await openBackend(model, options, workers);
+
+  open.add(() => backend.close());
+  const { inference, training } = backend;
   const base: BaseModel = {
     id,
     createdAtMs: Math.round((await stat(join(directory, 'config.json'))).mtimeMs),
     text,
     inference,
-    writeFreshAdapter: (target) => writePeftDirectory(target, createLoraAdapter(layers, DEFAULT_LORA), layers, id),
+    get capabilities() {
+      return backend.capabilities;
+    },
+    writeFreshAdapter: (target, lora = DEFAULT_LORA) => backend.writeFreshAdapter(target, lora),
+    checkAdapter: (source) => backend.checkAdapter(source),
   };
-  const trainer: Trainer | null = training && {
-    engine: training,
-    encoder: createConversationEncoder(id, text, decoder.vocab),
-    async preload({ id: checkpointId, blobPrefix }) {
-      if (!plays('serve')) return; // the servers that chat load it when it is first called
-      const adapter = await blobs.openDirectory(blobPrefix);
+  const jobData = createJobDataChild({ directory, id, vocabSize: inference.vocabSize });
+  open.add(() => jobData.close());
+  const shared = training && shareTrainer(training);
+  const trainer: Trainer | null = shared && {
+    engine: shared.engine,
+    capabilities: () => backend.capabilities,
+    readElsewhere: jobData.read,
+    ...(await hiddenSizeOf(directory)),
+    encoder: createConversationEncoder(id, text, inference.vocabSize),
+    async preload({ id: checkpointId, blobPrefix, fresh }) {
+      if (fresh || !config.roles.includes('serve')) return; // the servers that chat load it when it is first called
+      const adapter = await blobs.findDirectory(blobPrefix);
       if (adapter !== null) await inference.loadAdapter({ id: checkpointId, directory: adapter });
     },
   };
-  return { base, trainer };
+  const runTrainer = shared && {
+    ...shared,
+    capabilities: () => backend.capabilities,
+    vocabSize: inference.vocabSize,
+  };
+  return { base, trainer, runTrainer };
 }
 
-/** `--model a --model a`: the engines of the second are closed with the others, but nobody sees them. */
-export const unique = (hosted: readonly HostedModel[]): HostedModel[] => [
-  ...new Map(hosted.map((each) => [each.base.id, each])).values(),
-];
+/** As config.json has it, also of families that only workers know. */
+async function hiddenSizeOf(directory: string): Promise<Pick<Trainer, 'hiddenSize'>> {
+  const config = JSON.parse(await readFile(join(directory, 'config.json'), 'utf8')) as { hidden_size?: unknown };
+  return typeof config.hidden_size === 'number' && config.hidden_size > 0 ? { hiddenSize: config.hidden_size } : {};
+}

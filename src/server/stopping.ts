@@ -1,11 +1,11 @@
 // How the parts of a server that do something end theirs: requests and the gradient step each get their time, side by side;
 // what needs longer is cut so that it can be repeated. With the 7 s for what is closed after them, a stop has an end.
 import type { FastifyInstance } from 'fastify';
+import pTimeout from 'p-timeout';
 import type { Log } from '#base/log';
-import { within } from '#base/within';
 import type { TrainingEngine } from '#engine/training-engine';
-import type { JobRunner } from '#services/job-runner';
-import type { Closers } from './closers.ts';
+import type { JobRunner } from '#services/jobs/job-runner';
+import type { CloseStack } from './close-stack.ts';
 import type { ServerConfig } from '#config';
 
 type StopLimits = ServerConfig['stop'];
@@ -24,7 +24,7 @@ export async function stopListening(app: FastifyInstance, { drainMs }: StopLimit
 
 /** The running gradient step is finished and saved. One over the limit is lost with its engine, and done again by whoever goes on. */
 export async function stopTraining(
-  runner: JobRunner,
+  runner: Pick<JobRunner, 'stop'>,
   engines: readonly Pick<TrainingEngine, 'close'>[],
   { stepMs }: StopLimits,
   log: Log,
@@ -37,7 +37,7 @@ export async function stopTraining(
 }
 
 /** Resolves in any case: what could not be closed by then ends with the process. */
-export async function closeInTime(open: Closers, { drainMs, stepMs }: StopLimits, log: Log): Promise<void> {
+export async function closeInTime(open: CloseStack, { drainMs, stepMs }: StopLimits, log: Log): Promise<void> {
   const limitMs = Math.max(drainMs, stepMs) + CLOSE_MS;
   if (!(await endsWithin(open.closeAll(), limitMs))) log.error('server.stop_cut', { limitMs });
 }
@@ -52,8 +52,7 @@ export async function together(...endings: readonly Promise<void>[]): Promise<vo
 
 /** False: not yet. */
 const endsWithin = (work: Promise<void>, limitMs: number): Promise<boolean> =>
-  within(
+  pTimeout(
     work.then(() => true),
-    limitMs,
-    () => false,
+    { milliseconds: Math.max(1, limitMs), fallback: () => false },
   );

@@ -1,9 +1,9 @@
 // Is the server able to work? One check per part it depends on, each with a deadline, so that a stuck part is reported
 // instead of waited for.
+import pTimeout from 'p-timeout';
 import type { Clock } from '#base/clock';
-import { within } from '#base/within';
 import type { Storage } from '#storage/storage';
-import type { BaseModels } from './base-models.ts';
+import type { BaseModels } from './models/base-models.ts';
 
 export interface Check {
   readonly success: boolean;
@@ -35,8 +35,10 @@ export interface HealthDeps {
 export function createHealth({ storage, baseModels, trainingFaults, clock, deadlineMs }: HealthDeps): Health {
   async function timed(run: () => Promise<readonly string[]>): Promise<Check> {
     const startMs = clock.now();
-    const late = () => [`no answer within ${deadlineMs} ms`];
-    const errors = await within(run(), deadlineMs, late).catch(() => ['failed; see the server log']);
+    const fallback = () => [`no answer within ${deadlineMs} ms`];
+    const errors = await pTimeout(run(), { milliseconds: deadlineMs, fallback }).catch(() => [
+      'failed; see the server log',
+    ]);
     return { success: errors.length === 0, durationMs: clock.now() - startMs, errors };
   }
 

@@ -1,7 +1,7 @@
 // Bytes that are too large for rows: job bodies, adapters, logged trajectories. A blob appears whole or not at all, and
 // once `put` has returned it survives power loss. Names are slash-separated segments of [A-Za-z0-9._-], no `..`;
 // what is a blob has no blobs under it.
-// Implemented by blobs/memory.ts and blobs/filesystem.ts (blobs/s3.ts later); signed by test/contract/blobs.ts.
+// Implemented by blobs/memory.ts, blobs/filesystem.ts and blobs/s3.ts; signed by test/contract/blobs.ts.
 
 export interface BlobStore {
   /** Durable when it resolves: temporary name, fsync, rename, fsync of the directory. Overwrites. */
@@ -16,8 +16,11 @@ export interface BlobStore {
   delete(name: string): Promise<void>;
   /** Puts every file of a local directory under `prefix/`, in order of name. */
   putDirectory(prefix: string, directory: string): Promise<{ sizeBytes: number }>;
-  /** A local directory holding the files under `prefix/`, for engines that read paths. Read-only for the caller. Null when there are none. */
-  openDirectory(prefix: string): Promise<string | null>;
+  /**
+   * A local directory holding the files under `prefix/`, for engines that read paths. Read-only for the caller. Null when there are none.
+   * `insteadOf`: what was given before, and is damaged; if it is a copy, it is dropped and another one is made.
+   */
+  findDirectory(prefix: string, insteadOf?: string): Promise<string | null>;
 }
 
 /** Of a store that must stay as it is. */

@@ -3,6 +3,7 @@
 // database sorts it.
 import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
+import type { StoredResponse } from '#domain/stored-response';
 import type { TrainingJob } from '#domain/training-job';
 import type { StoredBlob } from './account-store.ts';
 
@@ -23,6 +24,8 @@ export interface InventoriedJob extends Pick<
   readonly events: EventSummary;
 }
 
+export type InventoriedResponse = Pick<StoredResponse, 'id' | 'entity' | 'keyId' | 'blob'>;
+
 /** Of one job. */
 export interface EventSummary {
   readonly count: number;
@@ -42,6 +45,8 @@ export interface Inventory {
   checkpoints(): AsyncIterable<InventoriedCheckpoint>;
   /** By id. */
   jobs(): AsyncIterable<InventoriedJob>;
+  /** By id. */
+  responses(): AsyncIterable<InventoriedResponse>;
   /** By blob. */
   artifactContents(): AsyncIterable<ArtifactContent>;
   /** By blob. */

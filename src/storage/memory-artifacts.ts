@@ -1,8 +1,17 @@
 // The slow, obvious twin of sql/artifacts.ts.
 import { invariant } from '#base/invariant';
-import type { ArtifactContent, ArtifactName, ArtifactVersion } from '#domain/artifact';
+import {
+  rowBytes,
+  type ArtifactContent,
+  type ArtifactDraft,
+  type ArtifactName,
+  type ArtifactVersion,
+} from '#domain/artifact';
+import { artifactRows } from '#domain/blob-names';
+import type { Payer } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
-import { paginate } from './memory-page.ts';
+import type { MemoryAccounts } from './memory-accounts.ts';
+import { inOrder, paginate } from './memory-page.ts';
 
 interface Content extends ArtifactContent {
   usedAtMs: number;
@@ -11,9 +20,12 @@ interface Content extends ArtifactContent {
 const same = (a: ArtifactName, b: ArtifactName): boolean =>
   a.entity === b.entity && a.project === b.project && a.name === b.name;
 
-export function createMemoryArtifacts(): ArtifactStore & { contents(): readonly ArtifactContent[] } {
+export function createMemoryArtifacts(
+  accounts: Pick<MemoryAccounts, 'chargeWithin' | 'forget'>,
+): ArtifactStore & { contents(): readonly ArtifactContent[] } {
   let contents: Content[] = [];
   let versions: ArtifactVersion[] = [];
+  let drafts: ArtifactDraft[] = [];
 
   const contentOf = (entity: string, sha256: string) =>
     contents.find((content) => content.entity === entity && content.sha256 === sha256) ?? null;
@@ -32,25 +44,40 @@ export function createMemoryArtifacts(): ArtifactStore & { contents(): readonly 
     return versions.find((v) => v.id === id)!;
   }
 
+  const charge = (
+    artifact: Pick<ArtifactVersion, 'id' | 'entity' | 'metadata' | 'files'>,
+    named: number,
+    payer: Payer,
+  ) => {
+    const { id, entity } = artifact;
+    return accounts.chargeWithin({ blob: artifactRows(id), entity, sizeBytes: rowBytes(artifact, named) }, payer);
+  };
+
   return {
     contents: () => contents.map(publicContent),
-    async addContent(content, usedAtMs) {
+    async addContent(content, payer, usedAtMs) {
       const known = contentOf(content.entity, content.sha256);
       if (known) {
         known.usedAtMs = Math.max(known.usedAtMs, usedAtMs);
         return publicContent(known);
       }
+      if (!accounts.chargeWithin(content, payer)) return 'over_limit';
       contents.push({ ...content, usedAtMs });
       return content;
     },
-    async touchContent(entity, sha256, usedAtMs) {
-      const known = contentOf(entity, sha256);
-      if (known) known.usedAtMs = Math.max(known.usedAtMs, usedAtMs);
-      return known && publicContent(known);
+    async touchContents(entity, sha256, usedAtMs) {
+      const known = contents.filter((content) => content.entity === entity && sha256.includes(content.sha256));
+      for (const each of known) each.usedAtMs = Math.max(each.usedAtMs, usedAtMs);
+      return known.map(publicContent);
     },
     async findContent(entity, sha256) {
       const known = contentOf(entity, sha256);
       return known && publicContent(known);
+    },
+    findContents: async (entity, by, hashes) =>
+      contents.filter((each) => each.entity === entity && hashes.includes(each[by] ?? '')).map(publicContent),
+    async setMd5(entity, sha256, md5) {
+      contents = contents.map((each) => (each === contentOf(entity, sha256) ? { ...each, md5 } : each));
     },
     async removeUnused(usedBeforeMs, only) {
       const unused = contents.filter(
@@ -62,14 +89,17 @@ export function createMemoryArtifacts(): ArtifactStore & { contents(): readonly 
       contents = contents.filter((content) => !unused.includes(content));
       return unused.map(({ blob }) => blob).sort();
     },
-    async create(artifact, aliases) {
+    async create(artifact, aliases, payer) {
       const [latest] = of(artifact);
       if (latest && (latest.digest === artifact.digest || latest.id === artifact.id)) {
+        const all = new Set([...latest.aliases, ...aliases]).size;
+        if (all > latest.aliases.length && !charge(latest, all, payer)) return { outcome: 'over_limit' };
         return { outcome: 'exists', artifact: nameIt(latest.id, aliases, true) };
       }
       const missing = artifact.files.filter(({ sha256 }) => !contentOf(artifact.entity, sha256));
       if (missing.length > 0) return { outcome: 'missing', sha256: [...new Set(missing.map((f) => f.sha256))].sort() };
       invariant(!versions.some(({ id }) => id === artifact.id), `there is an artifact ${artifact.id} already`);
+      if (!charge(artifact, new Set(aliases).size, payer)) return { outcome: 'over_limit' };
       const files = [...artifact.files].sort((a, b) => (a.path < b.path ? -1 : 1));
       versions.push({ ...structuredClone(artifact), files, version: (latest?.version ?? -1) + 1, aliases: [] });
       return { outcome: 'created', artifact: nameIt(artifact.id, aliases, true) };
@@ -83,25 +113,45 @@ export function createMemoryArtifacts(): ArtifactStore & { contents(): readonly 
         ) ?? null
       );
     },
+    findById: async (id) => versions.find((v) => v.id === id) ?? null,
     exists: async (name) => of(name).length > 0,
-    async list({ entity, project, name, type }, page) {
-      const wanted = versions.filter(
-        (v) =>
-          v.entity === entity &&
-          v.project === (project ?? v.project) &&
-          v.name === (name ?? v.name) &&
-          v.type === (type ?? v.type),
+    count: async (name) => of(name).length,
+    async list({ entity, project, name, type }, page, order = 'asc') {
+      const all = inOrder(
+        versions.filter((v) => v.entity === entity),
+        order,
       );
-      return paginate(versions, wanted, page);
+      const wanted = all.filter(
+        (v) => v.project === (project ?? v.project) && v.name === (name ?? v.name) && v.type === (type ?? v.type),
+      );
+      return paginate(all, wanted, page);
     },
     async setAliases(id, aliases) {
       if (!versions.some((v) => v.id === id)) return false;
       nameIt(id, aliases, false);
       return true;
     },
+    async setMetadata(id, metadata, digest) {
+      versions = versions.map((v) => (v.id === id ? { ...v, metadata: structuredClone(metadata), digest } : v));
+      return versions.some((v) => v.id === id);
+    },
+    async putDraft(draft, payer) {
+      if (!charge({ ...draft, files: [] }, draft.aliases.length, payer)) return 'over_limit';
+      drafts = [...drafts.filter(({ id }) => id !== draft.id), structuredClone(draft)];
+      return 'stored';
+    },
+    findDraft: async (id) => drafts.find((draft) => draft.id === id) ?? null,
+    async removeDrafts(which) {
+      const gone = drafts.filter((draft) =>
+        'id' in which ? draft.id === which.id : draft.createdAtMs < which.createdBeforeMs,
+      );
+      drafts = drafts.filter((draft) => !gone.includes(draft));
+      for (const { id } of gone) if (!versions.some((v) => v.id === id)) accounts.forget(artifactRows(id));
+    },
     async delete(id) {
       const before = versions.length;
       versions = versions.filter((v) => v.id !== id);
+      accounts.forget(artifactRows(id));
       return versions.length < before;
     },
   };

@@ -2,6 +2,7 @@
 import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
+import type { StoredResponse } from '#domain/stored-response';
 import type { TrainingEvent, TrainingJob } from '#domain/training-job';
 import type { StoredBlob } from './account-store.ts';
 import type { EventSummary, Inventory } from './inventory.ts';
@@ -13,6 +14,7 @@ export interface MemoryRows {
   readonly events: readonly TrainingEvent[];
   readonly contents: readonly ArtifactContent[];
   readonly blobs: readonly StoredBlob[];
+  readonly responses: readonly StoredResponse[];
 }
 
 export function createMemoryInventory(rows: () => MemoryRows): Inventory {
@@ -33,6 +35,9 @@ export function createMemoryInventory(rows: () => MemoryRows): Inventory {
         const own = events.filter((event) => event.jobId === id);
         yield { id, type, modelId, entity, keyId, status, bodyBlob, events: summarize(own) };
       }
+    },
+    async *responses() {
+      for (const { id, entity, keyId, blob } of rows().responses.toSorted(by('id'))) yield { id, entity, keyId, blob };
     },
     async *artifactContents() {
       yield* rows().contents.toSorted(by('blob'));

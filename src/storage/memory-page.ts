@@ -1,5 +1,6 @@
-// Pages of the stores in memory.
-import type { Listing, Page } from '#domain/page';
+// Pages and orders of the stores in memory.
+import type { Checkpoint } from '#domain/checkpoint';
+import { unknownCursor, type Listing, type Order, type Page } from '#domain/page';
 
 /** `wanted` is a subset of `all`, in the same order; the cursor may name a row that the filter leaves out. */
 export function paginate<T extends { id: string }>(
@@ -8,7 +9,13 @@ export function paginate<T extends { id: string }>(
   { after, limit }: Page,
 ): Listing<T> {
   const seen = after === null ? -1 : all.findIndex((row) => row.id === after);
-  if (after !== null && seen < 0) return { rows: [], hasMore: false };
+  if (after !== null && seen < 0) throw unknownCursor(after);
   const rest = all.slice(seen + 1).filter((row) => wanted.includes(row));
   return { rows: rest.slice(0, limit), hasMore: rest.length > limit };
 }
+
+export const inOrder = <T>(oldestFirst: readonly T[], order: Order): readonly T[] =>
+  order === 'asc' ? oldestFirst : oldestFirst.toReversed();
+
+export const bySteps = (checkpoints: readonly Checkpoint[], modelId: string): Checkpoint[] =>
+  checkpoints.filter((each) => each.modelId === modelId).sort((a, b) => a.step - b.step);

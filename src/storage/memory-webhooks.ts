@@ -29,6 +29,8 @@ export function createMemoryWebhooks(): MemoryWebhooks {
       return 'created';
     },
     list: async (entity) => ofEntity(entity),
+    rewriteSecrets: async (rewrite) =>
+      void (webhooks = webhooks.map((webhook) => ({ ...webhook, secret: rewrite(webhook) }))),
     find: async (id) => webhooks.find((webhook) => webhook.id === id) ?? null,
     async delete(id) {
       webhooks = webhooks.filter((webhook) => webhook.id !== id);

@@ -1,16 +1,21 @@
 // The slow, obvious twin of sql/: arrays and maps, nothing survives. It defines what the contract suite means, and gives tests
 // a storage without a disk.
 import { invariant } from '#base/invariant';
-import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
-import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
 import { createMemoryAccounts } from './memory-accounts.ts';
+import { createMemoryApiKeys } from './memory-api-keys.ts';
 import { createMemoryArtifacts } from './memory-artifacts.ts';
+import { createMemoryEvaluations } from './memory-evaluations.ts';
+import { createMemoryIdempotency } from './memory-idempotency.ts';
 import { createMemoryInventory } from './memory-inventory.ts';
-import { paginate } from './memory-page.ts';
+import { bySteps, inOrder, paginate } from './memory-page.ts';
+import { createMemoryResponses } from './memory-responses.ts';
+import { createMemoryTinker } from './memory-tinker.ts';
+import { createMemoryRuns } from './memory-runs.ts';
+import { createMemoryTrajectoryLogs, withOldBody } from './memory-trajectory-logs.ts';
 import { createMemoryWebhooks } from './memory-webhooks.ts';
 import type { NewEvent, Storage } from './storage.ts';
 
@@ -20,24 +25,29 @@ interface Claimable extends TrainingJob {
   claimedAtMs: number;
 }
 
-interface Answer {
-  readonly bodyHash: string;
-  readonly resourceId: string;
-  readonly createdAtMs: number;
-  response: string | null;
-  heldSinceMs: number;
-}
-
 export function createMemoryStorage(): Storage {
-  let apiKeys: ApiKey[] = [];
   let models: Model[] = [];
   let checkpoints: Checkpoint[] = [];
+  /** By model: the highest that it ever had. */
+  const lastSteps = new Map<string, number>();
+  /** By checkpoint. */
+  const notes = new Map<string, Readonly<Record<string, unknown>>>();
   let jobs: Claimable[] = [];
   let events: TrainingEvent[] = [];
-  const answers = new Map<string, Answer>();
   const webhooks = createMemoryWebhooks();
-  const artifacts = createMemoryArtifacts();
+  const logs = createMemoryTrajectoryLogs((id) => models.some((model) => model.id === id));
+  const evaluations = createMemoryEvaluations(
+    (jobId) => {
+      const job = jobs.find(({ id, status }) => id === jobId && status === 'succeeded');
+      return models.find(({ id }) => id === job?.modelId)?.baseModel ?? null;
+    },
+    (jobId) => jobs.find(({ id }) => id === jobId)?.step ?? null,
+  );
+  const responses = createMemoryResponses();
+  const tinker = createMemoryTinker((id) => models.some((model) => model.id === id));
   const accounts = createMemoryAccounts();
+  const artifacts = createMemoryArtifacts(accounts);
+  const runs = createMemoryRuns(accounts);
 
   const used = new Map<string, UsageEntry>();
 
@@ -47,6 +57,12 @@ export function createMemoryStorage(): Storage {
   const updateJob = (id: string, change: Partial<Claimable>) => {
     jobs = jobs.map((job) => (job.id === id ? { ...job, ...change } : job));
   };
+  const byActivity = (a: Model, b: Model) => activeAtMs(a) - activeAtMs(b);
+  const activeAtMs = ({ id, createdAtMs }: Model) =>
+    Math.max(
+      createdAtMs,
+      ...jobs.filter((job) => job.modelId === id).map((job) => Math.max(job.createdAtMs, job.endedAtMs ?? 0)),
+    );
   const publicJob = ({ worker: _w, leaseUntilMs: _l, claimedAtMs: _c, ...job }: Claimable): TrainingJob => job;
 
   function append(event: NewEvent): boolean {
@@ -66,33 +82,7 @@ export function createMemoryStorage(): Storage {
   }
 
   return {
-    apiKeys: {
-      async create(key) {
-        refuseSecond(apiKeys, key);
-        invariant(!apiKeys.some((k) => k.secretHash === key.secretHash), 'two keys have one secret');
-        apiKeys.push(key);
-      },
-      async findByHash(secretHash) {
-        return apiKeys.find((key) => key.secretHash === secretHash) ?? null;
-      },
-      async touch(id, usedAtMs) {
-        apiKeys = apiKeys.map((k) =>
-          k.id === id ? { ...k, lastUsedAtMs: Math.max(k.lastUsedAtMs ?? 0, usedAtMs) } : k,
-        );
-      },
-      async list(entity) {
-        return apiKeys
-          .filter((key) => key.entity === (entity ?? key.entity))
-          .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
-      },
-      async revoke(id, nowMs) {
-        const key = apiKeys.find((k) => k.id === id);
-        if (!key) return 'not_found';
-        if (key.revokedAtMs !== null) return 'already_revoked';
-        apiKeys = apiKeys.map((k) => (k.id === id ? { ...k, revokedAtMs: nowMs } : k));
-        return 'revoked';
-      },
-    },
+    apiKeys: createMemoryApiKeys(),
 
     models: {
       async create(model, stepZero) {
@@ -103,6 +93,7 @@ export function createMemoryStorage(): Storage {
         refuseSecond(models, model);
         refuseSecond(checkpoints, stepZero);
         models.push(model);
+        lastSteps.set(model.id, stepZero.step);
         checkpoints.push(asJson(stepZero));
         return { outcome: 'created', model };
       },
@@ -112,25 +103,30 @@ export function createMemoryStorage(): Storage {
       async findByName(entity, project, name) {
         return models.find((m) => m.entity === entity && m.project === project && m.name === name) ?? null;
       },
-      async list(filter, page) {
-        const wanted = models.filter(
+      async list(filter, page, order = 'asc') {
+        const ordered = order === 'latest' ? models.toSorted(byActivity).reverse() : inOrder(models, order);
+        const all = ordered.filter((m) => m.entity === filter.entity);
+        const wanted = all.filter(
           (m) =>
-            m.entity === filter.entity &&
             m.project === (filter.project ?? m.project) &&
             m.name === (filter.name ?? m.name) &&
-            m.baseModel === (filter.baseModel ?? m.baseModel),
+            m.baseModel === (filter.baseModel ?? m.baseModel) &&
+            `${m.project}/${m.name}`.toLowerCase().includes((filter.search ?? '').toLowerCase()),
         );
-        return paginate(models, wanted, page);
+        return paginate(all, wanted, page);
       },
       async delete(id) {
         if (!models.some((m) => m.id === id)) return null;
         const gone = checkpoints.filter((c) => c.modelId === id).sort((a, b) => a.step - b.step);
         const goneJobs = jobs.filter((job) => job.modelId === id);
         models = models.filter((m) => m.id !== id);
+        logs.removeModel(id);
+        tinker.removeModel(id);
+        evaluations.removeJobs(goneJobs.map((job) => job.id));
         checkpoints = checkpoints.filter((c) => c.modelId !== id);
         jobs = jobs.filter((job) => job.modelId !== id);
         events = events.filter((event) => !goneJobs.some((job) => job.id === event.jobId));
-        return { checkpoints: gone, bodyBlobs: goneJobs.map((job) => job.bodyBlob) };
+        return { checkpoints: gone, bodyBlobs: goneJobs.flatMap(({ bodyBlob }) => bodyBlob || []) };
       },
     },
 
@@ -145,6 +141,25 @@ export function createMemoryStorage(): Storage {
         const ascending = bySteps(checkpoints, modelId);
         const rows = order === 'asc' ? ascending : ascending.reverse();
         return paginate(rows, rows, page);
+      },
+      listLatest: async (modelIds, stepsMax) =>
+        modelIds.flatMap((id) =>
+          bySteps(checkpoints, id).filter(({ step }) => step > (lastSteps.get(id) ?? 0) - stepsMax),
+        ),
+      findById: async (id) => checkpoints.find((c) => c.id === id) ?? null,
+      count: async (modelId) => bySteps(checkpoints, modelId).length,
+      async setMetadata(id, metadata) {
+        notes.set(id, asJson(metadata));
+      },
+      findMetadata: async (id) => notes.get(id) ?? {},
+      async add(checkpoint, atLeastStep = 0) {
+        const last = lastSteps.get(checkpoint.modelId);
+        if (last === undefined || !models.some(({ id }) => id === checkpoint.modelId)) return null;
+        const added = asJson({ ...checkpoint, step: Math.max(last + 1, atLeastStep) });
+        refuseSecond(checkpoints, added);
+        lastSteps.set(checkpoint.modelId, added.step);
+        checkpoints.push(added);
+        return added;
       },
       async mergeMetrics(id, metrics) {
         checkpoints = checkpoints.map((c) =>
@@ -166,8 +181,9 @@ export function createMemoryStorage(): Storage {
           `job of model ${job.modelId}, which is gone`,
         );
         refuseSecond(jobs, job);
+        const { evaluation: _, ...own } = job;
         const made: Claimable = {
-          ...job,
+          ...own,
           status: 'queued',
           attempt: 0,
           savedAttempt: 0,
@@ -183,22 +199,24 @@ export function createMemoryStorage(): Storage {
           claimedAtMs: 0,
         };
         jobs.push(made);
+        evaluations.add(job);
         return publicJob(made);
       },
       async find(id) {
         const job = jobs.find((j) => j.id === id);
         return job ? publicJob(job) : null;
       },
-      async list(filter, page) {
-        const all = jobs.map(publicJob);
+      async list(filter, page, order = 'asc') {
+        const all = inOrder(jobs, order)
+          .map(publicJob)
+          .filter((job) => job.entity === filter.entity);
         const wanted = all.filter(
-          (job) =>
-            job.entity === filter.entity &&
-            job.modelId === (filter.modelId ?? job.modelId) &&
-            job.status === (filter.status ?? job.status),
+          (job) => job.modelId === (filter.modelId ?? job.modelId) && job.status === (filter.status ?? job.status),
         );
         return paginate(all, wanted, page);
       },
+      listLatest: async (modelIds) =>
+        modelIds.flatMap((id) => jobs.findLast(({ modelId }) => modelId === id) ?? []).map(publicJob),
       async countQueued(account) {
         return jobs.filter(
           (job) =>
@@ -208,8 +226,11 @@ export function createMemoryStorage(): Storage {
         ).length;
       },
       async claim(worker, nowMs, leaseMs, baseModels) {
-        const hosted = (modelId: string) =>
-          baseModels === undefined || baseModels.includes(models.find(({ id }) => id === modelId)!.baseModel);
+        const hosted = (modelId: string) => {
+          const { baseModel } = models.find(({ id }) => id === modelId)!;
+          if (baseModels === null) return true;
+          return 'except' in baseModels ? !baseModels.except.includes(baseModel) : baseModels.includes(baseModel);
+        };
         const lastClaim = (entity: string) =>
           Math.max(0, ...jobs.filter((job) => job.entity === entity).map((job) => job.claimedAtMs));
         const next = jobs
@@ -242,6 +263,13 @@ export function createMemoryStorage(): Storage {
             updateJob(job.id, { leaseUntilMs: 0 });
         }
       },
+      async assignStep(id, attempt) {
+        const job = runningAttempt(id, attempt);
+        if (!job) return null;
+        const step = job.step ?? lastSteps.get(job.modelId)! + 1;
+        updateJob(id, { step });
+        return step;
+      },
       async updateProgress(id, attempt, update) {
         if (!runningAttempt(id, attempt)) return false;
         updateJob(id, update);
@@ -259,7 +287,11 @@ export function createMemoryStorage(): Storage {
           refuseSecond(checkpoints, checkpoint);
         }
         append(event);
-        if (checkpoint) checkpoints.push(asJson(checkpoint));
+        if (checkpoint) {
+          checkpoints.push(asJson(checkpoint));
+          const { modelId, step } = checkpoint;
+          lastSteps.set(modelId, Math.max(step, lastSteps.get(modelId)!));
+        } else evaluations.cancel(id, endedAtMs);
         updateJob(id, { status, errorMessage, endedAtMs, ...(status === 'succeeded' ? { progress: 1 } : {}) });
         webhooks.enqueue(
           jobs.find((job) => job.id === id)!,
@@ -267,12 +299,17 @@ export function createMemoryStorage(): Storage {
         );
         return true;
       },
+      listWithOldBody: async (endedBeforeMs, limit) => withOldBody(jobs.map(publicJob), endedBeforeMs).slice(0, limit),
+      async forgetBody(id) {
+        if (jobs.some((job) => job.id === id && isFinished(job.status))) updateJob(id, { bodyBlob: '' });
+      },
       async requestCancel(id, nowMs, event) {
         const job = jobs.find((j) => j.id === id);
         if (!job) return 'not_found';
         if (isFinished(job.status)) return 'already_finished';
         if (job.status === 'queued') {
           append(event); // throws before anything has changed
+          evaluations.cancel(id, nowMs);
           updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
           webhooks.enqueue(
             jobs.find((each) => each.id === id)!,
@@ -288,6 +325,7 @@ export function createMemoryStorage(): Storage {
       append: async (event) => append(event),
       list: async (jobId, page) => paginate(eventsOf(jobId), eventsOf(jobId), page),
       count: async (jobId) => eventsOf(jobId).length,
+      findLatest: async (jobId) => eventsOf(jobId).at(-1) ?? null,
     },
 
     artifacts,
@@ -301,38 +339,17 @@ export function createMemoryStorage(): Storage {
       events,
       contents: artifacts.contents(),
       blobs: accounts.blobs(),
+      responses: responses.rows(),
     })),
 
     webhooks: webhooks.store,
+    trajectoryLogs: logs.store,
+    evaluations: evaluations.store,
+    responses: responses.store,
+    tinker: tinker.store,
+    runs,
 
-    idempotency: {
-      async begin(key, bodyHash, resourceId, nowMs) {
-        const known = answers.get(key);
-        if (!known || nowMs - known.createdAtMs >= REMEMBERED_MS) {
-          answers.set(key, { bodyHash, resourceId, response: null, createdAtMs: nowMs, heldSinceMs: nowMs });
-          return { outcome: 'new', resourceId };
-        }
-        if (known.bodyHash !== bodyHash) return { outcome: 'mismatch' };
-        if (known.response !== null) return { outcome: 'done', response: known.response };
-        if (nowMs - known.heldSinceMs < IN_PROGRESS_MS_MAX) return { outcome: 'in_progress' };
-        known.heldSinceMs = nowMs;
-        return { outcome: 'new', resourceId: known.resourceId };
-      },
-      async complete(key, response) {
-        const known = answers.get(key);
-        if (known) known.response = response;
-      },
-      async release(key) {
-        if (answers.get(key)?.response === null) answers.delete(key);
-      },
-      async letGo(key) {
-        const known = answers.get(key);
-        if (known?.response === null) known.heldSinceMs = 0;
-      },
-      async releaseAll() {
-        for (const answer of answers.values()) answer.heldSinceMs = 0;
-      },
-    },
+    idempotency: createMemoryIdempotency(),
 
     usage: {
       async add(entries) {
@@ -366,6 +383,3 @@ const asJson = <T>(row: T): T => JSON.parse(JSON.stringify(row)) as T;
 function refuseSecond(rows: readonly { id: string }[], { id }: { id: string }): void {
   invariant(!rows.some((row) => row.id === id), `there is a row with the id ${id} already`);
 }
-
-const bySteps = (checkpoints: readonly Checkpoint[], modelId: string): Checkpoint[] =>
-  checkpoints.filter((c) => c.modelId === modelId).sort((a, b) => a.step - b.step);

@@ -5,12 +5,17 @@ import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Account } from '#domain/limits';
 import type { Model } from '#domain/model';
-import type { Listing, Page } from '#domain/page';
+import type { Listing, Order, Page } from '#domain/page';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
 import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
+import type { EvaluationStore, NewEvaluation } from './evaluation-store.ts';
 import type { Inventory } from './inventory.ts';
+import type { ResponseStore } from './response-store.ts';
+import type { TinkerStore } from './tinker-store.ts';
+import type { RunStore } from './run-store.ts';
+import type { TrajectoryLogStore } from './trajectory-log-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 export interface Storage {
@@ -24,6 +29,11 @@ export interface Storage {
   readonly usage: UsageStore;
   readonly accounts: AccountStore;
   readonly webhooks: WebhookStore;
+  readonly trajectoryLogs: TrajectoryLogStore;
+  readonly evaluations: EvaluationStore;
+  readonly responses: ResponseStore;
+  readonly tinker: TinkerStore;
+  readonly runs: RunStore;
   readonly inventory: Inventory;
   /** Cheap round trip for health checks. */
   ping(): Promise<void>;
@@ -45,6 +55,8 @@ export interface ModelFilter {
   readonly project?: string;
   readonly name?: string;
   readonly baseModel?: string;
+  /** Stands somewhere in `project/name`; ASCII letters in either case. */
+  readonly search?: string;
 }
 
 export interface ModelStore {
@@ -52,8 +64,8 @@ export interface ModelStore {
   create(model: Model, stepZero: Checkpoint): Promise<{ outcome: 'created' | 'exists'; model: Model }>;
   find(id: string): Promise<Model | null>;
   findByName(entity: string, project: string, name: string): Promise<Model | null>;
-  /** In order of creation. */
-  list(filter: ModelFilter, page: Page): Promise<Listing<Model>>;
+  /** In order of creation, or from the newest on; or from the one on that was made, or had a job that came or ended, last. */
+  list(filter: ModelFilter, page: Page, order?: Order | 'latest'): Promise<Listing<Model>>;
   /** Removes the model, its checkpoints, jobs and events. Gives the blob names and prefixes that nothing refers to any more. */
   delete(id: string): Promise<{ checkpoints: readonly Checkpoint[]; bodyBlobs: readonly string[] } | null>;
 }
@@ -62,7 +74,16 @@ export interface CheckpointStore {
   find(modelId: string, step: number): Promise<Checkpoint | null>;
   findLatest(modelId: string): Promise<Checkpoint | null>;
   /** By step. `after` combines with the order: descending, after means smaller steps. */
-  list(modelId: string, page: Page, order: 'asc' | 'desc'): Promise<Listing<Checkpoint>>;
+  list(modelId: string, page: Page, order: Order): Promise<Listing<Checkpoint>>;
+  /** Of each of these models: those among its last so many steps that are there, by model and step. */
+  listLatest(modelIds: readonly string[], stepsMax: number): Promise<readonly Checkpoint[]>;
+  findById(id: string): Promise<Checkpoint | null>;
+  count(modelId: string): Promise<number>;
+  /** As the step after the highest that its model ever had, or a later one. Null: the model is gone. */
+  add(checkpoint: Omit<Checkpoint, 'step'>, atLeastStep?: number): Promise<Checkpoint | null>;
+  /** What its owner noted beside the server's own; in the place of what was noted. */
+  setMetadata(id: string, metadata: Readonly<Record<string, unknown>>): Promise<void>;
+  findMetadata(id: string): Promise<Readonly<Record<string, unknown>>>;
   /** Merged over what is there: a later value of the same metric wins. */
   mergeMetrics(id: string, metrics: Readonly<Record<string, number>>): Promise<void>;
   /** Idempotent. */
@@ -81,6 +102,8 @@ export interface NewJob {
   readonly keyId: string;
   readonly bodyBlob: string;
   readonly createdAtMs: number;
+  /** Made with it. */
+  readonly evaluation?: NewEvaluation;
 }
 
 export interface NewEvent {
@@ -92,12 +115,20 @@ export interface NewEvent {
   readonly createdAtMs: number;
 }
 
+export interface JobFilter {
+  readonly entity: string;
+  readonly modelId?: string;
+  readonly status?: JobStatus;
+}
+
 export interface JobStore {
   /** Throws when the model is gone. */
   create(job: NewJob): Promise<TrainingJob>;
   find(id: string): Promise<TrainingJob | null>;
-  /** Newest last. */
-  list(filter: { entity: string; modelId?: string; status?: JobStatus }, page: Page): Promise<Listing<TrainingJob>>;
+  /** Newest last, or first. */
+  list(filter: JobFilter, page: Page, order?: Order): Promise<Listing<TrainingJob>>;
+  /** The newest of each of these models that has one. */
+  listLatest(modelIds: readonly string[]): Promise<readonly TrainingJob[]>;
   /** Null: of everyone. */
   countQueued(account: Account | null): Promise<number>;
   /**
@@ -105,21 +136,32 @@ export interface JobStore {
    * the clock was set back), and whose model has no older unfinished job.
    * Increments `attempt`; later writes name the attempt, so a stale worker's match no row. Entities take turns: among
    * entities with such jobs, the one whose last claim is oldest goes first. `baseModels`: only jobs of models over one of
-   * these.
+   * these, or over none of those; null: over any.
    */
-  claim(worker: string, nowMs: number, leaseMs: number, baseModels?: readonly string[]): Promise<TrainingJob | null>;
+  claim(
+    worker: string,
+    nowMs: number,
+    leaseMs: number,
+    baseModels: readonly string[] | { readonly except: readonly string[] } | null,
+  ): Promise<TrainingJob | null>;
   /** False: the lease was lost to another attempt. */
   renewLease(id: string, attempt: number, leaseUntilMs: number): Promise<boolean>;
   /** Makes every running job of a stopped worker claimable at once (the single server does so when it starts). */
   releaseLeases(worker: string | null): Promise<void>;
+  /**
+   * The step that the job makes: the one after the highest that its model ever had, or what an earlier attempt was given.
+   * Null: not this attempt's job any more.
+   */
+  assignStep(id: string, attempt: number): Promise<number | null>;
   updateProgress(
     id: string,
     attempt: number,
-    update: { step?: number; progress?: number; skipped?: Skipped; startedAtMs?: number; savedAttempt?: number },
+    update: { progress?: number; skipped?: Skipped; startedAtMs?: number; savedAttempt?: number },
   ): Promise<boolean>;
   /**
    * In one transaction: the status (per NEXT_STATUS), the closing event if that ordinal is new, the checkpoint if
-   * there is one, and what webhooks are to be told. False: not this attempt's job any more, nothing changed.
+   * there is one (else its evaluation is cancelled), and what webhooks are to be told. False: not this attempt's job any more,
+   * nothing changed.
    */
   finish(
     id: string,
@@ -132,7 +174,11 @@ export interface JobStore {
       checkpoint: Checkpoint | null;
     },
   ): Promise<boolean>;
-  /** Queued: cancelled at once, with its closing event, and webhooks are told. Running: asks the worker to stop. */
+  /** RL jobs that ended before then and whose body is still there, in the order in which they ended. */
+  listWithOldBody(endedBeforeMs: number, limit: number): Promise<readonly TrainingJob[]>;
+  /** Of a job that has ended: nothing refers to its body any more. Idempotent. */
+  forgetBody(id: string): Promise<void>;
+  /** Queued: cancelled at once, with its closing event and its evaluation, and webhooks are told. Running: asks the worker to stop. */
   requestCancel(
     id: string,
     nowMs: number,
@@ -146,6 +192,8 @@ export interface EventStore {
   /** By ordinal, strictly after the cursor. */
   list(jobId: string, page: Page): Promise<Listing<TrainingEvent>>;
   count(jobId: string): Promise<number>;
+  /** The one with the highest ordinal. */
+  findLatest(jobId: string): Promise<TrainingEvent | null>;
 }
 
 /** Remembers what a creating POST answered, per entity, route and Idempotency-Key, for 24 h. */
@@ -167,8 +215,11 @@ export interface IdempotencyStore {
   complete(key: string, response: string): Promise<void>;
   /** Nothing was made: the key is forgotten. */
   release(key: string): Promise<void>;
-  /** Something may have been made: the next request with the key begins at once, with the same resource id. */
-  letGo(key: string): Promise<void>;
+  /**
+   * Something may have been made: the next request with the key begins at once, with the same resource id. `heldSinceMs` is
+   * when the caller began; what somebody else has begun since stays theirs.
+   */
+  letGo(key: string, heldSinceMs: number): Promise<void>;
   /** Every key without an answer can begin again: whoever held them is gone. */
   releaseAll(): Promise<void>;
 }

@@ -23,6 +23,8 @@ export interface WebhookStore {
   /** Oldest first. */
   list(entity: string): Promise<readonly Webhook[]>;
   find(id: string): Promise<Webhook | null>;
+  /** Of all entities, in one transaction. */
+  rewriteSecrets(rewrite: (webhook: Webhook) => string): Promise<void>;
   /** With its deliveries. Idempotent. */
   delete(id: string): Promise<void>;
   /** Nothing of it is due any more, and nothing new is made. The first time counts. */

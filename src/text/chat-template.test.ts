@@ -1,10 +1,14 @@
 // Behaviour that the golden conversations (test/golden) do not show: what clients may send, and what templates may be.
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { createChatTemplate, type RenderRequest } from './chat-template.ts';
 
 const clock = { now: () => new Date(2026, 2, 5, 14, 7).getTime() };
-const tokens = new Map([['bos_token', '<s>'], ['eos_token', '</s>']]); // prettier-ignore
+const tokens = new Map([
+  ['bos_token', '<s>'],
+  ['eos_token', '</s>'],
+]);
 
 /** In the manner of ChatML; content is a string. */
 const CHATML = `{% for message in messages %}<|{{ message.role }}|>{{ message.content }}{% if message.tool_calls is defined %}{% for call in message.tool_calls %}<call>{{ call.function.name }}:{{ call.function.arguments | tojson }}</call>{% endfor %}{% endif %}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}`;
@@ -26,7 +30,11 @@ const call = (text: string): ChatMessage => ({
 });
 
 describe('content', () => {
-  const parts = [{ type: 'text', text: 'one' }, { type: 'input_text', text: 'two' }, { type: 'refusal', refusal: 'three' }]; // prettier-ignore
+  const parts = [
+    { type: 'text', text: 'one' },
+    { type: 'input_text', text: 'two' },
+    { type: 'refusal', refusal: 'three' },
+  ];
 
   test('parts are joined by line ends for a template that wants strings', () => {
     expect(render(CHATML, [user(parts)])).toBe('<|user|>one\ntwo\nthree<|end|>');
@@ -63,7 +71,10 @@ describe('content', () => {
   });
 
   test('a part that is not text is refused and named', () => {
-    const image = [{ type: 'text', text: 'x' }, { type: 'image_url', image_url: { url: 'data:' } }]; // prettier-ignore
+    const image = [
+      { type: 'text', text: 'x' },
+      { type: 'image_url', image_url: { url: 'data:' } },
+    ];
     expect(() => render(CHATML, [user(image)])).toThrow(/messages\[0\]\.content\[1\] has type "image_url"/);
     expect(() => render(CHATML, [user([{ type: 'text' }])])).toThrow(/messages\[0\]\.content\[0\] has no text/);
   });
@@ -81,7 +92,12 @@ describe('roles', () => {
 
   test('the name of a speaker and the call of a result travel along', () => {
     const names = `{% for m in messages %}{{ m.name }}{{ m.tool_call_id }}{{ 'null' if 'extra' in m }}{% endfor %}`;
-    expect(render(names, [{ ...user('x'), name: 'Ada', extra: null }, { role: 'tool', content: '3', tool_call_id: 'c1' }])).toBe('Adac1'); // prettier-ignore
+    expect(
+      render(names, [
+        { ...user('x'), name: 'Ada', extra: null },
+        { role: 'tool', content: '3', tool_call_id: 'c1' },
+      ]),
+    ).toBe('Adac1');
   });
 
   test('reasoning is there under both of its names, whichever was sent', () => {
@@ -232,4 +248,69 @@ test('a template that is not Jinja, or a list without default, is found when the
   const open = (sources: Record<string, string>) => () => createChatTemplate(sources, tokens, clock);
   expect(open({ default: '{% if %}' })).toThrow(expect.objectContaining({ code: 'bad_model_files' }) as Error);
   expect(open({ rag: 'x', tool_use: 'y' })).toThrow(/named rag, tool_use; one must be named default/);
+});
+
+test("the starter's template gives roles that it does not know their own name", async () => {
+  const source = await readFile(new URL('../../scripts/starter/chat-template.jinja', import.meta.url), 'utf8');
+  const turns = [user('Hi.'), { role: 'critic', content: 'Too short.' }];
+  expect(render(source, turns)).toContain('<|im_start|>critic\nToo short.<|im_end|>\n');
+});
+
+test('integers beyond 2^53 of a tool stay integers', () => {
+  const parameters = { properties: { id: { maximum: 18446744073709551615n, enum: ['1234567890123456789'] } } };
+  const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'find', parameters } }];
+  expect(render('{{ tools | tojson }}', [user('x')], { tools })).toContain(
+    '{"maximum": 18446744073709551615, "enum": ["1234567890123456789"]}',
+  );
+});
+
+describe('ids of calls', () => {
+  const answered = (id: string): ChatMessage[] => [
+    { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: id, content: 'ok' },
+  ]; // prettier-ignore
+  const writing = `{% for call in message.tool_calls %}{{ call.id }}{% endfor %}{{ message.tool_call_id }} `;
+  const strict = `{% for message in messages %}{% for call in message.tool_calls %}{% if call.id is not defined or call.id|length != 9 %}{{ raise_exception('nine!') }}{% endif %}{% endfor %}${writing}{% endfor %}`;
+
+  test('are shortened for a template that takes nine letters and digits only, for call and result alike', () => {
+    const [asked, result] = render(strict, answered('call_0123456789')).trim().split(' ');
+    expect(asked).toMatch(/^[A-Za-z0-9]{9}$/);
+    expect(result).toBe(asked);
+    expect(render(strict, answered('abcDEF789'))).toBe('abcDEF789 abcDEF789 ');
+    expect(render(strict, answered('call_x'))).not.toContain(asked);
+  });
+
+  test('stay as they are for all others', () => {
+    const template = `{% for message in messages %}${writing}{% endfor %}`;
+    expect(render(template, answered('call_1'))).toBe('call_1 call_1 ');
+  });
+});
+
+test('thinking has the name that the template reads, unless there is content beside calls', () => {
+  const template = `{% for message in messages %}{{ message.thinking }}|{{ message.content }};{% endfor %}`;
+  const said: ChatMessage = { role: 'assistant', content: 'Yes.', reasoning_content: 'so' };
+  expect(render(template, [said])).toBe('so|Yes.;');
+  expect(render(template, [{ ...call('{}'), reasoning_content: 'so' }])).toBe('so|;');
+  expect(render(template, [{ ...call('{}'), content: 'I look.', reasoning_content: 'so' }])).toBe('|I look.;');
+});
+
+test('a template that looks for tools in its system message finds them there, also where there is none', () => {
+  const source =
+    "{% for message in messages %}{% if message['role'] == 'system' and 'tools' in message and message['tools'] is not none %}{{ '<|system|>' + message['content'] + '<|tool|>' + message['tools'] + '<|/tool|>' }}{% else %}{{ '<|' + message['role'] + '|>' + message['content'] }}{% endif %}{% endfor %}";
+  const tools = [
+    { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
+  ] as const;
+  const user = { role: 'user', content: 'Hi' };
+  const render = (messages: ChatMessage[], given: readonly ToolDefinition[] | null) =>
+    createChatTemplate({ default: source }, new Map(), { now: () => 0 }).render({
+      messages,
+      tools: given,
+      addGenerationPrompt: false,
+    });
+  const listed = '<|tool|>[{"name": "f", "parameters": {"type": "object", "properties": {}}}]<|/tool|>';
+  expect(render([user], tools)).toBe(`<|system|>${listed}<|user|>Hi`);
+  expect(render([{ role: 'system', content: 'Be brief.' }, user], tools)).toBe(
+    `<|system|>Be brief.${listed}<|user|>Hi`,
+  );
+  expect(render([user], null)).toBe('<|user|>Hi');
 });

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import { isObject } from '#base/is-object';
 import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
 import { jinjaNodes, mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
@@ -10,7 +11,7 @@ import type { JinjaFunction } from './jinja-values.ts';
 import { strftime } from './strftime.ts';
 import { templateMessages, type TemplateMessage } from './template-messages.ts';
 import { readTemplateTraits, type TemplateTraits } from './template-traits.ts';
-import { isJson, type TokenizerFiles } from './tokenizer-files.ts';
+import type { TokenizerFiles } from './tokenizer-files.ts';
 
 export interface RenderRequest {
   readonly messages: readonly ChatMessage[];
@@ -52,7 +53,7 @@ function namedSources(value: unknown, directory: string): Readonly<Record<string
   if (typeof value === 'string') return { default: value };
   if (!Array.isArray(value) || value.length === 0) return null;
   const entries = (value as unknown[]).map((item) => {
-    if (isJson(item) && typeof item.name === 'string' && typeof item.template === 'string')
+    if (isObject(item) && typeof item.name === 'string' && typeof item.template === 'string')
       return [item.name, item.template] as const;
     throw new AppError(
       'bad_model_files',
@@ -95,7 +96,7 @@ export function createChatTemplate(
       if (addGenerationPrompt && continueFinalMessage) {
         throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
       }
-      const turns = templateMessages(messages, template.traits);
+      const turns = templateMessages(messages, tools ?? [], template.traits);
       if (continueFinalMessage) markEnd(turns.at(-1));
       const text = run(
         template.program,

@@ -32,3 +32,12 @@ export function createDetokenizer(
     flush: () => withoutLeadingSpaces(decoder.decode()),
   };
 }
+
+/** The text that each token completes: '' inside a character. Together they are the text of all, special tokens with it. */
+export function tokenTexts(tokenizer: Tokenizer, tokenIds: Iterable<number>): string[] {
+  const detokenizer = createDetokenizer(tokenizer, { skipSpecialTokens: false });
+  const texts = Array.from(tokenIds, (tokenId) => detokenizer.push(tokenId));
+  const rest = detokenizer.flush();
+  if (rest !== '') texts.push(texts.pop()! + rest);
+  return texts;
+}

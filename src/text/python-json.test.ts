@@ -6,9 +6,11 @@ const PLAIN = { indent: null, separators: null, sortKeys: false, ensureAscii: fa
 
 /** Dicts are Maps where they are written. */
 const dict = (value: unknown): unknown =>
-  Array.isArray(value) ? value.map(dict)
-  : typeof value === 'object' && value !== null && !(value instanceof PythonFloat) ? new Map(Object.entries(value).map(([key, item]) => [key, dict(item)]))
-  : value; // prettier-ignore
+  Array.isArray(value)
+    ? value.map(dict)
+    : typeof value === 'object' && value !== null && !(value instanceof PythonFloat)
+      ? new Map(Object.entries(value).map(([key, item]) => [key, dict(item)]))
+      : value;
 
 test.each([
   [2, '2.0'], [-0, '-0.0'], [0, '0.0'], [0.1, '0.1'], [1e-4, '0.0001'], [1e-5, '1e-05'], [1.5e-7, '1.5e-07'], [-2.5e-10, '-2.5e-10'],
@@ -30,8 +32,12 @@ test('every float reads back equal', () => {
 describe('reading', () => {
   test('keeps what JavaScript would lose', () => {
     expect(parsePythonJson('{"a": 2.0, "b": 12345678901234567890, "c": -3, "d": 1e2, "e": -0}')).toEqual({
-      a: new PythonFloat(2), b: 12345678901234567890n, c: -3, d: new PythonFloat(100), e: 0,
-    }); // prettier-ignore
+      a: new PythonFloat(2),
+      b: 12345678901234567890n,
+      c: -3,
+      d: new PythonFloat(100),
+      e: 0,
+    });
   });
 
   test('takes no string for a number, whatever it says', () => {
@@ -41,9 +47,17 @@ describe('reading', () => {
 
   test('any JSON without fractions is read as JSON.parse reads it', () => {
     const value = fc.letrec((tie) => ({
-      any: fc.oneof({ maxDepth: 3 }, fc.string({ unit: 'binary' }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null), fc.array(tie('any')), tie('object')),
+      any: fc.oneof(
+        { maxDepth: 3 },
+        fc.string({ unit: 'binary' }),
+        fc.maxSafeInteger(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie('any')),
+        tie('object'),
+      ),
       object: fc.dictionary(fc.string({ unit: 'binary' }), tie('any')),
-    })).any; // prettier-ignore
+    })).any;
     fc.assert(
       fc.property(value, (original) => {
         const json = JSON.stringify(original);

@@ -74,7 +74,13 @@ export function pythonJson(value: unknown, options: DumpOptions): string {
     if (typeof item === 'boolean' || typeof item === 'bigint') return String(item);
     if (typeof item === 'number') return Number.isInteger(item) ? String(item) : pythonFloatText(item);
     if (item instanceof PythonFloat) return pythonFloatText(item.value);
-    if (Array.isArray(item)) return enclose('[', item.map((part) => write(part, depth + 1)), ']', depth); // prettier-ignore
+    if (Array.isArray(item))
+      return enclose(
+        '[',
+        item.map((part) => write(part, depth + 1)),
+        ']',
+        depth,
+      );
     if (item instanceof Map) {
       const entries = [...(item as Map<string, unknown>)];
       if (sortKeys) entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

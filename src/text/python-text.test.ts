@@ -10,7 +10,7 @@ test.each([
   ['\u0000\u007f\u00a0\u200b\u2028', "'\\x00\\x7f\\xa0\\u200b\\u2028'"],
   ['\u{e0001}', "'\\U000e0001'"],
   [[1, new PythonFloat(1), 2n ** 64n, null, true, 'a'], "[1, 1.0, 18446744073709551616, None, True, 'a']"],
-  [new Map<string, unknown>([['k', new Map([['x', []]])]]), "{'k': {'x': []}}"], // prettier-ignore
+  [new Map<string, unknown>([['k', new Map([['x', []]])]]), "{'k': {'x': []}}"],
 ])('repr $#', (value, expected) => {
   expect(pythonRepr(value)).toBe(expected);
 });

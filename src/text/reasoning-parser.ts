@@ -1,18 +1,89 @@
-// Thinking and answer, told apart by the tags that a model's chat template teaches (`<think>…</think>`). One rule for streams
+// Thinking and answer, told apart as a model's chat template teaches, or as whoever starts the server says. One rule for streams
 // and whole answers: the prompt's end says whether thinking is open; unfinished thinking is thinking.
+import type { ReasoningParserName } from '#domain/answer-parsers';
+import { createHarmonyChannels } from './reasoning-parser/harmony-channels.ts';
+import type { ReasoningParser, ThinkingState } from './reasoning-parser/reasoned-text.ts';
+import { createUnwrappedAnswer } from './reasoning-parser/unwrapped-answer.ts';
+import { createTaggedThinking, type ThinkingTags } from './reasoning-parser/tagged-thinking.ts';
 
 export interface ReasoningSyntax {
+  readonly name: string;
+  /** As a prompt or a message of the past would have it. */
   readonly start: string;
   readonly end: string;
+  /** Tokens that carry it: they stay in the text, also where the tokenizer calls them special. */
+  readonly markers: readonly string[];
+  createParser(state: ThinkingState): ReasoningParser;
 }
+
+/** `thinksFirst`: an answer is thinking until it says otherwise, also where the prompt did not begin it. */
+function tagged(
+  name: string,
+  [starts, ends]: readonly [readonly string[], readonly string[]],
+  { layout = 'breaks', thinksFirst = false }: { layout?: ThinkingTags['layout']; thinksFirst?: boolean } = {},
+): ReasoningSyntax {
+  return {
+    name,
+    start: starts[0]!,
+    end: ends[0]!,
+    markers: [...starts, ...ends],
+    createParser: (state) =>
+      createTaggedThinking({ starts, ends, layout }, thinksFirst && state === 'unsaid' ? 'open' : state),
+  };
+}
+
+export const THINK = tagged('qwen3', [['<think>'], ['</think>']]);
+const DEEPSEEK_R1 = tagged('deepseek_r1', [['<think>'], ['</think>']], { thinksFirst: true });
+export const MISTRAL_THINK = tagged('mistral', [['[THINK]'], ['[/THINK]']]);
+const SEED = tagged('seed_oss', [['<seed:think>'], ['</seed:think>']]);
+const GEMMA4_THOUGHT = tagged('gemma4', [['<|channel>thought'], ['<channel|>']]);
+const GRANITE_RESPONSE = { begin: '<response>', end: '</response>' };
+const granite = tagged(
+  'granite',
+  [
+    ['Here is my thought process:', "Here's my thought process:", '<think>'],
+    ['Here is my response:', "Here's my response:", '</think>'],
+  ],
+  { layout: 'blanks' },
+);
+/** Sentences, of which models shorten the first words; from 3.3 on tags, also around the answer. */
+export const GRANITE_THOUGHT: ReasoningSyntax = {
+  ...granite,
+  markers: [...granite.markers, ...Object.values(GRANITE_RESPONSE)],
+  createParser: (state) => createUnwrappedAnswer(granite.createParser(state), GRANITE_RESPONSE),
+};
+export const HARMONY_ANALYSIS: ReasoningSyntax = {
+  name: 'openai_gptoss',
+  start: '<|channel|>analysis<|message|>',
+  end: '<|end|>',
+  markers: ['<|start|>', '<|channel|>', '<|constrain|>', '<|message|>', '<|end|>', '<|call|>', '<|return|>'],
+  createParser: createHarmonyChannels,
+};
+
+const BY_NAME: Readonly<Record<ReasoningParserName, ReasoningSyntax | null>> = {
+  qwen3: THINK,
+  deepseek_r1: DEEPSEEK_R1,
+  mistral: MISTRAL_THINK,
+  granite: GRANITE_THOUGHT,
+  openai_gptoss: HARMONY_ANALYSIS,
+  gemma4: GEMMA4_THOUGHT,
+  seed_oss: SEED,
+  none: null,
+};
+
+export const reasoningSyntaxNamed = (name: ReasoningParserName): ReasoningSyntax | null => BY_NAME[name];
 
 /** Null: the template knows no thinking. */
 export function findReasoningSyntax(templateSource: string): ReasoningSyntax | null {
-  return templateSource.includes('</think>') ? { start: '<think>', end: '</think>' } : null;
+  const has = (...texts: string[]) => texts.every((text) => templateSource.includes(text));
+  if (has('<|channel|>', 'analysis')) return HARMONY_ANALYSIS;
+  if (has('<|channel>thought')) return GEMMA4_THOUGHT;
+  if (has('[/THINK]')) return MISTRAL_THINK;
+  if (has('</seed:think>')) return SEED;
+  if (has('</think>', '</response>')) return GRANITE_THOUGHT;
+  if (has('</think>')) return THINK;
+  return has('Here is my thought process:') ? GRANITE_THOUGHT : null;
 }
-
-/** How a prompt leaves it: thinking has begun, is over, or the model may begin it. */
-export type ThinkingState = 'open' | 'closed' | 'unsaid';
 
 /** `prompt`: rendered, up to where the model goes on. Only what stands at its very end speaks for the next turn. */
 export function thinkingInPrompt(prompt: string, { start, end }: ReasoningSyntax): ThinkingState {
@@ -20,80 +91,3 @@ export function thinkingInPrompt(prompt: string, { start, end }: ReasoningSyntax
   if (tail.endsWith(start)) return 'open';
   return tail.endsWith(end) ? 'closed' : 'unsaid';
 }
-
-export interface ReasoningParser {
-  push(text: string): ReasonedText;
-  /** The generation is over: what was held back. */
-  flush(): ReasonedText;
-  /** What comes next belongs to the thinking, as far as is known. */
-  readonly thinking: boolean;
-}
-
-export interface ReasonedText {
-  readonly reasoning: string;
-  readonly content: string;
-}
-
-/** Line breaks right inside the tags, and right after the last one, are layout: they belong to neither part. */
-export function createReasoningParser({ start, end }: ReasoningSyntax, state: ThinkingState): ReasoningParser {
-  let part: 'before' | 'thinking' | 'content' = state === 'closed' ? 'content' : 'before';
-  let pending = '';
-  let atBeginning = true; // of the part: layout is dropped
-
-  function dropLayout(): void {
-    if (!atBeginning) return;
-    pending = pending.replace(/^\n+/, '');
-    atBeginning = pending === '';
-  }
-
-  /** `over`: nothing follows. */
-  function read(over: boolean): ReasonedText {
-    let reasoning = '';
-    if (part === 'before') {
-      const text = pending.trimStart();
-      if (text.startsWith(start)) {
-        part = 'thinking';
-        pending = text.slice(start.length);
-      } else if (!over && start.startsWith(text)) return { reasoning: '', content: '' };
-      else part = state === 'open' ? 'thinking' : 'content';
-      atBeginning = part === 'thinking';
-    }
-    if (part === 'thinking') {
-      dropLayout();
-      const at = pending.indexOf(end);
-      const ended = at >= 0 ? pending.slice(0, at) : pending;
-      const kept = at >= 0 || over ? 0 : heldBack(pending, end);
-      reasoning = ended.slice(0, ended.length - kept);
-      if (at >= 0 || over) reasoning = reasoning.replace(/\n+$/, '');
-      pending = at >= 0 ? pending.slice(at + end.length) : pending.slice(pending.length - kept);
-      if (at < 0) return { reasoning, content: '' };
-      part = 'content';
-      atBeginning = true;
-    }
-    dropLayout();
-    const content = pending;
-    pending = '';
-    return { reasoning, content };
-  }
-
-  return {
-    push(text) {
-      pending += text;
-      return read(false);
-    },
-    flush: () => read(true),
-    get thinking() {
-      return part === 'thinking' || (part === 'before' && state === 'open');
-    },
-  };
-}
-
-/** Characters that may yet turn out to be layout before the end tag, or the tag itself. */
-function heldBack(text: string, end: string): number {
-  for (let length = Math.min(end.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(end.slice(0, length))) return length + trailingBreaks(text.slice(0, -length));
-  }
-  return trailingBreaks(text);
-}
-
-const trailingBreaks = (text: string): number => /\n*$/.exec(text)![0].length;

@@ -1,6 +1,7 @@
 // Finds stop strings in text that arrives in pieces, and keeps back only what could be the beginning of one: never more
 // than the longest stop string less one character. If one piece completes several, the first in list order wins, not
 // the earliest in the text, as in vLLM.
+import { beginningAtEnd } from './beginning-at-end.ts';
 
 export interface StopMatch {
   /** Safe to send on. After a match: the text up to it, with the stop string if `include`. */
@@ -28,7 +29,7 @@ export function createStopMatcher(stops: readonly string[], { include }: { inclu
         pending = '';
         return { text: window.slice(0, include ? at + stop.length : at), matched: stop };
       }
-      const kept = beginningOfStop(window, stops);
+      const kept = beginningAtEnd(window, stops);
       pending = window.slice(window.length - kept);
       return { text: window.slice(0, window.length - kept), matched: null };
     },
@@ -38,15 +39,4 @@ export function createStopMatcher(stops: readonly string[], { include }: { inclu
       return rest;
     },
   };
-}
-
-/** Length of the longest end of `window` with which a stop string begins. */
-function beginningOfStop(window: string, stops: readonly string[]): number {
-  let longest = 0;
-  for (const stop of stops) {
-    for (let length = Math.min(stop.length - 1, window.length); length > longest; length--) {
-      if (window.endsWith(stop.slice(0, length))) longest = length;
-    }
-  }
-  return longest;
 }

@@ -1,19 +1,38 @@
 // Messages as clients send them → messages as chat templates expect them. Only text models are served: parts that are
 // not text are refused.
-import type { ChatMessage, ToolCall } from '#domain/chat';
+import { createHash } from 'node:crypto';
+import { isObject } from '#base/is-object';
+import type { ChatMessage, ToolCall, ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import { parsePythonJson } from './python-json.ts';
-import { isJson } from './tokenizer-files.ts';
+import { fromJinja, toJinja } from './jinja-values.ts';
+import { parsePythonJson, pythonJson } from './python-json.ts';
 import type { TemplateTraits } from './template-traits.ts';
+
+const PLAIN_JSON = { indent: null, separators: null, sortKeys: false, ensureAscii: false } as const;
 
 export type TemplateMessage = Record<string, unknown>;
 
-export function templateMessages(messages: readonly ChatMessage[], traits: TemplateTraits): TemplateMessage[] {
-  return messages.map((message, index) => templateMessage(message, index, traits));
+export function templateMessages(
+  messages: readonly ChatMessage[],
+  tools: readonly ToolDefinition[],
+  traits: TemplateTraits,
+): TemplateMessage[] {
+  const turns = messages.map((message, index) => templateMessage(message, index, traits));
+  return traits.toolsInMessage && tools.length > 0 ? withTools(turns, tools) : turns;
+}
+
+/** As the system message of Phi-4-mini has them. What a client wrote there itself stays. */
+function withTools(turns: readonly TemplateMessage[], tools: readonly ToolDefinition[]): TemplateMessage[] {
+  const at = turns.findIndex(({ role }) => role === 'system');
+  const system = turns[at] ?? { role: 'system', content: '' };
+  const functions = fromJinja(toJinja(tools.map((tool) => tool.function)));
+  const told = { tools: pythonJson(functions, PLAIN_JSON), ...system };
+  return at < 0 ? [told, ...turns] : turns.with(at, told);
 }
 
 function templateMessage(message: ChatMessage, index: number, traits: TemplateTraits): TemplateMessage {
   const { role, content, tool_calls: toolCalls, ...rest } = message;
+  const hasCalls = toolCalls !== undefined && toolCalls !== null && toolCalls.length > 0;
   const result: TemplateMessage = {
     role: templateRole(role, traits),
     content: templateContent(content, index, traits),
@@ -21,9 +40,16 @@ function templateMessage(message: ChatMessage, index: number, traits: TemplateTr
   // A key with null would be "defined" to a template; to a client it means the same as no key.
   for (const [key, value] of Object.entries(rest)) if (value !== undefined && value !== null) result[key] = value;
   const reasoning = message.reasoning_content ?? message.reasoning;
-  if (reasoning !== undefined && reasoning !== null) Object.assign(result, { reasoning, reasoning_content: reasoning });
+  if (reasoning !== undefined && reasoning !== null) {
+    Object.assign(result, { reasoning, reasoning_content: reasoning });
+    // Templates that read it so refuse it beside content where the message has calls: there they take either for thinking.
+    const isBeside = hasCalls && result.content !== '' && traits.content === 'string';
+    if (traits.readsThinking && !isBeside) result.thinking ??= reasoning;
+  }
+  if (traits.callIds === 'nine' && typeof result.tool_call_id === 'string')
+    result.tool_call_id = shortCallId(result.tool_call_id);
   // Templates ask `if message.tool_calls is defined`: an empty list would take them off the plain path.
-  if (toolCalls && toolCalls.length > 0)
+  if (hasCalls)
     result.tool_calls = toolCalls.map((call, at) =>
       templateToolCall(call, `messages[${index}].tool_calls[${at}]`, traits),
     );
@@ -46,14 +72,18 @@ function templateContent(content: ChatMessage['content'], index: number, traits:
 
 /** Part type → the field that holds its text. */
 const TEXT_FIELDS: Readonly<Record<string, string>> = {
-  text: 'text', input_text: 'text', output_text: 'text', refusal: 'refusal', thinking: 'thinking',
-}; // prettier-ignore
+  text: 'text',
+  input_text: 'text',
+  output_text: 'text',
+  refusal: 'refusal',
+  thinking: 'thinking',
+};
 
 function textOfPart(part: unknown, where: string): string {
   if (typeof part === 'string') return part;
-  const type = isJson(part) ? part.type : undefined;
+  const type = isObject(part) ? part.type : undefined;
   const field = typeof type === 'string' && Object.hasOwn(TEXT_FIELDS, type) ? TEXT_FIELDS[type]! : null;
-  const text = isJson(part) && field !== null ? part[field] : undefined;
+  const text = isObject(part) && field !== null ? part[field] : undefined;
   if (typeof text === 'string') return text;
   const found = field === null ? `type ${JSON.stringify(type)}` : `no ${field}`;
   throw new AppError('invalid_request', `${where} has ${found}: this model reads text parts only.`, {
@@ -61,10 +91,19 @@ function textOfPart(part: unknown, where: string): string {
   });
 }
 
-function templateToolCall(call: ToolCall, where: string, { toolArguments }: TemplateTraits): Record<string, unknown> {
+function templateToolCall(
+  call: ToolCall,
+  where: string,
+  { toolArguments, callIds }: TemplateTraits,
+): Record<string, unknown> {
   const { arguments: text } = call.function;
   const parsed = parseArguments(text, where); // checked also where the text itself is wanted
-  return { ...call, function: { ...call.function, arguments: toolArguments === 'text' ? text || '{}' : parsed } };
+  const id = callIds === 'nine' && call.id !== undefined ? { id: shortCallId(call.id) } : {};
+  return {
+    ...call,
+    ...id,
+    function: { ...call.function, arguments: toolArguments === 'text' ? text || '{}' : parsed },
+  };
 }
 
 function parseArguments(text: unknown, where: string): unknown {
@@ -79,5 +118,9 @@ function parseArguments(text: unknown, where: string): unknown {
     });
   }
 }
+
+/** Conversations bring ids along that other models were given. The same id gives the same nine characters. */
+const shortCallId = (id: string): string =>
+  /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9);
 
 const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -7,6 +7,12 @@ export interface TemplateTraits {
   readonly content: 'string' | 'parts' | 'either';
   /** `text`: it puts the arguments of tool calls between strings, so they must be JSON already. */
   readonly toolArguments: 'object' | 'text';
+  /** `nine`: it takes only ids of calls that are nine letters and digits, as Mistral's. */
+  readonly callIds: 'any' | 'nine';
+  /** It reads the thinking of a message under this name, as gpt-oss's does. */
+  readonly readsThinking: boolean;
+  /** It looks for tools in its system message, as JSON text: Phi-4-mini's. */
+  readonly toolsInMessage: boolean;
   /** It has words of its own for developer messages, and for results in the older role `function`. */
   readonly knowsDeveloper: boolean;
   readonly knowsFunction: boolean;
@@ -26,10 +32,25 @@ export function readTemplateTraits(program: JinjaNode): TemplateTraits {
   return {
     content: loops ? (asks ? 'either' : 'parts') : 'string',
     toolArguments: nodes.some(addsArguments) ? 'text' : 'object',
+    callIds: nodes.some(countsNine) ? 'nine' : 'any',
+    readsThinking: nodes.some((node) => isMember(node, 'thinking') && isIdentifier(node.object, 'message')),
+    toolsInMessage: nodes.some((node) => isMember(node, 'tools') && isIdentifier(node.object, 'message')),
     knowsDeveloper: nodes.some((node) => node.type === 'StringLiteral' && node.value === 'developer'),
     knowsFunction: nodes.some((node) => isFunctionRole(node)),
   };
 }
+
+const isIdentifier = (node: unknown, name: string): boolean =>
+  isJinjaNode(node) && node.type === 'Identifier' && node.value === name;
+
+/** `call.id|length != 9`, or `< 9` where the template cuts it to that. */
+function countsNine({ type, left, right }: JinjaNode): boolean {
+  const isNine = isJinjaNode(right) && right.type === 'IntegerLiteral' && right.value === 9;
+  if (type !== 'BinaryExpression' || !isNine || !isJinjaNode(left) || left.type !== 'FilterExpression') return false;
+  return isIdentifier(left.filter, 'length') && isJinjaNode(left.operand) && isCallId(left.operand);
+}
+
+const isCallId = (node: JinjaNode): boolean => isMember(node, 'id', 'tool_call_id') || isIdentifier(node, 'id');
 
 /** `role == 'function'`: the word alone is also a type of tools. */
 function isFunctionRole(node: JinjaNode): boolean {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTextModel } from './text-model.ts';
+import { readTextModel } from './text-model.ts';
 
 const llama3 = fileURLToPath(new URL('../../test/golden/fixtures/tokenizers/llama3', import.meta.url));
 
@@ -20,13 +20,12 @@ const write = (name: string, content: object | string) =>
 
 test('sampling defaults and all end tokens come from generation_config.json, the tokenizer’s own end token first', async () => {
   await write('generation_config.json', {
-    do_sample: true,
     temperature: 0.6,
     top_p: 0.95,
     top_k: 20,
     eos_token_id: [481, 482, 484],
   });
-  const model = await openTextModel(directory);
+  const model = await readTextModel(directory);
   expect(model.generationDefaults).toEqual({
     temperature: 0.6,
     topP: 0.95,
@@ -34,37 +33,39 @@ test('sampling defaults and all end tokens come from generation_config.json, the
     minP: null,
     repetitionPenalty: null,
     maxNewTokens: null,
-    doSample: true,
   });
   expect(model.eosTokenIds).toEqual([484, 481, 482]);
   expect(model.contextLength).toBe(2048);
 });
 
 test('without generation_config.json the end tokens of config.json count', async () => {
-  const model = await openTextModel(directory);
+  const model = await readTextModel(directory);
   expect(model.eosTokenIds).toEqual([484, 481]);
   expect(model.generationDefaults.temperature).toBeNull();
 });
 
 test('the smaller of the model’s and the tokenizer’s limit is the context', async () => {
   await write('tokenizer_config.json', { model_max_length: 512 });
-  expect((await openTextModel(directory)).contextLength).toBe(512);
+  expect((await readTextModel(directory)).contextLength).toBe(512);
 });
 
 test('chat_template.jinja wins over tokenizer_config.json; without either there is no template', async () => {
   await write('chat_template.jinja', 'from the file');
   const request = { messages: [{ role: 'user', content: 'x' }], addGenerationPrompt: true };
-  expect((await openTextModel(directory)).chatTemplate!.render(request)).toBe('from the file');
+  expect((await readTextModel(directory)).chatTemplate!.render(request)).toBe('from the file');
   await rm(join(directory, 'chat_template.jinja'));
-  expect((await openTextModel(directory)).chatTemplate!.render(request)).toContain('<|begin_of_text|>');
+  expect((await readTextModel(directory)).chatTemplate!.render(request)).toContain('<|begin_of_text|>');
   await write('tokenizer_config.json', {});
-  expect((await openTextModel(directory)).chatTemplate).toBeNull();
+  expect((await readTextModel(directory)).chatTemplate).toBeNull();
 });
 
 test('templates may be a list of named ones', async () => {
-  const named = [{ name: 'default', template: 'plain' }, { name: 'tool_use', template: 'tools' }]; // prettier-ignore
+  const named = [
+    { name: 'default', template: 'plain' },
+    { name: 'tool_use', template: 'tools' },
+  ];
   await write('tokenizer_config.json', { chat_template: named });
-  const { chatTemplate } = await openTextModel(directory);
+  const { chatTemplate } = await readTextModel(directory);
   const tools = [{ type: 'function', function: { name: 'f' } }];
   expect(chatTemplate!.render({ messages: [], tools, addGenerationPrompt: true })).toBe('tools');
 });
@@ -79,7 +80,7 @@ test.each([
   ],
 ])('a directory with %s is refused', async (_, spoil, message) => {
   await spoil();
-  await expect(openTextModel(directory)).rejects.toMatchObject({
+  await expect(readTextModel(directory)).rejects.toMatchObject({
     code: 'bad_model_files',
     message: expect.stringMatching(message) as string,
   });

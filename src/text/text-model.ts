@@ -2,10 +2,12 @@
 // shapes are the engine's; it reads config.json for itself.
 import { join } from 'node:path';
 import { systemClock, type Clock } from '#base/clock';
+import type { AnswerParsers } from '#domain/answer-parsers';
 import { AppError } from '#domain/errors';
 import { findChatTemplate, type ChatTemplate } from './chat-template.ts';
-import { findReasoningSyntax, type ReasoningSyntax } from './reasoning-parser.ts';
-import { findToolSyntax, type ToolSyntax } from './tool-parser.ts';
+import { createPrompts, type Prompts } from './prompts/prompts.ts';
+import { findReasoningSyntax, reasoningSyntaxNamed, type ReasoningSyntax } from './reasoning-parser.ts';
+import { findToolSyntax, toolSyntaxNamed, type ToolSyntax } from './tool-parser.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 import { findJson, readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
 
@@ -17,15 +19,14 @@ export interface GenerationDefaults {
   readonly minP: number | null;
   readonly repetitionPenalty: number | null;
   readonly maxNewTokens: number | null;
-  /** False: the makers meant greedy decoding, whatever the temperature. */
-  readonly doSample: boolean | null;
 }
 
 export interface TextModel {
   readonly tokenizer: Tokenizer;
   /** Null: a model without chat turns. */
   readonly chatTemplate: ChatTemplate | null;
-  /** How it writes calls and thinking, as its chat template teaches; null: not at all. */
+  readonly prompts: Prompts;
+  /** How it writes calls and thinking, as its chat template teaches or as was said; null: not at all. */
   readonly toolSyntax: ToolSyntax | null;
   readonly reasoningSyntax: ReasoningSyntax | null;
   /** bos_token, eos_token and the like, for templates. */
@@ -37,8 +38,12 @@ export interface TextModel {
   readonly contextLength: number;
 }
 
-/** `clock` is for templates that write today's date. Throws `bad_model_files`. */
-export async function openTextModel(directory: string, clock: Clock = systemClock): Promise<TextModel> {
+/** `clock` is for templates that write today's date; `parsers` go before what the template teaches. Throws `bad_model_files`. */
+export async function readTextModel(
+  directory: string,
+  clock: Clock = systemClock,
+  parsers: AnswerParsers = { tools: null, reasoning: null },
+): Promise<TextModel> {
   const files = await readTokenizerFiles(directory);
   const config = await findJson(join(directory, 'config.json'));
   if (!config) throw new AppError('bad_model_files', `${directory} has no config.json.`);
@@ -48,12 +53,23 @@ export async function openTextModel(directory: string, clock: Clock = systemCloc
   return {
     tokenizer,
     chatTemplate,
-    toolSyntax: chatTemplate && findToolSyntax(chatTemplate.source),
-    reasoningSyntax: chatTemplate && findReasoningSyntax(chatTemplate.source),
+    prompts: createPrompts(directory, { chatTemplate, tokenizer }),
+    ...answerSyntaxes(chatTemplate?.source ?? null, parsers),
     namedTokens: files.namedTokens,
     generationDefaults: generationDefaults(generation),
     eosTokenIds: eosTokenIds(generation, config, files, tokenizer),
     contextLength: contextLength(config, files.config, directory),
+  };
+}
+
+function answerSyntaxes(
+  templateSource: string | null,
+  { tools, reasoning }: AnswerParsers,
+): Pick<TextModel, 'toolSyntax' | 'reasoningSyntax'> {
+  const found = <T>(find: (source: string) => T | null) => (templateSource === null ? null : find(templateSource));
+  return {
+    toolSyntax: tools === null ? found(findToolSyntax) : toolSyntaxNamed(tools, templateSource),
+    reasoningSyntax: reasoning === null ? found(findReasoningSyntax) : reasoningSyntaxNamed(reasoning),
   };
 }
 
@@ -66,7 +82,6 @@ function generationDefaults(generation: Json): GenerationDefaults {
     minP: number('min_p'),
     repetitionPenalty: number('repetition_penalty'),
     maxNewTokens: number('max_new_tokens'),
-    doSample: typeof generation.do_sample === 'boolean' ? generation.do_sample : null,
   };
 }
 

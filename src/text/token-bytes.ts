@@ -1,8 +1,10 @@
 // What bytes a token stands for, from the decoder that tokenizer.json describes. The two ways in use: byte-level BPE
 // writes each byte as one printable character; sentencepiece writes text with '▁' for a space and <0xNN> for a byte
 // that no token covers. Both make decoding a concatenation of bytes, which is what lets it stream.
+import { isObject } from '#base/is-object';
+import { BYTE_CHARACTERS } from '#base/byte-characters';
 import { AppError } from '#domain/errors';
-import { isJson, type Json } from './tokenizer-files.ts';
+import type { Json } from './tokenizer-files.ts';
 
 export interface TokenBytes {
   readonly bytesOf: (token: string) => Uint8Array;
@@ -28,20 +30,17 @@ export function createTokenBytes(tokenizer: Json): TokenBytes {
 const SENTENCEPIECE_KINDS = new Set(['Replace', 'ByteFallback', 'Fuse', 'Strip', 'Metaspace']);
 
 function flatten(decoder: unknown): Json[] {
-  if (!isJson(decoder)) return [];
+  if (!isObject(decoder)) return [];
   return decoder.type === 'Sequence' && Array.isArray(decoder.decoders) ? decoder.decoders.flatMap(flatten) : [decoder];
 }
 
 const utf8 = new TextEncoder();
 
-/** GPT-2's table: bytes that print in Latin-1 stand for themselves, the others for U+0100 and up, in order. */
-const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
-  const prints = (byte: number) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xff && byte !== 0xad);
-  let next = 0x100;
-  return new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(prints(byte) ? byte : next++), byte]));
-})();
+const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = new Map(
+  BYTE_CHARACTERS.map((character, byte) => [character, byte]),
+);
 
-/** A token that was not written in that table is its own text. */
+/** By GPT-2's table; a token that is not written in it is its own text. */
 function byteLevelBytes(token: string): Uint8Array {
   const bytes = new Uint8Array(token.length);
   for (let i = 0; i < token.length; i++) {
@@ -65,7 +64,7 @@ function sentencepieceBytes(decoders: readonly Json[]): (token: string) => Uint8
 function replacement(decoder: Json): [string, string][] {
   if (decoder.type === 'Metaspace') return [[typeof decoder.replacement === 'string' ? decoder.replacement : '▁', ' ']];
   if (decoder.type !== 'Replace') return [];
-  const from = isJson(decoder.pattern) ? decoder.pattern.String : undefined;
+  const from = isObject(decoder.pattern) ? decoder.pattern.String : undefined;
   if (typeof from !== 'string' || typeof decoder.content !== 'string') {
     throw new AppError(
       'bad_model_files',

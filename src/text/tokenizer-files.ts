@@ -2,6 +2,7 @@
 // spread over three files and several formats; here it becomes one list, before anything is built from it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -61,27 +62,24 @@ export async function findJson(path: string): Promise<Json | null> {
   } catch (cause) {
     throw new AppError('bad_model_files', `${path} is not valid JSON. Download or export it again.`, { cause });
   }
-  if (!isJson(parsed)) throw new AppError('bad_model_files', `${path} is not a JSON object.`);
+  if (!isObject(parsed)) throw new AppError('bad_model_files', `${path} is not a JSON object.`);
   return parsed;
 }
-
-export const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** As Transformers does on loading: tokenizer_config.json adds tokens, and a token with a name (eos, …) is special. */
 function mergeAddedTokens(tokenizer: Json, config: Json, named: ReadonlySet<string>): AddedToken[] {
   const merged = new Map<string, AddedToken>();
   const add = (id: unknown, token: unknown) => {
-    if (!isJson(token) || typeof token.content !== 'string' || typeof id !== 'number' || !Number.isSafeInteger(id))
+    if (!isObject(token) || typeof token.content !== 'string' || typeof id !== 'number' || !Number.isSafeInteger(id))
       return;
     const special = token.special === true || named.has(token.content) || merged.get(token.content)?.special === true;
     merged.set(token.content, { ...token, id, content: token.content, special });
   };
   const listedTokens: unknown[] = Array.isArray(tokenizer.added_tokens) ? tokenizer.added_tokens : [];
-  for (const token of listedTokens) if (isJson(token)) add(token.id, token);
-  const decoder = isJson(config.added_tokens_decoder) ? config.added_tokens_decoder : {};
+  for (const token of listedTokens) if (isObject(token)) add(token.id, token);
+  const decoder = isObject(config.added_tokens_decoder) ? config.added_tokens_decoder : {};
   for (const [id, token] of Object.entries(decoder)) add(Number(id), token);
-  const vocab = isJson(tokenizer.model) && isJson(tokenizer.model.vocab) ? tokenizer.model.vocab : {};
+  const vocab = isObject(tokenizer.model) && isObject(tokenizer.model.vocab) ? tokenizer.model.vocab : {};
   for (const content of named) {
     if (!merged.has(content) && Object.hasOwn(vocab, content))
       add(vocab[content], { content, special: true, normalized: false });
@@ -92,7 +90,7 @@ function mergeAddedTokens(tokenizer: Json, config: Json, named: ReadonlySet<stri
 /** Older files write a token as an object with its flags. */
 function tokenText(value: unknown): string | null {
   if (typeof value === 'string') return value;
-  return isJson(value) && typeof value.content === 'string' ? value.content : null;
+  return isObject(value) && typeof value.content === 'string' ? value.content : null;
 }
 
 const listed = (value: unknown): string[] =>

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDetokenizer } from './detokenizer.ts';
-import { openTokenizer, type Tokenizer } from './tokenizer.ts';
+import { readTokenizer, type Tokenizer } from './tokenizer.ts';
 
 const fixture = (style: string) =>
   fileURLToPath(new URL(`../../test/golden/fixtures/tokenizers/${style}`, import.meta.url));
-const qwen = await openTokenizer(fixture('qwen'));
-const llama3 = await openTokenizer(fixture('llama3'));
+const qwen = await readTokenizer(fixture('qwen'));
+const llama3 = await readTokenizer(fixture('llama3'));
 
 let directory: string;
 beforeAll(async () => {
@@ -62,7 +62,7 @@ const sentencepiece = {
 async function open(tokenizer: object, config: object = {}): Promise<Tokenizer> {
   await writeFile(join(directory, 'tokenizer.json'), JSON.stringify(tokenizer));
   await writeFile(join(directory, 'tokenizer_config.json'), JSON.stringify(config));
-  return openTokenizer(directory);
+  return readTokenizer(directory);
 }
 
 function detokenize(
@@ -218,6 +218,19 @@ describe('tokenizers that cannot be used', () => {
   });
 
   test('a directory without tokenizer.json says so', async () => {
-    await expect(openTokenizer(join(directory, 'absent'))).rejects.toThrow(/absent has no tokenizer\.json/);
+    await expect(readTokenizer(join(directory, 'absent'))).rejects.toThrow(/absent has no tokenizer\.json/);
   });
+});
+
+test('a token is found by its bytes where no other has the same', () => {
+  for (const tokenizer of [qwen, llama3]) {
+    for (let id = 0; id < tokenizer.vocabSize; id++) {
+      const bytes = tokenizer.tokenBytes(id);
+      const found = tokenizer.tokenOfBytes(bytes);
+      if (found !== null) expect(found).toBe(id);
+      else if (bytes.length > 0) expect(tokenizer.isSpecial(id)).toBe(false);
+    }
+    expect(tokenizer.tokenOfBytes(new Uint8Array(0))).toBeNull();
+    expect(tokenizer.tokenOfBytes(Buffer.from('no such token'))).toBeNull();
+  }
 });

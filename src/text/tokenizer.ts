@@ -2,13 +2,16 @@
 // a stream of tokens and a whole list of them give the same text. It never "cleans up" spaces before punctuation, as
 // Transformers does on request: text that is not what the model wrote would train it wrongly.
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
+import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import { createTokenBytes } from './token-bytes.ts';
-import { isJson, readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
+import { readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
 
 export interface Tokenizer {
   /** Largest token id + 1. The model's own vocabulary may be padded beyond it. */
   readonly vocabSize: number;
+  /** Most characters of a text that one token can stand for. */
+  readonly tokenCharactersMax: number;
   /** `addSpecialTokens` (default false): what the tokenizer puts around every text, such as a BOS. Chat templates write their own. */
   encode(text: string, options?: { addSpecialTokens?: boolean }): number[];
   /** Bytes that are no UTF-8 become U+FFFD. `skipSpecialTokens` (default true). */
@@ -18,6 +21,8 @@ export interface Tokenizer {
   /** The same as text, for people; half characters are U+FFFD. */
   tokenText(id: number): string;
   tokenId(token: string): number | null;
+  /** The only token that adds these bytes; null where none does, or several do. */
+  tokenOfBytes(bytes: Uint8Array): number | null;
   /** Special tokens are left out of decoded text unless asked for. */
   isSpecial(id: number): boolean;
   /** Spaces that `decode` takes off the start of a text: sentencepiece puts one there. 0 for byte-level BPE. */
@@ -25,7 +30,7 @@ export interface Tokenizer {
 }
 
 /** Throws `bad_model_files`. */
-export async function openTokenizer(directory: string): Promise<Tokenizer> {
+export async function readTokenizer(directory: string): Promise<Tokenizer> {
   return createTokenizer(await readTokenizerFiles(directory), directory);
 }
 
@@ -34,6 +39,7 @@ export function createTokenizer({ tokenizer, config, addedTokens }: TokenizerFil
   const { bytesOf, leadingSpaces } = createTokenBytes(tokenizer);
   const encoder = createEncoder({ ...tokenizer, added_tokens: addedTokens }, config, directory);
   const added = new Map(addedTokens.map((token) => [token.id, token]));
+  const spellings = [...encoder.get_vocab().keys(), ...addedTokens.map(({ content }) => content)];
   const vocabSize = 1 + Array.from(encoder.get_vocab().values()).reduce((largest, id) => Math.max(largest, id), -1);
   const bytes: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(vocabSize); // filled as tokens are met
 
@@ -47,10 +53,14 @@ export function createTokenizer({ tokenizer, config, addedTokens }: TokenizerFil
     return fresh;
   }
 
+  let idOfBytes: ReadonlyMap<string, number | null> | null = null; // when first asked for: most servers never are
+
   const isSpecial = (id: number) => added.get(id)?.special ?? false;
 
   return {
     vocabSize,
+    // Its own spelling is no shorter: it has a character for each byte, or for each character.
+    tokenCharactersMax: spellings.reduce((most, token = '') => Math.max(most, token.length), 1),
     leadingSpaces,
     encode: (text, { addSpecialTokens = false } = {}) =>
       encoder.encode(text, { add_special_tokens: addSpecialTokens }).ids.map((id) => requireId(id, directory)),
@@ -62,9 +72,25 @@ export function createTokenizer({ tokenizer, config, addedTokens }: TokenizerFil
     tokenBytes,
     tokenText: (id) => decodeUtf8(tokenBytes(id)),
     tokenId: (token) => encoder.token_to_id(token) ?? null,
+    tokenOfBytes(wanted) {
+      idOfBytes ??= indexBytes(Array.from({ length: vocabSize }, (_, id) => tokenBytes(id)));
+      return idOfBytes.get(byteKey(wanted)) ?? null;
+    },
     isSpecial,
   };
 }
+
+/** Bytes → the id of their only token; null: several have them. */
+function indexBytes(tokens: readonly Uint8Array[]): Map<string, number | null> {
+  const index = new Map<string, number | null>();
+  for (const [id, bytes] of tokens.entries()) {
+    const key = byteKey(bytes);
+    if (bytes.length > 0) index.set(key, index.has(key) ? null : id);
+  }
+  return index;
+}
+
+const byteKey = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 /** The part of the library that we use. Its own declarations import without file extensions, which Node's rules leave untyped. */
 interface Encoder {
@@ -86,7 +112,7 @@ function createEncoder(tokenizer: Json, config: Json, directory: string): Encode
 
 /** The library quietly treats other behaviours as Isolated, which would give other ids than the model was trained on. */
 function requireSupportedSplits(preTokenizer: unknown, directory: string): void {
-  if (!isJson(preTokenizer)) return;
+  if (!isObject(preTokenizer)) return;
   if (Array.isArray(preTokenizer.pretokenizers)) {
     for (const part of preTokenizer.pretokenizers as unknown[]) requireSupportedSplits(part, directory);
   }

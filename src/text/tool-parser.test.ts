@@ -1,11 +1,40 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { findToolSyntax, HERMES, LLAMA3, type ToolSyntax } from './tool-parser.ts';
+import { TOOL_PARSER_NAMES } from '#domain/answer-parsers';
+import {
+  findToolSyntax,
+  FUNCTION_GEMMA,
+  GEMMA4,
+  GRANITE,
+  HARMONY,
+  HERMES,
+  LLAMA3,
+  MISTRAL,
+  PHI4,
+  PYTHONIC,
+  QWEN3_CODER,
+  TOOL_CODE,
+  toolSyntaxNamed,
+  type ToolSyntax,
+} from './tool-parser.ts';
+
+/** What parameters are, where a syntax does not say. */
+const parameters = {
+  type: 'object',
+  properties: {
+    city: { type: 'string' },
+    days: { type: 'array', items: { type: 'integer' } },
+    count: { type: 'integer' },
+    ok: { type: 'boolean' },
+    note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  },
+};
+const TOOLS = ['weather', 'f'].map((name) => ({ type: 'function', function: { name, parameters } }));
 
 /** Content and calls of an answer that comes in pieces. */
 function parse(syntax: ToolSyntax, pieces: readonly string[]) {
-  const parser = syntax.createParser();
+  const parser = syntax.createParser(TOOLS);
   let content = '';
   const calls: [name: string, args: string][] = [];
   for (const delta of [...pieces.flatMap((piece) => parser.push(piece)), ...parser.flush()]) {
@@ -77,16 +106,145 @@ const LLAMA3_CASES: Case[] = [
   ['{"name": "f", "parameters": {"a": 1}, oops', 'oops', [['f', '{"a": 1}']]],
 ]; // prettier-ignore
 
+const MISTRAL_CASES: Case[] = [
+  ['Hello there.\n', 'Hello there.\n', []],
+  [`[TOOL_CALLS] [${weather}]`, '', [['weather', args]]],
+  [`[TOOL_CALLS][${weather}, {"name": "now", "arguments": {}, "id": "abcdefghi"}]`, '', [['weather', args], ['now', '{}']]],
+  [`I will look. [TOOL_CALLS] [${weather}] Done.`, 'I will look. Done.', [['weather', args]]],
+  [`[TOOL_CALLS]${weather}`, '', [['weather', args]]],
+  [`[TOOL_CALLS]weather[ARGS]${args}`, '', [['weather', args]]],
+  [`[TOOL_CALLS]weather${args}[TOOL_CALLS]now{}`, '', [['weather', args], ['now', '{}']]],
+  [`Sure.[TOOL_CALLS]weather[CALL_ID]abcdefghi[ARGS]${args}\n[TOOL_CALLS]now[ARGS]{}`, 'Sure.', [['weather', args], ['now', '{}']]],
+  ['[TOOL_CALLS]f[ARGS]{"a": "[TOOL_CALLS] } \\" ]"}', '', [['f', '{"a": "[TOOL_CALLS] } \\" ]"}']]],
+  ['[TOOL_CALLS]f[ARGS]{"a": ', '', [['f', '{"a": ']]],
+  ['[TOOL_CALLS]f[ARGS]', '[TOOL_CALLS]f[ARGS]', []],
+  ['[TOOL_CALLS] are how I call tools.', '[TOOL_CALLS] are how I call tools.', []],
+  ['[TOOL_CALLS] [{"nam', '[TOOL_CALLS] [{"nam', []],
+  ['[TOOL_CALLS] []', '[TOOL_CALLS] []', []],
+  [`[TOOL_CALLS] [${weather}, oops]`, ', oops]', [['weather', args]]],
+  [`[TOOL_CALLS] [${weather}, `, '', [['weather', args]]],
+]; // prettier-ignore
+
+const PYTHONIC_CASES: Case[] = [
+  ['[weather(city="Bonn", days=[1, 2])]', '', [['weather', args]]],
+  ["[weather(city='Bonn', days=(1, 2)), now()]", '', [['weather', args], ['now', '{}']]],
+  ['<|python_start|>[now()]<|python_end|>', '', [['now', '{}']]],
+  ['<|python_tag|> [now(), get.time-2()]\n', '', [['now', '{}'], ['get.time-2', '{}']]],
+  ['[f(a=True, b=None, c={"x": -1.5e3, 2: {}}, d=[], e=1_000,)]', '', [['f', '{"a": true, "b": null, "c": {"x": -1.5e3, "2": {}}, "d": [], "e": 1000}']]],
+  ['[f(a=.5, b=1., c=+2, d=007, e=false)]', '', [['f', '{"a": 0.5, "b": 1.0, "c": 2, "d": 7, "e": false}']]],
+  [`[f(a='it\\'s "so"', b="tab\\t \\u00e9 \\q")]`, '', [['f', '{"a": "it\'s \\"so\\"", "b": "tab\\t é \\\\q"}']]],
+  ['[f(a="""two\nlines "quoted" """, b="")]', '', [['f', '{"a": "two\\nlines \\"quoted\\" ", "b": ""}']]],
+  ['[f(a="ünï 😀")]', '', [['f', '{"a": "ünï 😀"}']]],
+  ['[f(a=")], g(b=1)")]', '', [['f', '{"a": ")], g(b=1)"}']]],
+  ['Hello [there](x)', 'Hello [there](x)', []],
+  ['[1] A footnote.', '[1] A footnote.', []],
+  ['[f(x)]', '[f(x)]', []],
+  ['[see f(a==1)]', '[see f(a==1)]', []],
+  ['[]', '[]', []],
+  ['[f(', '[f(', []],
+  ['[f(a="x', '', [['f', '{"a": "x']]],
+  ['[f(a=1), g(x)] and so on', ', g(x)] and so on', [['f', '{"a": 1}']]],
+  ['[f(a=1)] and so on', ' and so on', [['f', '{"a": 1}']]],
+  ['[f(a=foo)]', 'foo)]', [['f', '{"a": ']]],
+]; // prettier-ignore
+
+const PHI4_CASES: Case[] = [
+  ['Hello.', 'Hello.', []],
+  [`<|tool_call|>[${weather}]<|/tool_call|>`, '', [['weather', args]]],
+  [`<|tool_call|>${weather}<|/tool_call|><|tool_call|>${weather}<|/tool_call|>`, '', [['weather', args], ['weather', args]]],
+  [`functools[${weather}, {"name": "now", "arguments": {}}]`, '', [['weather', args], ['now', '{}']]],
+  ['from functools import wraps', 'from functools import wraps', []],
+  ['<|tool_call|>[1, 2]<|/tool_call|>', '<|tool_call|>[1, 2]<|/tool_call|>', []],
+]; // prettier-ignore
+
+const GRANITE_CASES: Case[] = [
+  ['Hello.', 'Hello.', []],
+  [`<|tool_call|>[${weather}, ${weather}]`, '', [['weather', args], ['weather', args]]],
+  [`<tool_call> [${weather}]`, '', [['weather', args]]],
+  [` [${weather}]`, '', [['weather', args]]],
+  ['[1, 2]', '[1, 2]', []],
+  ['[{"name": "Ada"}]', '[{"name": "Ada"}]', []],
+  [`Well. <|tool_call|>[${weather}]`, 'Well.', [['weather', args]]],
+]; // prettier-ignore
+
+const HARMONY_CASES: Case[] = [
+  ['Hello.', 'Hello.', []],
+  [`<|channel|>commentary to=functions.weather <|constrain|>json<|message|>${args}`, '', [['weather', args]]],
+  [`<|start|>assistant<|channel|>commentary to=functions.weather<|message|>${args}<|call|>`, '', [['weather', args]]],
+  [`<|start|>assistant to=functions.f<|channel|>commentary json<|message|>{}<|call|>\n<|start|>assistant to=functions.g<|channel|>commentary <|constrain|>json<|message|><|call|>`, '', [['f', '{}'], ['g', '{}']]],
+  [` to=functions.weather<|channel|>commentary <|constrain|>json<|message|>${args}\n<|call|>`, '', [['weather', args]]],
+  [`Let me look.<|channel|>commentary to=functions.weather<|message|>${args}`, 'Let me look.', [['weather', args]]],
+  ['<|channel|>commentary to=browser.open<|message|>{}<|call|>', '<|channel|>commentary to=browser.open<|message|>{}<|call|>', []],
+  ['I write to=functions.f in a sentence.\nYes.', 'I write to=functions.f in a sentence.\nYes.', []],
+]; // prettier-ignore
+
+const xml = (name: string, ...parameters: string[]) =>
+  `<tool_call>\n<function=${name}>\n${parameters.join('')}</function>\n</tool_call>`;
+const parameter = (key: string, value: string) => `<parameter=${key}>\n${value}\n</parameter>\n`;
+
+const QWEN3_CODER_CASES: Case[] = [
+  ['a < b <function', 'a < b <function', []],
+  [xml('weather', parameter('city', 'Bonn'), parameter('days', '[1, 2]')), '', [['weather', args]]],
+  [`I look.\n${xml('now')}\n${xml('f', parameter('count', '3'))}`, 'I look.', [['now', '{}'], ['f', '{"count": 3}']]],
+  [xml('f', parameter('city', '3'), parameter('ok', 'True'), parameter('note', 'null')), '', [['f', '{"city": "3", "ok": true, "note": null}']]],
+  [xml('f', parameter('note', 'nullable'), parameter('count', 'many')), '', [['f', '{"note": "nullable", "count": "many"}']]],
+  [xml('f', parameter('days', "[1, {'a': None}]"), parameter('city', 'null')), '', [['f', '{"days": [1, {"a": null}], "city": "null"}']]],
+  [xml('f', parameter('city', 'if (a < b) {\n  "x"\n}\n')), '', [['f', '{"city": "if (a < b) {\\n  \\"x\\"\\n}\\n"}']]],
+  [xml('g', parameter('anything', '5')), '', [['g', '{"anything": "5"}']]],
+  [xml('f', parameter('city', '')), '', [['f', '{"city": ""}']]],
+  ['<function=f>\n<parameter=count>1</parameter></function>', '', [['f', '{"count": 1}']]],
+  ['<tool_call><function=f><parameter=city>x<parameter=count>2</function></tool_call> So.', ' So.', [['f', '{"city": "x", "count": 2}']]],
+  ['<tool_call>\n<function=f>\n<parameter=city>\nBo', '', [['f', '{"city": "Bo']]],
+  ['<tool_call>\n<function=f>\noops', '\noops', [['f', '']]],
+  ['<tool_call>\n{"name": "f"}\n</tool_call>', '<tool_call>\n{"name": "f"}\n</tool_call>', []],
+  ['<tool_call>\n<function=see here>', '<tool_call>\n<function=see here>', []],
+]; // prettier-ignore
+
+const gemmaCases = (open: string, close: string, q: string): Case[] => [
+  ['Hello.', 'Hello.', []],
+  [`${open}call:weather{city:${q}Bonn${q},days:[1,2]}${close}`, '', [['weather', args]]],
+  [`Look.\n${open}call:now{}${close}${open}call:f{ok:true,x:null,y:{z:${q}a, "b" }${q}}}${close}`, 'Look.', [['now', '{}'], ['f', '{"ok": true, "x": null, "y": {"z": "a, \\"b\\" }"}}']]],
+  [`${open}call:f{a:Bonn am Rhein,b:-1.5,c:[x,${q}${q}]}`, '', [['f', '{"a": "Bonn am Rhein", "b": -1.5, "c": ["x", ""]}']]],
+  [`${open}call:f{${q}a b${q}:1}${close}`, '', [['f', '{"a b": 1}']]],
+  [`${open}call:f{a:${q}Bo`, '', [['f', '{"a": "Bo']]],
+  [`${open}calling${close}`, `${open}calling${close}`, []],
+  [`${open}call:f{a:1,}${close}.`, '.', [['f', '{"a": 1}']]],
+]; // prettier-ignore
+
+const TOOL_CODE_CASES: Case[] = [
+  ['```python\nf(a=1)\n```', '```python\nf(a=1)\n```', []],
+  ['```tool_code\nweather(city="Bonn", days=[1, 2])\n```', '', [['weather', args]]],
+  ['Look:\n```tool_code\nnow()\nf(a=1)\n```\nDone.', 'Look:\nDone.', [['now', '{}'], ['f', '{"a": 1}']]],
+  ['```tool_code\n[now(), f(a=1)]\n```', '', [['now', '{}'], ['f', '{"a": 1}']]],
+  ['```tool_code\nx = 1\n```', '```tool_code\nx = 1\n```', []],
+]; // prettier-ignore
+
 /** What goes wrong in answers, in any order. */
 const FRAGMENTS = [
+  '[TOOL_CALLS]', '[ARGS]', '[CALL_ID]', 'f', '[', ']', '(', ')', 'f(a=', "'x'", '"""', '\\u00', '1', 'True', '[f(a="x", b=[1])]',
+  '<|tool_call|>', '<|/tool_call|>', 'functools', '<|start|>assistant', '<|channel|>', 'commentary to=functions.f', '<|message|>',
+  '<|call|>', ' to=functions.', '<function=f>', '</function>', '<parameter=city>', '<parameter=count>', '</parameter>',
+  '<start_function_call>', '<end_function_call>', '<escape>', '<|tool_call>', '<tool_call|>', '<|"|>', 'call:f{', 'a:', '```tool_code\n',
+  '```', '<|python_start|>', '<|python_end|>',
   '<tool_call>', '</tool_call>', '<tool_', '<|python_tag|>', '<', ' ', '\n', ';', ',', '{', '}', '"', '\\', 'hi', 'null',
   '{"name": "f", ', '"arguments": ', '"parameters": ', '{"a": "</tool_call>"}', '"{\\"a\\": 1}"', weather, llama, '{"name": "f"}',
 ]; // prettier-ignore
 
-describe.each([
+const CASES: readonly (readonly [ToolSyntax, Case[]])[] = [
   [HERMES, HERMES_CASES],
   [LLAMA3, LLAMA3_CASES],
-] as const)('$name', (syntax, cases) => {
+  [MISTRAL, MISTRAL_CASES],
+  [PYTHONIC, PYTHONIC_CASES],
+  [PHI4, PHI4_CASES],
+  [GRANITE, GRANITE_CASES],
+  [HARMONY, HARMONY_CASES],
+  [QWEN3_CODER, QWEN3_CODER_CASES],
+  [FUNCTION_GEMMA, gemmaCases('<start_function_call>', '<end_function_call>', '<escape>')],
+  [GEMMA4, gemmaCases('<|tool_call>', '<tool_call|>', '<|"|>')],
+  [TOOL_CODE, TOOL_CODE_CASES],
+];
+
+describe.each(CASES)('$name', (syntax, cases) => {
   test.each(cases)('%j is content %j and calls %j, however it is split', (text, content, calls) => {
     expect(parse(syntax, [text])).toEqual({ content, calls });
     expect(parse(syntax, [...text])).toEqual({ content, calls });
@@ -101,19 +259,25 @@ describe.each([
   });
 });
 
-test.each([HERMES, LLAMA3])('$name: no answer, however broken, depends on where it is split', (syntax) => {
-  const answers = fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 10 }).map((parts) => parts.join(''));
-  fc.assert(
-    fc.property(answers, fc.nat(200), fc.nat(200), (text, a, b) => {
-      const whole = parse(syntax, [text]);
-      const [first, second] = [a % (text.length + 1), b % (text.length + 1)].sort((x, y) => x - y) as [number, number];
-      expect(parse(syntax, [text.slice(0, first), text.slice(first, second), text.slice(second)])).toEqual(whole);
-      expect(parse(syntax, text.split(''))).toEqual(whole);
-      if (whole.calls.length === 0) expect(whole.content).toBe(text);
-    }),
-    { seed: 1, numRuns: 3000 },
-  );
-});
+test.each(CASES.map(([syntax]) => syntax))(
+  '$name: no answer, however broken, depends on where it is split',
+  (syntax) => {
+    const answers = fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 10 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(answers, fc.nat(200), fc.nat(200), (text, a, b) => {
+        const whole = parse(syntax, [text]);
+        const [first, second] = [a % (text.length + 1), b % (text.length + 1)].sort((x, y) => x - y) as [
+          number,
+          number,
+        ];
+        expect(parse(syntax, [text.slice(0, first), text.slice(first, second), text.slice(second)])).toEqual(whole);
+        expect(parse(syntax, text.split(''))).toEqual(whole);
+        if (whole.calls.length === 0) expect(whole.content).toBe(text);
+      }),
+      { seed: 1, numRuns: 600 },
+    );
+  },
+);
 
 test.each([
   ['hermes', (name: string, json: string) => call(`{"name": ${name}, "arguments": ${json}}`)],
@@ -133,13 +297,13 @@ test.each([
 });
 
 test('text behind a call whose closing tag is missing is not waited for', () => {
-  const parser = HERMES.createParser();
+  const parser = HERMES.createParser([]);
   parser.push(`<tool_call>${weather}`);
   expect(parser.push('\nI called')).toEqual([{ kind: 'content', text: '\nI called' }]);
 });
 
 test('the name is told before the arguments are complete, and these as they come', () => {
-  const parser = HERMES.createParser();
+  const parser = HERMES.createParser([]);
   expect(parser.push('<tool_call>{"name": "f", "arguments": {"a"')).toEqual([
     { kind: 'call', index: 0, name: 'f' },
     { kind: 'arguments', index: 0, text: '{"a"' },
@@ -150,11 +314,35 @@ test('the name is told before the arguments are complete, and these as they come
 test('a chat template says which syntax its model writes', () => {
   const template = (path: string) => findToolSyntax(readFileSync(path, 'utf8'));
   expect(template('python/golden/chat_templates/qwen.jinja')?.name).toBe('hermes');
-  expect(template('python/golden/chat_templates/llama3.jinja')?.name).toBe('llama3');
+  expect(template('python/golden/chat_templates/llama3.jinja')?.name).toBe('llama3_json');
   expect(template('scripts/starter/chat-template.jinja')?.name).toBe('hermes');
   expect(findToolSyntax('{{ messages[0].content }}')).toBeNull();
-  // Qwen3-Coder's and GLM-4.5's calls have the same tags, and XML inside.
-  expect(findToolSyntax("{{ '<tool_call>\\n<function=' + call.name + '>' }}")).toBeNull();
-  expect(findToolSyntax("{{ '<tool_call>' + call.name + '<arg_key>' }}")).toBeNull();
-  expect(findToolSyntax('<|start_header_id|>{{ "as {\\"name\\": …, \\"parameters\\": …}" }}')?.name).toBe('llama3');
+});
+
+test.each([
+  ['qwen3_coder', "{{ '<tool_call>\\n<function=' + call.name + '>\\n<parameter=' }}"],
+  ['llama3_json', '<|start_header_id|>{{ "as {\\"name\\": …, \\"parameters\\": …}" }}'],
+  ['llama3_json', "{{ '<|python_start|>' }}"],
+  ['mistral', "{{ '[TOOL_CALLS]' + call.name + '[ARGS]' + arguments }}"],
+  ['mistral_list', "{{ '[TOOL_CALLS] [' + call|tojson + ']' }}"],
+  ['pythonic', 'Write [func_name1(params_name1=params_value1), func_name2(params)].'],
+  ['phi4_mini_json', "{{ '<|tool|>' + tools + '<|/tool|>' }}"],
+  ['granite', 'respond with <|tool_call|> followed by a list {{ "<|start_of_role|>" }}'],
+  ['openai', "{{ '<|start|>assistant to=functions.f<|channel|>commentary json<|message|>' }}{{ '<|call|>' }}"],
+  ['functiongemma', "{{ '<start_function_call>call:' + name }}"],
+  ['gemma4', "{{ '<|tool_call>call:' + name + '}<tool_call|>' }}"],
+  ['tool_code', 'Call functions in ```tool_code fences.'],
+  // Functionary's and GLM's calls, which are not known.
+  [undefined, "{{ '<function=' + call.name + '>' + call.arguments + '</function>' }}"],
+  [undefined, "{{ '<tool_call>' + call.name + '<arg_key>' }}"],
+] as const)('%s is found in a template', (name, template) => {
+  expect(findToolSyntax(template)?.name).toBe(name);
+});
+
+test('a parser is known by the names of vLLM', () => {
+  for (const name of TOOL_PARSER_NAMES) expect(toolSyntaxNamed(name, null) === null).toBe(name === 'none');
+  expect(toolSyntaxNamed('qwen3_xml', null)).toBe(QWEN3_CODER);
+  expect(toolSyntaxNamed('mistral', '[TOOL_CALLS] [')?.name).toBe('mistral_list');
+  expect(toolSyntaxNamed('mistral', '[TOOL_CALLS]f[ARGS]')).toBe(MISTRAL);
+  expect(toolSyntaxNamed('none', '<tool_call>')).toBeNull();
 });

@@ -1,50 +1,232 @@
-// Calls that a model writes into its text, read piece by piece. Which syntax a model knows is in its chat template; forced
-// calls are written in the same one (services/tool-constraint.ts). Knows no ids and no finish reasons.
-import { createHermesParser } from './tool-parser/hermes.ts';
-import { createLlama3Parser } from './tool-parser/llama3.ts';
-
-export type ToolDelta =
-  | { readonly kind: 'content'; readonly text: string }
-  /** Call `index` begins. */
-  | { readonly kind: 'call'; readonly index: number; readonly name: string }
-  /** The next piece of its arguments, JSON text. */
-  | { readonly kind: 'arguments'; readonly index: number; readonly text: string };
-
-export interface ToolParser {
-  push(text: string): ToolDelta[];
-  /** The generation is over: what is no call after all is content. */
-  flush(): ToolDelta[];
-}
+// Calls that a model writes into its text, read piece by piece. Which syntax a model knows is in its chat template, or named by
+// whoever starts the server; forced calls are written in the same one (services/chat/tool-constraint.ts). Knows no finish reasons.
+import type { ToolParserName } from '#domain/answer-parsers';
+import type { ToolDefinition } from '#domain/chat';
+import { createHarmonyCall } from './tool-parser/harmony-call.ts';
+import { createJsonCall } from './tool-parser/json-call.ts';
+import { createGemmaCall, createPythonCall } from './tool-parser/literal-call.ts';
+import { createNamedCall } from './tool-parser/named-call.ts';
+import { createTaggedParser } from './tool-parser/tagged-calls.ts';
+import type { ToolParser } from './tool-parser/tool-delta.ts';
+import { createWholeAnswerParser } from './tool-parser/whole-answer.ts';
+import { createXmlCall } from './tool-parser/xml-call.ts';
 
 export interface ToolSyntax {
-  readonly name: 'hermes' | 'llama3';
+  /** As vLLM calls its parser, where it has one of its own. */
+  readonly name: ToolSyntaxName;
   /** Tokens that carry it: they stay in the text, also where the tokenizer calls them special. */
   readonly markers: readonly string[];
-  createParser(): ToolParser;
+  /** Ids that its chat templates take: nine letters and digits, or any. */
+  readonly callIds: 'any' | 'nine';
+  /** `tools`: of the request; a syntax without types looks values' up there. */
+  createParser(tools: readonly ToolDefinition[]): ToolParser;
 }
 
-/** `<tool_call>\n{"name": …, "arguments": {…}}\n</tool_call>`, as Hermes and Qwen models write it. */
+export type ToolSyntaxName =
+  | 'hermes'
+  | 'llama3_json'
+  | 'mistral'
+  | 'mistral_list'
+  | 'pythonic'
+  | 'phi4_mini_json'
+  | 'granite'
+  | 'openai'
+  | 'qwen3_coder'
+  | 'functiongemma'
+  | 'gemma4'
+  | 'tool_code';
+
+const jsonCall = () => createJsonCall({ needsArguments: false });
+const JSON_LIST = { begin: '[', between: /^,/, end: ']', bracketsOptional: false };
+
+/** `<tool_call>\n{"name": …, "arguments": {…}}\n</tool_call>`, as Hermes, Qwen and Granite 4 models write it. */
 export const HERMES: ToolSyntax = {
   name: 'hermes',
   markers: ['<tool_call>', '</tool_call>'],
-  createParser: createHermesParser,
+  callIds: 'any',
+  createParser: () =>
+    createTaggedParser({ opens: ['<tool_call>'], closes: ['</tool_call>'], list: null, newReader: jsonCall }),
 };
 
-/** The whole answer is `{"name": …, "parameters": {…}}`, several separated by `;`. */
+const PYTHON_TAGS = ['<|python_tag|>', '<|python_start|>'];
+const PYTHON_END = '<|python_end|>';
+
+/**
+ * The whole answer is `{"name": …, "parameters": {…}}`, several separated by `;`. Without a tag, an object that has a name only may
+ * well be an answer in JSON: `{"name": "Ada", "born": 1815}`.
+ */
 export const LLAMA3: ToolSyntax = {
-  name: 'llama3',
-  markers: ['<|python_tag|>'],
-  createParser: createLlama3Parser,
+  name: 'llama3_json',
+  markers: [...PYTHON_TAGS, PYTHON_END],
+  callIds: 'any',
+  createParser: () =>
+    createWholeAnswerParser({
+      opens: PYTHON_TAGS,
+      closes: [PYTHON_END],
+      begin: '{',
+      between: /^[\s;,]+/,
+      newReader: (isTagged) => createJsonCall({ needsArguments: !isTagged }),
+    }),
 };
 
-/** Calls whose arguments are XML, within tool_call tags or without: Qwen3-Coder and Functionary; GLM-4.5. */
-const XML_CALLS = ['<function=', '<arg_key>'];
+/** The whole answer is `[f(a=1), g()]`: Llama 3.2 and 4, Gemma 3 by prompt. */
+export const PYTHONIC: ToolSyntax = {
+  name: 'pythonic',
+  markers: [...PYTHON_TAGS, PYTHON_END],
+  callIds: 'any',
+  createParser: () =>
+    createWholeAnswerParser({
+      opens: PYTHON_TAGS,
+      closes: [PYTHON_END],
+      begin: '[',
+      between: /^\s+/,
+      newReader: createPythonCall,
+    }),
+};
+
+/** `[TOOL_CALLS]f[ARGS]{…}` for each call; before tokenizer 11 `[TOOL_CALLS] [{"name": …, "arguments": {…}}]`. Either reads both. */
+export const MISTRAL: ToolSyntax = {
+  name: 'mistral',
+  markers: ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'],
+  callIds: 'nine',
+  createParser: () =>
+    createTaggedParser({
+      opens: ['[TOOL_CALLS]'],
+      closes: [],
+      list: JSON_LIST,
+      newReader: (_, next) => (next.startsWith('{') ? jsonCall() : createNamedCall()),
+    }),
+};
+
+const MISTRAL_LIST: ToolSyntax = { ...MISTRAL, name: 'mistral_list' };
+
+/** `<|tool_call|>[{"name": …, "arguments": {…}}]<|/tool_call|>`; in older prompts `functools[…]`. */
+export const PHI4: ToolSyntax = {
+  name: 'phi4_mini_json',
+  markers: ['<|tool_call|>', '<|/tool_call|>'],
+  callIds: 'any',
+  createParser: () =>
+    createTaggedParser({
+      opens: ['<|tool_call|>', 'functools'],
+      closes: ['<|/tool_call|>'],
+      list: JSON_LIST,
+      newReader: jsonCall,
+    }),
+};
+
+/** Granite 3: `<|tool_call|>[{"name": …, "arguments": {…}}]`; `<tool_call>` in 3.1, and at the beginning no tag is needed. */
+export const GRANITE: ToolSyntax = {
+  name: 'granite',
+  markers: ['<|tool_call|>', '<tool_call>', '</tool_call>'],
+  callIds: 'any',
+  createParser: () =>
+    createTaggedParser({
+      opens: ['<|tool_call|>', '<tool_call>'],
+      closes: ['</tool_call>'],
+      list: JSON_LIST,
+      bareList: true,
+      newReader: (tag) => createJsonCall({ needsArguments: tag === null }),
+    }),
+};
+
+/** gpt-oss: messages of the harmony format to `functions.f`. Analysis and final answer are told apart before (reasoning-parser.ts). */
+export const HARMONY: ToolSyntax = {
+  name: 'openai',
+  markers: ['<|start|>', '<|channel|>', '<|constrain|>', '<|message|>', '<|end|>', '<|call|>', '<|return|>'],
+  callIds: 'any',
+  createParser: () =>
+    createTaggedParser({
+      opens: ['<|start|>assistant', '<|channel|>', ' to=functions.'],
+      closes: ['<|call|>', '<|end|>', '<|return|>'],
+      list: null,
+      newReader: (tag) => createHarmonyCall(tag!),
+    }),
+};
+
+/** `<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>`; the outer tags may be missing. */
+export const QWEN3_CODER: ToolSyntax = {
+  name: 'qwen3_coder',
+  markers: ['<tool_call>', '</tool_call>'],
+  callIds: 'any',
+  createParser: (tools) =>
+    createTaggedParser({
+      opens: ['<tool_call>', '<function='],
+      closes: ['</tool_call>'],
+      list: null,
+      newReader: (tag) => createXmlCall(tools, tag === '<function='),
+    }),
+};
+
+const gemmaSyntax = (name: ToolSyntaxName, open: string, close: string, quote: string): ToolSyntax => ({
+  name,
+  markers: [open, close, quote],
+  callIds: 'any',
+  createParser: () =>
+    createTaggedParser({ opens: [open], closes: [close], list: null, newReader: () => createGemmaCall(quote) }),
+});
+
+/** `<start_function_call>call:f{a:<escape>x<escape>,b:1}<end_function_call>` */
+export const FUNCTION_GEMMA = gemmaSyntax('functiongemma', '<start_function_call>', '<end_function_call>', '<escape>');
+
+/** `<|tool_call>call:f{a:<|"|>x<|"|>,b:1}<tool_call|>` */
+export const GEMMA4 = gemmaSyntax('gemma4', '<|tool_call>', '<tool_call|>', '<|"|>');
+
+const FENCE = '```';
+
+/** Gemma 3 where its prompt asks for code: calls in a fence of `tool_code`, a line each, or as a list. */
+export const TOOL_CODE: ToolSyntax = {
+  name: 'tool_code',
+  markers: [],
+  callIds: 'any',
+  createParser: () =>
+    createTaggedParser({
+      opens: [`${FENCE}tool_code`],
+      closes: [FENCE],
+      list: { begin: '[', between: /^(?:,|;|(?=[A-Za-z_]))/, end: ']', bracketsOptional: true },
+      newReader: createPythonCall,
+    }),
+};
+
+const BY_NAME: Readonly<Record<ToolParserName, ToolSyntax | null>> = {
+  hermes: HERMES,
+  granite4: HERMES,
+  llama3_json: LLAMA3,
+  llama4_json: LLAMA3,
+  pythonic: PYTHONIC,
+  llama4_pythonic: PYTHONIC,
+  mistral: MISTRAL,
+  phi4_mini_json: PHI4,
+  granite: GRANITE,
+  openai: HARMONY,
+  qwen3_coder: QWEN3_CODER,
+  qwen3_xml: QWEN3_CODER,
+  functiongemma: FUNCTION_GEMMA,
+  gemma4: GEMMA4,
+  tool_code: TOOL_CODE,
+  none: null,
+};
+
+/** `templateSource`: for what one name stands for two ways of writing calls. */
+export function toolSyntaxNamed(name: ToolParserName, templateSource: string | null): ToolSyntax | null {
+  const isOlder = name === 'mistral' && templateSource !== null && !templateSource.includes('[ARGS]');
+  return isOlder ? MISTRAL_LIST : BY_NAME[name];
+}
 
 /** Null: the template teaches none, or one that is not known here. */
 export function findToolSyntax(templateSource: string): ToolSyntax | null {
-  const has = (text: string) => templateSource.includes(text);
-  if (XML_CALLS.some(has)) return null;
+  const has = (...texts: string[]) => texts.every((text) => templateSource.includes(text));
+  if (has('<|channel|>', '<|call|>')) return HARMONY;
+  if (has('<start_function_call>')) return FUNCTION_GEMMA;
+  if (has('<|tool_call>', '<tool_call|>')) return GEMMA4;
+  if (has('[TOOL_CALLS]')) return has('[ARGS]') ? MISTRAL : MISTRAL_LIST;
+  if (has('<function=', '<parameter=')) return QWEN3_CODER;
+  if (has('<function=') || has('<arg_key>')) return null; // Functionary's, GLM's
+  if (has('<|/tool_call|>') || has('functools') || has('<|tool|>', '<|/tool|>')) return PHI4;
+  if (has('<|tool_call|>')) return GRANITE;
   if (has('<tool_call>')) return HERMES;
+  if (has(`${FENCE}tool_code`)) return TOOL_CODE;
+  if (has('[func_name1(')) return PYTHONIC;
   const hasParameters = has('"parameters"') || has('\\"parameters\\"'); // the latter inside a Jinja string
-  return has('<|python_tag|>') || (has('<|start_header_id|>') && hasParameters) ? LLAMA3 : null;
+  if (PYTHON_TAGS.some((tag) => has(tag))) return LLAMA3;
+  return has('<|start_header_id|>') && hasParameters ? LLAMA3 : null;
 }

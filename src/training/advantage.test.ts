@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupAdvantages, tokenSignals } from './advantage.ts';
+import { average, groupAdvantages, populationDeviation, tokenSignals } from './advantage.ts';
 
 test('advantages are rewards minus the mean of the group, over its population deviation', () => {
   const [group] = groupAdvantages([[1, 2, 3, 6]], true);
@@ -10,6 +10,19 @@ test('advantages are rewards minus the mean of the group, over its population de
 
 test('equal rewards, single rollouts and empty groups give no signal, exactly', () => {
   expect(groupAdvantages([[0.1, 0.1, 0.1], [7], []], true)).toEqual([[0, 0, 0], [0], []]);
+});
+
+test('rewards at the end of the range of a double are told apart', () => {
+  expect(groupAdvantages([[1e308, -1e308]], true)).toEqual([[1, -1]]);
+  expect(groupAdvantages([[0, 1.7e308, -1.7e308]], true)[0]!.map(Math.sign)).toEqual([0, 1, -1]);
+  const [unscaled] = groupAdvantages([[1.7e308, -1.7e308, -1.7e308]], false);
+  expect(unscaled).toEqual([Number.MAX_VALUE, expect.closeTo(-1.13e308, -306), expect.closeTo(-1.13e308, -306)]);
+  const signals = tokenSignals(
+    unscaled!.map((advantage) => ({ advantage, trainedTokens: 4 })),
+    0,
+  );
+  expect(average(signals.map(({ advantage }) => Math.abs(advantage)))).toBeCloseTo(1, 12);
+  expect([average([1e308, 1e308]), populationDeviation([1e308, -1e308])]).toEqual([1e308, 1e308]);
 });
 
 test('a rollout counts once whatever its length, and |advantage| times weight averages one over the tokens', () => {

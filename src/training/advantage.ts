@@ -12,17 +12,33 @@ export function groupAdvantages(rewards: readonly (readonly number[])[], scale: 
   return rewards.map((group) => {
     if (group.every((reward) => reward === group[0])) return group.map(() => 0);
     const mean = average(group);
-    const divisor = scale ? populationDeviation(group) + TINY : 1;
-    return group.map((reward) => (reward - mean) / divisor);
+    const unit = unitOf(group);
+    const divisor = scale ? (populationDeviation(group) + TINY) / unit : 1 / unit;
+    return group.map((reward) => finite((reward / unit - mean / unit) / divisor));
   });
 }
 
 export const populationDeviation = (xs: readonly number[]): number => {
-  const mean = average(xs);
-  return Math.sqrt(average(xs.map((x) => (x - mean) ** 2)));
+  const unit = unitOf(xs);
+  const mean = average(xs) / unit;
+  return Math.sqrt(average(xs.map((x) => (x / unit - mean) ** 2))) * unit;
 };
 
-export const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
+export const average = (xs: readonly number[]): number => {
+  const unit = unitOf(xs);
+  return (xs.reduce((a, b) => a + b / unit, 0) / xs.length) * unit;
+};
+
+/** Squares and sums of larger numbers would leave the range of a double. */
+const LARGE = 1e100;
+
+/** Of finite numbers: what to divide them by before they are squared and added. 1, which changes no bit, for all but huge ones. */
+function unitOf(xs: readonly number[]): number {
+  const largest = xs.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  return largest > LARGE ? largest : 1;
+}
+
+const finite = (x: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, x));
 
 export interface WeighedRollout {
   /** Not zero. */
@@ -54,6 +70,7 @@ export function tokenSignals(rollouts: readonly WeighedRollout[], balance: numbe
     if (balance < 0 && advantage >= 0) return advantage * (1 + balance);
     return advantage;
   });
-  const size = tokenMean(balanced.map((advantage, i) => Math.abs(advantage) * weights[i]!));
-  return balanced.map((advantage, i) => ({ advantage: size === 0 ? 0 : advantage / size, weight: weights[i]! }));
+  const unit = unitOf(balanced);
+  const size = tokenMean(balanced.map((advantage, i) => Math.abs(advantage / unit) * weights[i]!));
+  return balanced.map((advantage, i) => ({ advantage: size === 0 ? 0 : advantage / unit / size, weight: weights[i]! }));
 }

@@ -19,5 +19,6 @@ export function rewardSpreadTrend(points: readonly { readonly step: number; read
   const slope = variance === 0 ? 0 : covariance / variance;
   const intercept = meanSpread - slope * meanStep;
   const lastStep = Math.max(...points.map(({ step }) => step));
-  return intercept > 0 ? Math.max(0, (intercept + slope * lastStep) / intercept) : 1;
+  const trend = (intercept + slope * lastStep) / intercept;
+  return intercept > 0 && Number.isFinite(trend) ? Math.max(0, trend) : 1;
 }

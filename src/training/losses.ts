@@ -2,29 +2,31 @@
 // Inputs per trained token, log-probabilities in nats, NaN where there is none: advantages, weights, oldLogprobs (what the
 // ratio divides by); sampledLogprobs (the client's, where old ones were computed anew); referenceLogprobs (the KL anchor's).
 import type { LossExpression, LossProgram } from '#engine/loss-program';
+import {
+  add,
+  constant,
+  div,
+  exp,
+  input,
+  isNaN,
+  largest,
+  less,
+  logprob,
+  max,
+  mean,
+  min,
+  mul,
+  neg,
+  sequenceMean,
+  smallest,
+  sqrt,
+  stopGradient,
+  sub,
+  where,
+} from './loss-expressions.ts';
 import type { ImportanceSamplingLevel, PolicyLossConfig } from './rl-config.ts';
 
-const logprob: LossExpression = { op: 'logprob' };
-const weights: LossExpression = { op: 'input', name: 'weights' };
-const input = (name: string): LossExpression => ({ op: 'input', name });
-const constant = (value: number): LossExpression => ({ op: 'constant', value });
-const unary =
-  (op: 'neg' | 'exp' | 'sqrt' | 'stopGradient' | 'isNaN' | 'mean' | 'largest' | 'smallest' | 'sequenceMean') =>
-  (x: LossExpression): LossExpression => ({ op, x });
-const binary =
-  (op: 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'less') =>
-  (x: LossExpression, y: LossExpression): LossExpression => ({ op, x, y });
-const where = (condition: LossExpression, x: LossExpression, y: LossExpression): LossExpression => ({
-  op: 'where',
-  condition,
-  x,
-  y,
-});
-const [neg, exp, sqrt, stopGradient] = [unary('neg'), unary('exp'), unary('sqrt'), unary('stopGradient')];
-const [isNaN, mean, largest, smallest] = [unary('isNaN'), unary('mean'), unary('largest'), unary('smallest')];
-const sequenceMean = unary('sequenceMean');
-const [add, sub, mul, div] = [binary('add'), binary('sub'), binary('mul'), binary('div')];
-const [min, max, less] = [binary('min'), binary('max'), binary('less')];
+const weights = input('weights');
 
 /** Where the log-probability is not known, the token counts as on-policy: the other policy's, held constant. */
 const orCurrent = (known: LossExpression, current: LossExpression = logprob): LossExpression =>

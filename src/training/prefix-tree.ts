@@ -1,28 +1,7 @@
 // The sequences of a row as a tree of their common beginnings: what several share is computed once. Nodes become the
 // segments of a TrainingRow, parents before children, so that a token sees exactly the tokens of its own sequence. Exact for
 // any sequences, trained or not: log-probabilities are those of each sequence alone.
-
-export interface PrefixTree {
-  /** Tokens that the tree would grow by; changes nothing. */
-  cost(tokens: Int32Array): number;
-  /** Gives back the sequence's number. */
-  add(tokens: Int32Array): number;
-  /** Tokens in the tree. */
-  readonly size: number;
-  lay(): LaidTree;
-}
-
-/** The tree, laid out in a row. */
-export interface LaidTree {
-  /** `[row]` each */
-  readonly tokens: Int32Array;
-  readonly positions: Int32Array;
-  readonly segments: Int32Array;
-  /** `[segments]`, −1 for none */
-  readonly parents: Int32Array;
-  /** `[sequence]` → `[token]` its place in the row. */
-  readonly places: readonly Int32Array[];
-}
+import type { LaidRow, RowLayout } from './row-layout.ts';
 
 interface Node {
   tokens: Int32Array;
@@ -30,7 +9,7 @@ interface Node {
   children: Map<number, Node>;
 }
 
-export function createPrefixTree(): PrefixTree {
+export function createPrefixTree(): RowLayout {
   const root: Node = { tokens: new Int32Array(0), children: new Map() };
   const sequences: Int32Array[] = [];
   let size = 0;
@@ -75,7 +54,7 @@ function splitNode(node: Node, length: number): void {
   node.children = new Map([[rest.tokens[0]!, rest]]);
 }
 
-function layTree(root: Node, sequences: readonly Int32Array[], size: number): LaidTree {
+function layTree(root: Node, sequences: readonly Int32Array[], size: number): LaidRow {
   const tokens = new Int32Array(size);
   const positions = new Int32Array(size);
   const segments = new Int32Array(size);

@@ -1,40 +1,50 @@
 // The training loop of an RL job, over the engine's verbs. Knows nothing of storage, processes or time limits: the job
 // runner hands in a session and is told about each gradient step before the next begins.
 import type { TrainingSession } from '#engine/training-engine';
+import { requireFinitePolicy } from './finite-policy.ts';
 import { rowLearningRate } from './learning-rate.ts';
 import { policyLoss } from './losses.ts';
-import { withOtherPolicies, type OtherPolicies } from './other-policies.ts';
+import { withComparisonPolicies, type ComparisonPolicies } from './comparison-policies.ts';
 import type { RlPlan } from './rl-plan.ts';
+import { mismatchMetrics, type SamplerMismatch } from './sampler-mismatch.ts';
 import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 
 export interface RlRun {
   readonly plan: RlPlan;
   /** Rows before it are done. */
   readonly firstRow: number;
-  readonly policies: OtherPolicies;
+  readonly policies: ComparisonPolicies;
   /** Of the learning rate, for the whole job. */
   readonly learningRateScale: number;
+  /** Before the first step. Null: it was not measured. */
+  readonly mismatch: SamplerMismatch | null;
+  /** Told of each row what its loss read: log-probabilities of its trained tokens, where the engine tells them. */
+  readonly onLogprobs?: (row: number, logprobs: Float32Array) => void;
 }
 
 /**
- * One optimiser step per row. Yields after each: the caller decides whether to save, and whether to go on.
+ * One optimiser step per row. Yields after each: the caller decides whether to save, and whether to go on. Throws where the
+ * policy that it ends with does not compute.
  */
 export async function* trainRl(
   session: TrainingSession,
-  { plan, firstRow, policies, learningRateScale }: RlRun,
+  { plan, firstRow, policies, learningRateScale, mismatch, onLogprobs }: RlRun,
 ): AsyncGenerator<StepMetrics> {
   const { config, rows } = plan;
   const loss = policyLoss(config.loss);
   for (let index = firstRow; index < rows.length; index++) {
     const { row, sequenceCount, tokensSaved } = rows[index]!;
     const startMs = performance.now();
-    const { loss: value, metrics } = await session.forwardBackward(withOtherPolicies(row, index, policies), loss);
+    const trained = withComparisonPolicies(row, index, policies);
+    const { loss: value, metrics, logprobs } = await session.forwardBackward(trained, loss);
+    if (logprobs) onLogprobs?.(index, logprobs);
     const learningRate = rowLearningRate(config, sequenceCount, learningRateScale);
     const { gradNorm } = await session.optimStep({ ...config.optimizer, learningRate });
     const seconds = (performance.now() - startMs) / 1000;
     yield finiteOnly({
       ...plan.rewards,
       ...plan.counts,
+      ...(mismatch ? mismatchMetrics(mismatch) : {}),
       loss: value,
       ...metrics,
       grad_norm: gradNorm,
@@ -45,5 +55,6 @@ export async function* trainRl(
       tokens_saved_by_sharing: tokensSaved,
       tokens_per_second: row.tokens.length / seconds,
     });
+    if (index === rows.length - 1) await requireFinitePolicy(session, trained, loss, learningRate);
   }
 }

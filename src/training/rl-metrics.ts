@@ -40,7 +40,10 @@ function meansByName(records: readonly Readonly<Record<string, number | boolean>
   const values = new Map<string, number[]>();
   for (const record of records) {
     for (const [name, value] of Object.entries(record)) {
-      if (Number.isFinite(Number(value))) values.set(name, [...(values.get(name) ?? []), Number(value)]);
+      if (!Number.isFinite(Number(value))) continue;
+      const known = values.get(name);
+      if (known) known.push(Number(value));
+      else values.set(name, [Number(value)]);
     }
   }
   return Object.fromEntries([...values].map(([name, xs]) => [name, average(xs)]));

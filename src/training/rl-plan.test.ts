@@ -1,42 +1,22 @@
 import { expect, test } from 'vitest';
 import type { RlConfigInput, RlJobBody, SampledTurn, Trajectory } from '#domain/trajectory';
+import { encoder, group, rollout } from '../../test/training/rollouts.ts';
 import { planRlJob } from './rl-plan.ts';
-import type { ConversationEncoder } from './tokenize.ts';
 
-/** One token per character, so that lengths are seen at a glance; turns end with a newline. */
-const encoder: ConversationEncoder = {
-  vocabSize: 256,
-  renderPrompt: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
-  renderClosed: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
-  turnEnd: '\n',
-  encode: (text) => [...text].map((character) => character.charCodeAt(0)),
-  tokenId: () => null,
-};
-
-function rollout(reward: number, answer: string, change: Partial<SampledTurn> = {}): Trajectory {
-  const turn: SampledTurn = {
-    kind: 'sampled',
-    message: { role: 'assistant', content: answer },
-    finishReason: 'stop',
-    logprobs: null,
-    tokens: encoder.encode(answer),
-    promptTokenIds: null,
-    ...change,
-  };
-  const prompt = { kind: 'message' as const, message: { role: 'user', content: 'ask' } };
-  return { histories: [{ turns: [prompt, turn], tools: null }], reward, metrics: { right: reward > 0 } };
-}
-const group = (...trajectories: Trajectory[]) => ({ trajectories, exceptionCount: 0, metrics: {} });
 const plan = (body: Partial<RlJobBody>, config: RlConfigInput = {}, lengthMax = 64, seed = 's') =>
-  planRlJob(body.groups ?? [], config, {
-    encoder,
-    budget: {
-      contextLength: lengthMax,
-      rowLengthMax: lengthMax,
-      memory: { budgetBytes: 1e6, fixedBytes: 0, bytesPerToken: 1, bytesPerPair: 1 },
-    },
-    seed: () => seed,
-  });
+  planRlJob(body.groups ?? [], config, context(lengthMax, seed));
+const context = (lengthMax: number, seed = 's') => ({
+  encoder,
+  budget: { contextLength: lengthMax, rowLengthMax: lengthMax, memory: memoryFor(100_000) },
+  seed: () => seed,
+});
+/** For rows of so many tokens, at 1 MB per pair of them. */
+const memoryFor = (tokens: number) => ({
+  budgetBytes: tokens ** 2 * 1e6,
+  fixedBytes: 0,
+  bytesPerToken: 0,
+  bytesPerPair: 1e6,
+});
 
 test('a prompt that siblings share is in the row once, and each answer goes on from it', async () => {
   const { rows, counts } = await plan({ groups: [group(rollout(1, 'abc'), rollout(0, 'xy'))] });
@@ -56,6 +36,26 @@ test('a prompt that siblings share is in the row once, and each answer goes on f
     num_datums: 2,
     num_trainable_tokens: 5,
   });
+});
+
+test('for a trainer that computes no shared beginnings each sequence stands alone', async () => {
+  const groups = [group(rollout(1, 'abc'), rollout(0, 'xy'), rollout(3, 'abd'))];
+  const { budget, ...rest } = context(20);
+  const planned = (sharing: 'shared' | 'separate') =>
+    planRlJob(groups, { packedSequenceLength: 14 }, { ...rest, budget: { ...budget, sharing } });
+  const { rows, counts } = await planned('separate');
+  expect(rows.map(({ tokensSaved }) => tokensSaved)).toEqual([0, 0]);
+  expect(rows.reduce((sum, { row }) => sum + row.tokens.length, 0)).toBe(7 + 6 + 7);
+  for (const { row, members } of rows) {
+    expect([...row.parents]).toEqual(members.map(() => -1));
+    expect([...row.tokens]).toEqual(members.flatMap(({ tokens }) => [...tokens]));
+    expect([...row.positions]).toEqual(members.flatMap(({ tokens }) => [...tokens.keys()]));
+    expect([...row.segments]).toEqual(members.flatMap(({ tokens }, i) => [...tokens].map(() => i)));
+    row.targets.forEach((target, i) => expect(row.tokens[row.predictFrom[i]! + 1]).toBe(target));
+  }
+  const shared = await planned('shared');
+  expect(shared.rows.length).toBe(1);
+  expect(counts).toEqual(shared.counts);
 });
 
 test('what is not trained is counted by its reason', async () => {
@@ -84,6 +84,33 @@ test('what is not trained is counted by its reason', async () => {
   expect(rows.length).toBeGreaterThan(0);
 });
 
+test('rows are filled up to 2048 tokens, where memory allows; another length is told to who asked for one', async () => {
+  const groups = Array.from({ length: 40 }, (_, g) =>
+    group(...Array.from({ length: 4 }, (_, i) => rollout(i, `${g} ${i} `.padEnd(30, 'x')))),
+  );
+  const lengths = async (config: RlConfigInput, rowLengthMax: number, memory = memoryFor(100_000)) => {
+    const budget = { contextLength: 64, rowLengthMax, memory };
+    const { rows, warnings } = await planRlJob(groups, config, { ...context(64), budget });
+    return { rows: rows.map(({ row }) => row.tokens.length), warnings };
+  };
+  const byDefault = await lengths({}, 100_000);
+  expect(byDefault.rows).toHaveLength(3); // of 40 groups with 4 + 4 · 30 tokens each
+  expect(Math.max(...byDefault.rows)).toBeGreaterThan(1900);
+  expect(byDefault.warnings).toEqual([]);
+  const small = await lengths({}, 200);
+  expect(Math.max(...small.rows)).toBeLessThanOrEqual(200);
+  expect(small.warnings).toEqual([]);
+  expect((await lengths({ packedSequenceLength: 500 }, 200, memoryFor(200))).warnings).toEqual([
+    'packed_sequence_length became 200 instead of 500: training a row of 500 tokens needs about 250.0 GB, and the trainer has 40.0 GB for it, enough for 200 tokens (--training-memory, of a worker --memory).',
+  ]);
+  expect((await lengths({ packedSequenceLength: 500 }, 200)).warnings).toEqual([
+    'packed_sequence_length became 200 instead of 500: the trainer takes rows of at most 200 tokens, whatever its memory.',
+  ]);
+  expect((await lengths({ packedSequenceLength: 10 }, 200)).warnings).toEqual([
+    'packed_sequence_length became 34 instead of 10: the longest sequence of the job needs it.',
+  ]);
+});
+
 test('a body that trains nothing makes a plan without rows', async () => {
   const { rows, skipped } = await plan({ groups: [group(rollout(1, 'a'), rollout(1, 'b')), group()] });
   expect(rows).toEqual([]);
@@ -108,9 +135,63 @@ test('rows are filled up to their length; the same seed shuffles alike, another 
   expect(other.flat().sort()).toEqual(first.flat().sort());
 });
 
-test('a sequence beyond the longest row is cut at its end', async () => {
-  const { rows } = await plan({ groups: [group(rollout(1, 'x'.repeat(100)), rollout(0, 'y'))] }, {}, 32);
+test('a sequence beyond the context is cut at its end, and its rollout counted as truncated', async () => {
+  const { rows, skipped, counts } = await plan(
+    { groups: [group(rollout(1, 'x'.repeat(100)), rollout(0, 'y')), group(rollout(1, 'z'.repeat(100)))] },
+    {},
+    32,
+  );
   expect(Math.max(...rows.map(({ row }) => row.tokens.length))).toBe(32);
+  expect(skipped).toEqual({ truncated: 1, equal_rewards: 1 }); // what is not trained at all is not truncated
+  expect(counts).toMatchObject({ num_datums: 2 });
+});
+
+test('prompts that nobody knew are counted and told of, those of rollouts that are trained', async () => {
+  const lost = { promptTokenIds: null };
+  const groups = [
+    group(rollout(0, 'a', lost), rollout(2, 'b', lost), rollout(4, 'c'), rollout(2, 'd')),
+    group(rollout(1, 'x', lost), rollout(0, 'y', lost)),
+    group(rollout(1, 'equal', lost), rollout(1, 'rewards', lost)),
+  ];
+  const { counts, warnings } = await plan({ groups });
+  expect(counts).toMatchObject({ num_datums: 4, num_rendered_prompts: 3 });
+  expect(warnings).toEqual([expect.stringMatching(/^3 prompts were rendered from the messages: .* prompt_token_ids/)]);
+  const kept = await plan({ groups: [group(rollout(1, 'a'), rollout(0, 'b'))] });
+  expect(kept.counts).toMatchObject({ num_datums: 2, num_rendered_prompts: 0 });
+  expect(kept.warnings).toEqual([]);
+});
+
+test('turns with log-probabilities of a masked distribution are counted and told of, where nothing computes others', async () => {
+  const masked = { isConstrained: true, logprobs: [-1] } as const;
+  const groups = [
+    group(rollout(0, 'a', masked), rollout(3, 'b', masked), rollout(4, 'c', { ...masked, logprobs: [null] })),
+    group(rollout(1, 'x', { isConstrained: true }), rollout(0, 'y', { logprobs: [-1] })),
+    group(rollout(1, 'e', masked), rollout(1, 'f', masked)),
+  ];
+  const { counts, warnings } = await plan({ groups });
+  expect(counts).toMatchObject({ num_datums: 5, num_constrained_turns: 2 });
+  expect(warnings).toEqual([
+    expect.stringMatching(/^2 turns were sampled under a constraint .* precalculate_logprobs/),
+  ]);
+  const precalculated = await plan({ groups }, { precalculateLogprobs: true });
+  expect(precalculated.counts).toMatchObject({ num_constrained_turns: 2 });
+  expect(precalculated.warnings).toEqual([]);
+});
+
+test('turns that were sampled off-policy are counted and told of, those of rollouts that are trained', async () => {
+  const groups = [
+    group(
+      rollout(0, 'a', { reshapedBy: ['top_p'] }),
+      rollout(3, 'b', { reshapedBy: ['temperature', 'top_p'] }),
+      rollout(9, 'c'),
+    ),
+    group(rollout(1, 'e', { reshapedBy: ['min_p'] }), rollout(1, 'f', { reshapedBy: ['min_p'] })),
+  ];
+  const { counts, warnings } = await plan({ groups });
+  expect(counts).toMatchObject({ num_datums: 3, num_reshaped_turns: 2 });
+  expect(warnings).toEqual([
+    expect.stringMatching(/^2 turns were sampled off-policy, .* that temperature, top_p changed/),
+  ]);
 });
 
 test('reward metrics carry the names that clients know', async () => {
@@ -121,4 +202,22 @@ test('reward metrics carry the names that clients know', async () => {
     exception_rate: 0,
     right: 0.5,
   });
+});
+
+test('a body that becomes too many tokens is refused, before all of them are made', async () => {
+  const turns = [1, 2, 3].map((prompt): SampledTurn => {
+    const [turn] = rollout(1, 'answer', {
+      promptTokenIds: new Array<number>(40).fill(prompt),
+    }).histories[0]!.turns.slice(1);
+    return turn as SampledTurn;
+  });
+  const rewritten = (reward: number): Trajectory => ({ histories: [{ turns, tools: null }], reward, metrics: {} });
+  const groups = [group(rewritten(1), rewritten(0))];
+  const limited = (tokensMax: number) => planRlJob(groups, {}, { ...context(64), tokensMax });
+  expect((await limited(2 * 3 * 46)).counts.num_datums).toBe(6);
+  await expect(limited(2 * 3 * 46 - 1)).rejects.toMatchObject({
+    code: 'invalid_training_data',
+    message: expect.stringContaining('several jobs') as string,
+  });
+  await expect(limited(100)).rejects.toMatchObject({ code: 'invalid_training_data' });
 });

@@ -1,24 +1,37 @@
 // An RL job's groups → the rows to train on, and an account of everything that is not trained. Reads the groups once, one
 // at a time; the same groups and seed give the same plan, which is what lets a job be replayed after a crash.
 import { createHash } from 'node:crypto';
-import { createBreather } from '#base/breather';
+import { createYielder } from '#base/yield-to-loop';
 import { createRandom } from '#base/random';
 import type { Skipped } from '#domain/training-job';
 import type { RlConfigInput, Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import { groupAdvantages, tokenSignals } from './advantage.ts';
-import { packRows, trainedCount, truncate, type Datum, type PackedRow } from './packing.ts';
-import { createPrefixTree } from './prefix-tree.ts';
+import { createTokenLimit } from './job-tokens.ts';
+import { packRows, trainedCount, type Datum, type PackedRow } from './packing.ts';
 import { resolveRlConfig, type RlConfig } from './rl-config.ts';
 import { groupMetrics, rewardsOf, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
-import { rowLengthFor, type RowBudget } from './row-budget.ts';
+import { rowLengthFor, rowLengthWarnings, type RowBudget } from './row-budget.ts';
 import { createSkipCount } from './skip-count.ts';
-import { tokenizeHistory, type ConversationEncoder, type TokenSequence } from './tokenize.ts';
+import {
+  tokenizeHistory,
+  type ConversationEncoder,
+  type SequenceLimits,
+  type TokenizedHistory,
+  type TokenSequence,
+} from './tokenize.ts';
 
 export interface RlPlan {
   readonly config: RlConfig;
   readonly rows: readonly PackedRow[];
-  /** Rollouts (and, for `exceptions`, failed ones) by the reason why they are not trained. */
+  /**
+   * Rollouts (and, for `exceptions`, failed ones) by the reason why they are not trained. `truncated` are trained, but not to
+   * their end.
+   */
   readonly skipped: Skipped;
+  /** The same, trajectory by trajectory; those that are not here are trained, to their end. */
+  readonly outcomes: readonly Outcome[];
+  /** What of the settings could not be done as asked. */
+  readonly warnings: readonly string[];
   readonly rewards: RewardMetrics;
   readonly counts: {
     readonly num_groups_submitted: number;
@@ -26,13 +39,36 @@ export interface RlPlan {
     readonly num_trajectories: number;
     readonly num_datums: number;
     readonly num_trainable_tokens: number;
+    /** Of the trained rollouts: prompts that neither the choices nor the server's memory knew. */
+    readonly num_rendered_prompts: number;
+    /** Of the trained rollouts: turns whose log-probabilities are those of a masked distribution. */
+    readonly num_constrained_turns: number;
+    /** Of the trained rollouts: turns that were sampled from another distribution than the policy's own. */
+    readonly num_reshaped_turns: number;
   };
 }
 
-interface Rollout {
+export interface Outcome {
   readonly group: number;
-  readonly advantage: number;
+  readonly trajectory: number;
+  /** `truncated`, or why nothing of it is trained. */
+  readonly reason: string;
+}
+
+/** What there is to train in a trajectory. */
+interface ReadRollout {
   readonly sequences: readonly TokenSequence[];
+  /** Some of its sampled tokens lie beyond the context and are not trained. */
+  readonly isTruncated: boolean;
+  readonly renderedPrompts: number;
+  readonly constrainedTurns: number;
+  readonly reshapedTurns: readonly (readonly string[])[];
+}
+
+interface Rollout extends ReadRollout {
+  readonly group: number;
+  readonly trajectory: number;
+  readonly advantage: number;
 }
 
 export interface PlanContext {
@@ -40,19 +76,27 @@ export interface PlanContext {
   readonly budget: RowBudget;
   /** Any text, asked for after the last group; equal texts shuffle alike. */
   readonly seed: () => string;
+  /** Of all sequences together. Absent: job-tokens.ts. */
+  readonly tokensMax?: number;
 }
 
-/** Throws `row_too_long` where the longest sequence does not fit into the memory for training. */
+/** Throws `invalid_training_data` where there are too many tokens, `row_too_long` as rowLengthFor. */
 export async function planRlJob(
   groups: AsyncIterable<TrajectoryGroup> | Iterable<TrajectoryGroup>,
   input: RlConfigInput,
-  { encoder, budget, seed }: PlanContext,
+  { encoder, budget, seed, tokensMax }: PlanContext,
 ): Promise<RlPlan> {
   const config = resolveRlConfig(input);
   const skips = createSkipCount();
-  const breathe = createBreather();
+  const yieldToLoop = createYielder();
   const rewards: GroupRewards[] = [];
   const rollouts: Rollout[] = [];
+  const outcomes: Outcome[] = [];
+  const skip = (group: number, trajectory: number, reason: string) => {
+    skips.add(reason);
+    outcomes.push({ group, trajectory, reason });
+  };
+  const limits = { lengthMax: budget.contextLength, count: createTokenLimit(tokensMax) };
   for await (const group of groups) {
     const number = rewards.push(rewardsOf(group)) - 1;
     skips.add('exceptions', group.exceptionCount);
@@ -60,69 +104,129 @@ export async function planRlJob(
     const allEqual = advantages!.every((advantage) => advantage === 0);
     for (const [t, trajectory] of group.trajectories.entries()) {
       const advantage = advantages![t]!;
-      const read = readTrajectory(trajectory, encoder, config, budget.contextLength);
-      if (typeof read === 'string') skips.add(read);
-      else if (advantage === 0) skips.add(allEqual ? 'equal_rewards' : 'zero_advantage');
-      else rollouts.push({ group: number, advantage, sequences: read });
-      await breathe();
+      const read = await readTrajectory(trajectory, encoder, config, limits);
+      if (typeof read === 'string') skip(number, t, read);
+      else if (advantage === 0) skip(number, t, allEqual ? 'equal_rewards' : 'zero_advantage');
+      else rollouts.push({ group: number, trajectory: t, advantage, ...read });
+      await yieldToLoop();
     }
   }
 
   const weighed = weigh(rollouts, config.advantageBalance);
   const trained = weighed.filter(({ data }) => data[0]!.advantage !== 0);
-  skips.add('zero_advantage', weighed.length - trained.length);
+  for (const { group, trajectory, data, isTruncated } of weighed) {
+    if (data[0]!.advantage === 0) skip(group, trajectory, 'zero_advantage');
+    else if (isTruncated) skip(group, trajectory, 'truncated');
+  }
   const byGroup = rewards.map((_, g) => trained.filter(({ group }) => group === g).map(({ data }) => data));
-  const rowLength = rowLengthFor(config.rowLength, budget, byGroup.map(groupSize), longestOf(byGroup.flat(2)));
-  const rows = packRows(byGroup, rowLength, createRandom(seedOf(seed())));
+  const rowLength = rowLengthFor(config.rowLength, budget, longestOf(byGroup.flat(2)));
+  const renderedPrompts = sumOf(trained, (rollout) => rollout.renderedPrompts);
+  const constrainedTurns = sumOf(trained, (rollout) => rollout.constrainedTurns);
+  const reshapedTurns = trained.flatMap((rollout) => rollout.reshapedTurns);
+  const rows = packRows(byGroup, rowLength, createRandom(seedOf(seed())), budget.sharing);
   return {
     config,
     rows,
     skipped: skips.counts(),
+    outcomes,
+    warnings:
+      rows.length === 0
+        ? []
+        : [
+            ...rowLengthWarnings(config.rowLength, budget, rowLength),
+            ...renderedPromptWarnings(renderedPrompts),
+            ...constraintWarnings(config.loss.precalculates ? 0 : constrainedTurns),
+            ...reshapingWarnings(reshapedTurns),
+          ],
     rewards: groupMetrics(rewards),
     counts: {
       num_groups_submitted: rewards.length,
       num_groups_trainable: byGroup.filter((group) => group.length > 0).length,
-      num_trajectories: rewards.reduce((sum, group) => sum + group.trajectories.length, 0),
+      num_trajectories: sumOf(rewards, (group) => group.trajectories.length),
       num_datums: byGroup.flat(2).length,
-      num_trainable_tokens: byGroup.flat(2).reduce((sum, datum) => sum + trainedCount(datum), 0),
+      num_trainable_tokens: sumOf(byGroup.flat(2), trainedCount),
+      num_rendered_prompts: renderedPrompts,
+      num_constrained_turns: constrainedTurns,
+      num_reshaped_turns: reshapedTurns.length,
     },
   };
 }
 
-/** What there is to train in it, or the reason why there is nothing. */
-function readTrajectory(
+/** Or the reason why there is nothing. */
+async function readTrajectory(
   { histories }: Trajectory,
   encoder: ConversationEncoder,
   { trainsUnsampled }: RlConfig,
-  lengthMax: number,
-): readonly TokenSequence[] | string {
-  const tokenized = histories.map((history) => tokenizeHistory(history, encoder, trainsUnsampled ? 'all' : 'none'));
-  const found = tokenized.flatMap(({ sequences }) => sequences);
-  if (found.length === 0) return tokenized.flatMap(({ problems }) => problems)[0] ?? 'no_trainable_tokens';
-  const kept = found.flatMap((sequence) => truncate(sequence, lengthMax) ?? []).filter((s) => trainedCount(s) > 0);
-  return kept.length > 0 ? kept : 'too_long';
+  limits: SequenceLimits,
+): Promise<ReadRollout | string> {
+  const tokenized: TokenizedHistory[] = [];
+  for (const history of histories) {
+    tokenized.push(await tokenizeHistory(history, encoder, trainsUnsampled ? 'all' : 'none', limits));
+  }
+  const sequences = tokenized.flatMap((each) => each.sequences).filter((sequence) => trainedCount(sequence) > 0);
+  const isTruncated = tokenized.some(({ cut }) => cut.trainedTokens > 0);
+  const renderedPrompts = sumOf(tokenized, (each) => each.renderedPrompts);
+  const constrainedTurns = sumOf(tokenized, (each) => each.constrainedTurns);
+  const reshapedTurns = tokenized.flatMap((each) => each.reshapedTurns);
+  if (sequences.length > 0) return { sequences, isTruncated, renderedPrompts, constrainedTurns, reshapedTurns };
+  if (isTruncated) return 'too_long';
+  return tokenized.flatMap(({ problems }) => problems)[0] ?? 'no_trainable_tokens';
 }
 
-function weigh(rollouts: readonly Rollout[], balance: number): { group: number; data: readonly Datum[] }[] {
+interface WeighedRollout extends Omit<Rollout, 'advantage' | 'sequences'> {
+  readonly data: readonly Datum[];
+}
+
+function weigh(rollouts: readonly Rollout[], balance: number): WeighedRollout[] {
   if (rollouts.length === 0) return [];
-  const trainedTokens = (sequences: readonly TokenSequence[]) =>
-    sequences.reduce((sum, sequence) => sum + trainedCount(sequence), 0);
   const signals = tokenSignals(
-    rollouts.map(({ advantage, sequences }) => ({ advantage, trainedTokens: trainedTokens(sequences) })),
+    rollouts.map(({ advantage, sequences }) => ({ advantage, trainedTokens: sumOf(sequences, trainedCount) })),
     balance,
   );
-  return rollouts.map(({ group, sequences }, i) => ({
-    group,
-    data: sequences.map((sequence) => ({ ...sequence, ...signals[i]! })),
+  return rollouts.map(({ sequences, advantage: _, ...rollout }, i) => ({
+    ...rollout,
+    data: sequences.map((each, sequence) => {
+      const origin = { group: rollout.group, trajectory: rollout.trajectory, sequence };
+      return { ...each, ...signals[i]!, origin };
+    }),
   }));
 }
 
-/** Tokens of a row that holds the whole group. */
-function groupSize(rollouts: readonly (readonly Datum[])[]): number {
-  const tree = createPrefixTree();
-  for (const { tokens } of rollouts.flat()) tree.add(tokens);
-  return tree.size;
+/** What a client can do so that its tokens are trained behind those that they were sampled behind (decision 13). */
+function renderedPromptWarnings(count: number): string[] {
+  if (count === 0) return [];
+  const what = count === 1 ? '1 prompt was' : `${count} prompts were`;
+  return [
+    `${what} rendered from the messages: neither the choices nor the memory of this server had their tokens. ` +
+      'Where the chat request said more than the trajectory does, the answers were sampled behind another prompt. ' +
+      'Send prompt_token_ids with each choice.',
+  ];
 }
+
+/** Likewise for answers whose tokens were sampled from fewer than the trainer knows. */
+function constraintWarnings(count: number): string[] {
+  if (count === 0) return [];
+  const what = count === 1 ? '1 turn was' : `${count} turns were`;
+  return [
+    `${what} sampled under a constraint (tool_choice, strict tools, response_format, guided fields): the log-probabilities are ` +
+      'those of the masked distribution, the trainer computes those of the free one, and their ratio is not 1 at an unchanged ' +
+      'policy. Set precalculate_logprobs in experimental_config.',
+  ];
+}
+
+/** Their log-probabilities are those of the policy, so that no ratio shows it: they were sampled off-policy all the same. */
+function reshapingWarnings(turns: readonly (readonly string[])[]): string[] {
+  if (turns.length === 0) return [];
+  const what = turns.length === 1 ? '1 turn was' : `${turns.length} turns were`;
+  const fields = [...new Set(turns.flat())].sort().join(', ');
+  return [
+    `${what} sampled off-policy, from a distribution that ${fields} changed: the loss takes them for samples of the policy itself. ` +
+      "Sample rollouts with temperature 1 and nothing else; where the model's defaults set a field, send the value that switches it off.",
+  ];
+}
+
+const sumOf = <T>(list: readonly T[], amount: (item: T) => number): number =>
+  list.reduce((sum, item) => sum + amount(item), 0);
 
 const longestOf = (data: readonly Datum[]): number =>
   data.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);

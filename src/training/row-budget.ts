@@ -1,34 +1,46 @@
-// How long rows may be: what the client wants, what the model reads, what the memory for training holds.
+// How long rows may be: what the client wants, what the longest sequence needs, what the trainer takes.
 import { AppError } from '#domain/errors';
 import type { TrainingLimits } from '#engine/training-engine';
+import type { Sharing } from './row-layout.ts';
 
-export type RowBudget = TrainingLimits;
+export interface RowBudget extends TrainingLimits {
+  /** Absent: beginnings are shared. */
+  readonly sharing?: Sharing;
+}
 
-/** Shorter rows waste optimiser steps on few tokens. */
-const ROW_LENGTH_MIN = 512;
-/** Attention costs the square of a row, most of it between strangers: beyond this, groups are cut rather than kept whole. */
-const ROW_LENGTH_MAX = 2048;
+/** The reference trainer's. A row takes one optimiser step, so that shorter ones would take more steps than its users expect. */
+const ROW_LENGTH_DEFAULT = 2048;
 
 /**
- * Tokens that rows are filled up to. `wanted` null: as the largest group needs, so that its prompt is computed once, within
- * 512 to 2048. A longer sequence makes longer rows. Throws `row_too_long` when that does not fit into memory.
+ * Tokens that rows are filled up to. `wanted` null: 2048, or what fits into memory. A longer sequence makes longer rows.
+ * Throws `row_too_long` when that is more than the trainer takes.
  */
-export function rowLengthFor(
-  wanted: number | null,
-  { rowLengthMax, memory }: RowBudget,
-  groupSizes: readonly number[],
-  longest: number,
-): number {
-  if (longest > rowLengthMax) {
+export function rowLengthFor(wanted: number | null, budget: RowBudget, longest: number): number {
+  if (longest > budget.rowLengthMax) {
     throw new AppError(
       'row_too_long',
-      `The longest sequence of this job has ${longest} tokens: training it needs about ${gigabytes(bytesOf(longest, memory))}, ` +
-        `this server has ${gigabytes(memory.budgetBytes)} for it, enough for ${rowLengthMax} tokens. ` +
-        'Send shorter rollouts, or give the server more with --training-memory.',
+      `The longest sequence of this job has ${longest} tokens: ${boundOn(longest, budget)}. Send shorter rollouts.`,
     );
   }
-  const largest = groupSizes.reduce((a, b) => Math.max(a, b), ROW_LENGTH_MIN);
-  return Math.min(Math.max(wanted ?? Math.min(largest, ROW_LENGTH_MAX), longest), rowLengthMax);
+  return Math.min(Math.max(wanted ?? ROW_LENGTH_DEFAULT, longest), budget.rowLengthMax);
+}
+
+/** What a client that asked for a length is told where rows have another. */
+export function rowLengthWarnings(wanted: number | null, budget: RowBudget, length: number): string[] {
+  if (wanted === null || wanted === length) return [];
+  const reason = length < wanted ? boundOn(wanted, budget) : 'the longest sequence of the job needs it';
+  return [`packed_sequence_length became ${length} instead of ${wanted}: ${reason}.`];
+}
+
+/** Why there is no row of so many tokens. */
+function boundOn(tokens: number, { rowLengthMax, memory }: RowBudget): string {
+  if (bytesOf(rowLengthMax + 1, memory) <= memory.budgetBytes) {
+    return `the trainer takes rows of at most ${rowLengthMax} tokens, whatever its memory`;
+  }
+  return (
+    `training a row of ${tokens} tokens needs about ${gigabytes(bytesOf(tokens, memory))}, and the trainer has ` +
+    `${gigabytes(memory.budgetBytes)} for it, enough for ${rowLengthMax} tokens (--training-memory, of a worker --memory)`
+  );
 }
 
 /** Peak of the forward and backward pass over a row. */

@@ -1,20 +1,25 @@
 // The training loop of an SFT job, over the engine's verbs: gradients of a batch's rows add up, then one optimiser step.
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
+import { requireFinitePolicy } from './finite-policy.ts';
 import { crossEntropyLoss } from './losses.ts';
 import { finiteOnly, type StepMetrics } from './step-metrics.ts';
-import type { SftBatch, SftPlan } from './sft-plan.ts';
+import type { SftPlan, SftRows } from './sft-plan.ts';
 
-/** Yields after each batch: the caller decides whether to save, and whether to go on. */
+/** Yields after each batch: the caller decides whether to save, and whether to go on. Throws where the policy that it ends with does not compute. */
 export async function* trainSft(
   session: TrainingSession,
-  { batches, config }: SftPlan,
+  { batches, config }: Pick<SftPlan, 'batches' | 'config'>,
   firstBatch: number,
 ): AsyncGenerator<StepMetrics> {
-  for (const { rows, learningRate, trainedTokens } of batches.slice(firstBatch)) {
+  let last: { row: TrainingRow; learningRate: number } | null = null;
+  for await (const { rows, learningRate, trainedTokens } of batches(firstBatch)) {
     const startMs = performance.now();
     const sum = { loss: 0, tokens: 0, saved: 0 };
-    for (const { row, tokensSaved } of rows) {
-      const { loss } = await session.forwardBackward(weighted(row, trainedTokens), crossEntropyLoss);
+    for await (const packed of rows()) {
+      const { tokensSaved } = packed;
+      const row = weighted(packed.row, trainedTokens);
+      last = { row, learningRate };
+      const { loss } = await session.forwardBackward(row, crossEntropyLoss);
       sum.loss += loss;
       sum.tokens += row.tokens.length;
       sum.saved += tokensSaved;
@@ -31,15 +36,13 @@ export async function* trainSft(
       tokens_per_second: sum.tokens / seconds,
     });
   }
+  if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
 }
 
 /** Mean of −log π over the tokens with labels; NaN for none. */
-export async function evaluateSft(
-  session: TrainingSession,
-  { rows, trainedTokens }: Pick<SftBatch, 'rows' | 'trainedTokens'>,
-): Promise<number> {
+export async function evaluateSft(session: TrainingSession, { rows, trainedTokens }: SftRows): Promise<number> {
   let sum = 0;
-  for (const { row } of rows) for (const logprob of await session.logprobs(row)) sum -= logprob;
+  for await (const { row } of rows()) for (const logprob of await session.logprobs(row)) sum -= logprob;
   return sum / trainedTokens;
 }
 

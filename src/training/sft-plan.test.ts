@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SftRow } from '#domain/sft';
-import { planSftJob } from './sft-plan.ts';
+import { batchesOf, planRows } from '../../test/training/planned-sft.ts';
 import type { RowBudget } from './row-budget.ts';
 import type { ConversationEncoder } from './tokenize.ts';
 
@@ -13,7 +13,7 @@ const encoder: ConversationEncoder = {
   renderClosed: render,
   turnEnd: '\n',
   encode: (text) => [...text].map((character) => character.charCodeAt(0)),
-  tokenId: () => null,
+  findToken: () => null,
 };
 const budget: RowBudget = {
   contextLength: 40,
@@ -25,22 +25,25 @@ const row = (...answers: string[]): SftRow => ({
   messages: answers.flatMap((answer, i) => [turn('user', `q${i}`), turn('assistant', answer)]),
   tools: null,
 });
-const plan = (rows: readonly SftRow[], config = {}) => planSftJob(rows, config, { encoder, budget });
-const targetsOf = (planned: Awaited<ReturnType<typeof plan>>) =>
-  planned.batches.map(({ rows }) => rows.map(({ row }) => String.fromCharCode(...row.targets)).join('|'));
+const plan = (rows: readonly SftRow[], config = {}) => planRows(rows, config, { encoder, budget });
+const targetsOf = async (planned: Awaited<ReturnType<typeof plan>>) =>
+  (await batchesOf(planned)).map(({ rows }) => rows.map(({ row }) => String.fromCharCode(...row.targets)).join('|'));
 
 test('assistant turns are trained with the token that ends them, in the order of the file, two rows a step', async () => {
   const planned = await plan([row('one', 'two'), row('three'), row('four')]);
-  expect(targetsOf(planned)).toEqual(['one\ntwo\nthree\n', 'four\n']);
-  expect(planned.batches.map(({ learningRate, trainedTokens }) => [learningRate, trainedTokens])).toEqual([
+  expect(await targetsOf(planned)).toEqual(['one\ntwo\nthree\n', 'four\n']);
+  const batches = await batchesOf(planned);
+  expect(planned.steps).toBe(2);
+  expect(await batchesOf(planned, 1)).toMatchObject([{ trainedTokens: 5 }]); // where a job is resumed
+  expect(batches.map(({ learningRate, trainedTokens }) => [learningRate, trainedTokens])).toEqual([
     [5e-5, 14],
     [5e-5, 5],
   ]);
-  expect(planned.batches[0]!.rows[0]!.tokensSaved).toBe('uq0\na'.length); // both begin alike
+  expect(batches[0]!.rows[0]!.tokensSaved).toBe('uq0\na'.length); // both begin alike
 });
 
 test('only the last turn, where that is asked', async () => {
-  expect(targetsOf(await plan([row('one', 'two'), row('three')], { assistantTurns: 'last' }))).toEqual([
+  expect(await targetsOf(await plan([row('one', 'two'), row('three')], { assistantTurns: 'last' }))).toEqual([
     'two\nthree\n',
   ]);
 });
@@ -48,16 +51,16 @@ test('only the last turn, where that is asked', async () => {
 test('rows that are too long are dropped and counted, and keep their place in the batches', async () => {
   const planned = await plan([row('x'.repeat(50)), row('y'.repeat(50)), row('a'), row('b')], { batchSize: 2 });
   expect(planned.skipped).toEqual({ too_long: 2 });
-  expect(targetsOf(planned)).toEqual(['a\nb\n']); // the batch of the first two is not a step
+  expect(await targetsOf(planned)).toEqual(['a\nb\n']); // the batch of the first two is not a step
   const rates = { batchSize: 2, learningRate: [0.1, 0.2] };
-  expect(
-    (await plan([row('x'.repeat(50)), row('y'.repeat(50)), row('a'), row('b')], rates)).batches[0]!.learningRate,
-  ).toBe(0.2);
+  const later = await plan([row('x'.repeat(50)), row('y'.repeat(50)), row('a'), row('b')], rates);
+  expect(later.steps).toBe(1);
+  expect((await batchesOf(later))[0]!.learningRate).toBe(0.2);
 });
 
 test('learning rates are one per batch of the file', async () => {
   const rows = ['a', 'b', 'c'].map((answer) => row(answer));
-  const { batches } = await plan(rows, { learningRate: [0.1, 0.2] });
+  const batches = await batchesOf(await plan(rows, { learningRate: [0.1, 0.2] }));
   expect(batches.map(({ learningRate }) => learningRate)).toEqual([0.1, 0.2]);
   await expect(plan(rows, { learningRate: [0.1] })).rejects.toThrow('has 1 values for 2 batches');
 });
@@ -65,7 +68,7 @@ test('learning rates are one per batch of the file', async () => {
 test('the last rows are held out', async () => {
   const rows = Array.from({ length: 10 }, (_, i) => row(String(i)));
   const planned = await plan(rows, { validationSplit: 0.25, batchSize: 100 });
-  expect(targetsOf(planned)).toEqual(['0\n1\n2\n3\n4\n5\n6\n7\n']);
+  expect(await targetsOf(planned)).toEqual(['0\n1\n2\n3\n4\n5\n6\n7\n']);
   expect(planned.validation.trainedTokens).toBe(4);
   expect(planned.counts).toMatchObject({ num_rows: 10, num_validation_rows: 2, num_trainable_tokens: 16 });
 });
@@ -75,9 +78,16 @@ test('a batch that is larger than a row of the trainer becomes several', async (
     Array.from({ length: 6 }, (_, i) => row(String(i).repeat(20))),
     { batchSize: 6 },
   );
-  expect(planned.batches).toHaveLength(1);
-  expect(planned.batches[0]!.rows.length).toBeGreaterThan(2);
-  for (const { row } of planned.batches[0]!.rows) expect(row.tokens.length).toBeLessThanOrEqual(40);
+  const batches = await batchesOf(planned);
+  expect(batches).toHaveLength(1);
+  expect(batches[0]!.rows.length).toBeGreaterThan(2);
+  for (const { row } of batches[0]!.rows) expect(row.tokens.length).toBeLessThanOrEqual(40);
+});
+
+test('equal sequences, which share all their tokens, fill a row all the same', async () => {
+  const equal = Array.from({ length: 10_000 }, () => row('y'.repeat(30)));
+  const [batch] = await batchesOf(await plan(equal, { batchSize: 10_000 }));
+  expect(batch!.rows.map(({ sequenceCount }) => sequenceCount)).toEqual([7_352, 2_648]); // 36 tokens each, and what they take beside
 });
 
 test('a long plan lets others go on meanwhile', async () => {
@@ -92,7 +102,7 @@ test('a long plan lets others go on meanwhile', async () => {
       return encoder.encode(text);
     },
   };
-  await planSftJob(
+  await planRows(
     Array.from({ length: 40 }, () => row('a')),
     {},
     { encoder: slow, budget },

@@ -1,27 +1,35 @@
-// An SFT job's rows → batches of packed rows, in the order of the file, and an account of what is not trained. The same rows
-// give the same plan, which is what lets a job be replayed after a crash.
-import { createBreather } from '#base/breather';
+// An SFT job's encoded rows → batches of packed rows, in the order of the file. Rows are read from where they lie each time a
+// batch is trained, so that memory does not grow with the data. The same rows give the same plan, which is what lets a job be
+// replayed after a crash.
+import { createHash } from 'node:crypto';
 import { AppError } from '#domain/errors';
-import type { SftConfigInput, SftRow } from '#domain/sft';
+import type { SftConfigInput } from '#domain/sft';
 import type { Skipped } from '#domain/training-job';
-import { packInOrder, trainedCount, type PackedRow } from './packing.ts';
+import type { EncodedRows } from './encoded-rows.ts';
+import { packInOrder, type Datum, type PackedRow } from './packing.ts';
 import { rowLengthFor, type RowBudget } from './row-budget.ts';
 import { resolveSftConfig, type SftConfig } from './sft-config.ts';
-import { createSkipCount } from './skip-count.ts';
-import { tokenizeHistory, type ConversationEncoder, type TokenSequence } from './tokenize.ts';
+import type { EncodedSftData } from './sft-rows.ts';
 
 /** One optimiser step. */
-export interface SftBatch {
-  readonly rows: readonly PackedRow[];
+export interface SftBatch extends SftRows {
   readonly learningRate: number;
+}
+
+export interface SftRows {
+  readonly rows: () => AsyncIterable<PackedRow>;
   /** Tokens with labels: the loss is their mean. */
   readonly trainedTokens: number;
 }
 
 export interface SftPlan {
   readonly config: SftConfig;
-  readonly batches: readonly SftBatch[];
-  readonly validation: Omit<SftBatch, 'learningRate'>;
+  /** Batches with something to train. */
+  readonly steps: number;
+  /** Of what they train: which rows of the data, and how many tokens of them. */
+  readonly digest: string;
+  readonly batches: (first: number) => AsyncIterable<SftBatch>;
+  readonly validation: SftRows;
   /** Rows by the reason why they are not trained. */
   readonly skipped: Skipped;
   readonly counts: {
@@ -32,84 +40,104 @@ export interface SftPlan {
   };
 }
 
-export interface SftPlanContext {
-  readonly encoder: ConversationEncoder;
-  readonly budget: RowBudget;
+/** Rows of the data that follow each other. */
+interface Run {
+  readonly from: number;
+  readonly end: number;
+  readonly rows: number;
+  readonly tokens: number;
+  readonly trainedTokens: number;
 }
 
-/** Throws `invalid_request` where learning rates and batches differ in number. */
+const emptyRun = (from: number): Run => ({ from, end: from, rows: 0, tokens: 0, trainedTokens: 0 });
+
+/** Throws `invalid_request` where learning rates and batches differ in number, `row_too_long` as rowLengthFor. */
 export async function planSftJob(
-  rows: AsyncIterable<SftRow> | Iterable<SftRow>,
+  encoded: EncodedRows,
+  data: EncodedSftData,
   input: SftConfigInput,
-  { encoder, budget }: SftPlanContext,
+  budget: RowBudget,
 ): Promise<SftPlan> {
   const config = resolveSftConfig(input);
-  const lengthMax = Math.min(budget.contextLength, budget.rowLengthMax);
-  const skips = createSkipCount();
-  const breathe = createBreather();
-  const read: (readonly TokenSequence[])[] = []; // by row; empty: not trained
-  for await (const row of rows) {
-    const sequences = tokenizeRow(row, encoder, config);
-    const tooLong = sequences.some(({ tokens }) => tokens.length > lengthMax);
-    if (tooLong) skips.add('too_long');
-    else if (sequences.length === 0) skips.add('no_trainable_tokens');
-    read.push(tooLong ? [] : sequences);
-    await breathe();
-  }
-  const trained = read.slice(0, read.length - Math.floor(read.length * config.validationSplit));
-  const held = read.slice(trained.length).flat();
-  const chunks = chunked(trained, config.batchSize).map((chunk) => chunk.flat());
-  const rates = ratesFor(config.learningRate, chunks.length);
-  const all = [...chunks.flat(), ...held];
-  const longest = all.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
-  const rowLength = rowLengthFor(null, budget, chunks.map(tokenCount), longest);
-  const pack = (sequences: readonly TokenSequence[]) => ({
-    rows: packInOrder(
-      sequences.map((sequence) => ({ ...sequence, advantage: 0, weight: 1 })),
-      rowLength,
-    ),
-    trainedTokens: sequences.reduce((sum, sequence) => sum + trainedCount(sequence), 0),
+  const heldRows = Math.floor(data.rows * config.validationSplit);
+  const trainedRows = data.rows - heldRows;
+  const rateOf = ratesFor(config.learningRate, Math.ceil(trainedRows / config.batchSize));
+  const rowLength = rowLengthFor(null, budget, data.longest);
+
+  const packed = (run: Run): SftRows => ({
+    rows: () => packInOrder(dataOf(encoded, run), rowLength, budget.sharing),
+    trainedTokens: run.trainedTokens,
   });
-  const batches: SftBatch[] = [];
-  for (const [i, sequences] of chunks.entries()) {
-    const batch = { ...pack(sequences), learningRate: rates[i]! };
-    if (batch.trainedTokens > 0) batches.push(batch);
-    await breathe();
+  const batches = () => runsOf(encoded, 0, trainedRows, config.batchSize);
+  const all = { steps: 0, tokens: 0, trainedTokens: 0, end: 0 };
+  const hash = createHash('sha256');
+  for await (const { from, rows, tokens, trainedTokens, end } of batches()) {
+    hash.update(Float64Array.of(from, end, rows, tokens, trainedTokens));
+    if (trainedTokens > 0) all.steps++;
+    all.tokens += tokens;
+    all.trainedTokens += trainedTokens;
+    all.end = end;
   }
+  let held = emptyRun(all.end);
+  for await (const run of runsOf(encoded, all.end, heldRows, heldRows)) held = run;
+
   return {
     config,
-    batches,
-    validation: pack(held),
-    skipped: skips.counts(),
+    steps: all.steps,
+    digest: hash.digest('hex'),
+    async *batches(first) {
+      let [batch, step] = [0, 0];
+      for await (const run of batches()) {
+        const learningRate = rateOf(batch++);
+        if (run.trainedTokens > 0 && step++ >= first) yield { ...packed(run), learningRate };
+      }
+    },
+    validation: packed(held),
+    skipped: data.skipped,
     counts: {
-      num_rows: read.length,
-      num_validation_rows: read.length - trained.length,
-      num_tokens: tokenCount(all),
-      num_trainable_tokens: chunks.flat().reduce((sum, sequence) => sum + trainedCount(sequence), 0),
+      num_rows: data.rows,
+      num_validation_rows: heldRows,
+      num_tokens: all.tokens + held.tokens,
+      num_trainable_tokens: all.trainedTokens,
     },
   };
 }
 
-/** Usually one sequence; more where the template rewrites the past between turns (say, drops old reasoning). */
-function tokenizeRow({ messages, tools }: SftRow, encoder: ConversationEncoder, config: SftConfig) {
-  const turns = messages.map((message) => ({ kind: 'message' as const, message }));
-  const { sequences } = tokenizeHistory({ turns, tools }, encoder, config.trainedTurns);
-  return sequences.filter((sequence) => trainedCount(sequence) > 0);
+/** `rows` of them from a place on, `size` in each run; the last may have fewer. */
+async function* runsOf(encoded: EncodedRows, from: number, rows: number, size: number): AsyncGenerator<Run> {
+  let run = emptyRun(from);
+  let read = 0;
+  if (rows === 0) return;
+  for await (const { tokens, trainedTokens, end } of encoded.read(from)) {
+    run = {
+      from: run.from,
+      end,
+      rows: run.rows + 1,
+      tokens: run.tokens + tokens,
+      trainedTokens: run.trainedTokens + trainedTokens,
+    };
+    read++;
+    if (run.rows < size && read < rows) continue;
+    yield run;
+    if (read === rows) return;
+    run = emptyRun(end);
+  }
 }
 
-function ratesFor(rate: number | readonly number[], batches: number): readonly number[] {
-  if (typeof rate === 'number') return new Array<number>(batches).fill(rate);
-  if (rate.length === batches) return rate;
+async function* dataOf(encoded: EncodedRows, { from, rows }: Run): AsyncGenerator<Datum> {
+  if (rows === 0) return;
+  let read = 0;
+  for await (const row of encoded.read(from)) {
+    for (const sequence of row.sequences()) yield { ...sequence, advantage: 0, weight: 1 };
+    if (++read === rows) return;
+  }
+}
+
+function ratesFor(rate: number | readonly number[], batches: number): (batch: number) => number {
+  if (typeof rate === 'number') return () => rate;
+  if (rate.length === batches) return (batch) => rate[batch]!;
   throw new AppError(
     'invalid_request',
     `config.learning_rate has ${rate.length} values for ${batches} batches. Send one per batch, or one number for all.`,
   );
 }
-
-function chunked<T>(list: readonly T[], size: number): T[][] {
-  const count = Math.ceil(list.length / size);
-  return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size));
-}
-
-const tokenCount = (sequences: readonly TokenSequence[]): number =>
-  sequences.reduce((sum, { tokens }) => sum + tokens.length, 0);

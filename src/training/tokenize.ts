@@ -1,14 +1,17 @@
 // Histories of a rollout → token sequences with the sampled tokens verbatim: ids come from the Choice, never from text that
 // is encoded again. Decides which tokens are trained and why a turn is not; knows rewards only as someone else's business.
 //
-// A later turn goes on in the same sequence: the sampled tokens stay, and what the template puts between them (the end of
-// the turn, the next messages, the next generation prompt) is encoded on its own. Where the template rewrites the past (say,
-// drops old reasoning), or the client's own prompt ids do not start with the tokens so far, a new sequence begins.
+// Every trained turn stands behind its own prompt: the ids that the Choice carries, else the rendered conversation, encoded
+// as the chat endpoint encodes it. Tokens are compared, not text: a turn goes on in the open sequence only if its prompt
+// begins with the tokens of that sequence. Where it does not (the template rewrites the past, or encodes what was sampled
+// otherwise), the turn is a sequence of its own, because behind other tokens its log-probabilities would be others.
 //
 // Where the job wants it (SFT, or RL that allows it), what an assistant said without tokens is trained as the template writes
 // it, up to and including the end of the turn; its sampling log-probabilities are unknown.
+import { createYielder } from '#base/yield-to-loop';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
-import type { History, SampledTurn } from '#domain/trajectory';
+import type { History, NamedToken, SampledTurn, Turn } from '#domain/trajectory';
+import { createPromptUnfolding } from './folded-prompts.ts';
 
 /** The base model's text side, as main.ts wires it. */
 export interface ConversationEncoder {
@@ -20,8 +23,8 @@ export interface ConversationEncoder {
   /** What the template puts after an assistant's content: the end-of-turn token and what follows it. */
   readonly turnEnd: string;
   encode(text: string): number[];
-  /** The id of a token's text; null if there is none. */
-  tokenId(text: string): number | null;
+  /** The id of a token that came without it; null where it is not sure. */
+  findToken(token: Exclude<NamedToken, number>): number | null;
 }
 
 /** All `[tokens]`, packed: a job has millions. */
@@ -37,139 +40,178 @@ export interface TokenSequence {
 export type TokenProblem =
   | 'no_logprobs' // Choices, but none with logprobs or token ids, and the server's memory has none of them
   | 'no_trainable_tokens' // no Choice at all: plain assistant messages are context
-  | 'unknown_tokens' // a logprob's token is neither `token_id:N` nor a token of the vocabulary
+  | 'unknown_tokens' // a token of a Choice or of its prompt is not in the vocabulary
   | 'logprob_count_mismatch'; // token ids and logprobs of a Choice differ in number
 
 export interface TokenizedHistory {
+  /** Those with something to train within the length. */
   readonly sequences: readonly TokenSequence[];
   readonly problems: readonly TokenProblem[];
+  /** Turns that came with their tokens, but whose prompt nobody knew: the template wrote it anew. */
+  readonly renderedPrompts: number;
+  /** Turns that came with log-probabilities, those of a masked distribution. */
+  readonly constrainedTurns: number;
+  /** Of each turn that was sampled from another distribution than the model's own: the fields by which. */
+  readonly reshapedTurns: readonly (readonly string[])[];
+  /** What lay beyond the length. */
+  readonly cut: { readonly sequences: number; readonly trainedTokens: number };
 }
 
+export interface SequenceLimits {
+  /** Of a sequence: it is cut there. */
+  readonly lengthMax: number;
+  /** Told of each sequence; may throw. */
+  readonly count: (tokens: number) => void;
+}
+
+const UNLIMITED: SequenceLimits = { lengthMax: Infinity, count: () => undefined };
+
 /** `written`: which assistant turns that carry no tokens are trained, as the template writes them. */
-export function tokenizeHistory(
+export async function tokenizeHistory(
   { turns, tools }: History,
   encoder: ConversationEncoder,
   written: 'none' | 'all' | 'last' = 'none',
-): TokenizedHistory {
-  const sequences: Building[] = [];
+  { lengthMax, count }: SequenceLimits = UNLIMITED,
+): Promise<TokenizedHistory> {
+  const sequences: TokenSequence[] = [];
   const problems: TokenProblem[] = [];
+  const cut = { sequences: 0, trainedTokens: 0 };
+  let renderedPrompts = 0;
+  let constrainedTurns = 0;
+  const reshapedTurns: (readonly string[])[] = [];
   const messages: ChatMessage[] = [];
+  const unfold = createPromptUnfolding();
+  const yieldToLoop = createYielder();
   let open: Building | null = null;
+
+  /** At once: whole, the sequences of a history may be much longer than its messages. */
+  function close({ tokens, sampled }: Building): void {
+    const isTrained = (logprob: number | null) => logprob !== null;
+    if (tokens.length > lengthMax) {
+      cut.sequences++;
+      cut.trainedTokens += sampled.slice(lengthMax).filter(isTrained).length;
+    }
+    const kept = sampled.slice(0, lengthMax);
+    if (!kept.some(isTrained)) return;
+    count(kept.length);
+    sequences.push(pack(tokens.slice(0, lengthMax), kept));
+  }
+
   for (const turn of turns) {
-    const prompt = () => encoder.renderPrompt(messages, tools);
-    const said =
-      turn.kind === 'sampled' && turn.tokens !== null
-        ? sampledTokens(turn, encoder)
-        : turn.message.role === 'assistant' && (written === 'all' || (written === 'last' && turn === turns.at(-1)))
-          ? writtenTokens(prompt(), encoder.renderClosed([...messages, turn.message], tools), encoder)
-          : null;
-    if (said !== null && typeof said !== 'string') {
-      const context = said.context ?? { ids: turn.kind === 'sampled' ? turn.promptTokenIds : null, text: prompt };
-      open = continueWith(open, context, messages, tools, encoder);
-      if (!sequences.includes(open)) sequences.push(open);
-      for (const { id, logprob } of said.tokens) {
-        open.tokens.push(id);
-        open.sampled.push(logprob);
+    const trainsText = written === 'all' || (written === 'last' && turn === turns.at(-1));
+    const given = turn.kind === 'sampled' && turn.promptTokenIds ? unfold(turn.promptTokenIds) : null;
+    const read = readTurn(turn, given, messages, tools, encoder, trainsText);
+    if (typeof read === 'string') problems.push(read);
+    else if (read !== null) {
+      if (given === null && turn.kind === 'sampled' && turn.tokens !== null) renderedPrompts++;
+      if (isMasked(turn)) constrainedTurns++;
+      if (turn.kind === 'sampled' && turn.reshapedBy) reshapedTurns.push(turn.reshapedBy);
+      if (open && !goesOn(open, read)) {
+        close(open);
+        open = null;
       }
-      open.messageCount = messages.length + 1;
-    } else if (said !== null) {
-      problems.push(said);
+      open ??= { tokens: [], sampled: [] };
+      addTurn(open, read);
     }
     messages.push(turn.message);
+    await yieldToLoop();
   }
-  if (sequences.length === 0 && problems.length === 0) {
+  if (open) close(open);
+  else if (problems.length === 0) {
     problems.push(turns.some(({ kind }) => kind === 'sampled') ? 'no_logprobs' : 'no_trainable_tokens');
   }
-  // Everything after the last sampled token was only needed as a prompt: it is not there, because prompts are added late.
-  return { sequences: sequences.map(pack), problems };
+  return { sequences, problems, renderedPrompts, constrainedTurns, reshapedTurns, cut };
 }
 
-const pack = ({ tokens, sampled }: Building): TokenSequence => ({
+const isMasked = (turn: Turn): boolean =>
+  turn.kind === 'sampled' && turn.isConstrained === true && turn.logprobs?.some((logprob) => logprob !== null) === true;
+
+interface TrainedToken {
+  readonly id: number;
+  /** NaN: unknown. */
+  readonly logprob: number;
+}
+
+interface TrainedTurn {
+  readonly prompt: readonly number[];
+  readonly tokens: readonly TrainedToken[];
+}
+
+interface Building {
+  readonly tokens: number[];
+  /** Null: context. NaN: trained, its sampling log-probability unknown. */
+  readonly sampled: (number | null)[];
+}
+
+const goesOn = ({ tokens }: Building, { prompt }: TrainedTurn): boolean =>
+  tokens.every((token, i) => token === prompt[i]);
+
+function addTurn(open: Building, { prompt, tokens }: TrainedTurn): void {
+  for (const id of prompt.slice(open.tokens.length)) {
+    open.tokens.push(id);
+    open.sampled.push(null);
+  }
+  for (const { id, logprob } of tokens) {
+    open.tokens.push(id);
+    open.sampled.push(logprob);
+  }
+}
+
+const pack = (tokens: readonly number[], sampled: Building['sampled']): TokenSequence => ({
   tokens: Int32Array.from(tokens),
   trained: Uint8Array.from(sampled, (logprob) => (logprob === null ? 0 : 1)),
   logprobs: Float32Array.from(sampled, (logprob) => logprob ?? NaN),
 });
 
-/** What stands before a trained turn: the client's own ids if it sent them, else text. */
-interface Context {
-  readonly ids: readonly number[] | null;
-  text(): string;
-}
-
-interface TrainedTurn {
-  readonly tokens: readonly SampledToken[];
-  /** Null: the prompt of the turn. */
-  readonly context: Context | null;
-}
-
-interface Building {
-  tokens: number[];
-  /** Null: context. NaN: sampled, its log-probability unknown. */
-  sampled: (number | null)[];
-  /** Messages that the tokens stand for, the last sampled one included. */
-  messageCount: number;
-}
-
-/** The sequence that ends with the prompt of this turn: the open one, longer, or a new one. */
-function continueWith(
-  open: Building | null,
-  context: Context,
-  messages: readonly ChatMessage[],
+/** Null: the turn is only context. */
+function readTurn(
+  turn: Turn,
+  given: readonly number[] | null,
+  before: readonly ChatMessage[],
   tools: History['tools'],
   encoder: ConversationEncoder,
-): Building {
-  const { ids } = context;
-  if (ids) {
-    if (open && open.tokens.every((token, i) => ids[i] === token)) return extend(open, ids.slice(open.tokens.length));
-    return begin(ids);
+  trainsText: boolean,
+): TrainedTurn | TokenProblem | null {
+  if (given && !given.every((id) => isKnown(id, encoder))) return 'unknown_tokens';
+  if (turn.kind === 'sampled' && turn.tokens !== null) {
+    const tokens = sampledTokens(turn.tokens, turn.logprobs, encoder);
+    if (typeof tokens === 'string') return tokens;
+    return { prompt: given ?? encoder.encode(encoder.renderPrompt(before, tools)), tokens };
   }
-  const prompt = context.text();
-  if (open) {
-    const past = encoder.renderClosed(messages.slice(0, open.messageCount), tools);
-    if (prompt.startsWith(past)) {
-      const between = encoder.encode(encoder.turnEnd + prompt.slice(past.length));
-      return extend(open, between[0] === open.tokens.at(-1) ? between.slice(1) : between);
-    }
-  }
-  return begin(encoder.encode(prompt));
-}
-
-const begin = (context: readonly number[]): Building => ({
-  tokens: [...context],
-  sampled: context.map(() => null),
-  messageCount: 0,
-});
-
-function extend(open: Building, context: readonly number[]): Building {
-  open.tokens.push(...context);
-  for (const _ of context) open.sampled.push(null);
-  return open;
-}
-
-interface SampledToken {
-  readonly id: number;
-  readonly logprob: number;
+  if (turn.message.role !== 'assistant' || !trainsText) return null;
+  return writtenTurn(
+    encoder.renderPrompt(before, tools),
+    encoder.renderClosed([...before, turn.message], tools),
+    given,
+    encoder,
+  );
 }
 
 function sampledTokens(
-  { tokens, logprobs }: SampledTurn,
+  tokens: NonNullable<SampledTurn['tokens']>,
+  logprobs: SampledTurn['logprobs'],
   encoder: ConversationEncoder,
-): TrainedTurn | TokenProblem | null {
-  if (tokens === null) return null;
+): TrainedToken[] | TokenProblem {
   if (logprobs && logprobs.length !== tokens.length) return 'logprob_count_mismatch';
-  const ids = tokens.map((token) => (typeof token === 'number' ? token : encoder.tokenId(token)));
-  const known = (id: number | null): id is number =>
-    id !== null && Number.isInteger(id) && id >= 0 && id < encoder.vocabSize;
-  if (!ids.every(known)) return 'unknown_tokens';
-  return { tokens: ids.map((id, i) => ({ id, logprob: logprobs?.[i] ?? NaN })), context: null };
+  const ids = tokens.map((token) => (typeof token === 'number' ? token : encoder.findToken(token)));
+  if (!ids.every((id) => isKnown(id, encoder))) return 'unknown_tokens';
+  return ids.map((id, i) => ({ id, logprob: logprobs?.[i] ?? NaN }));
 }
+
+const isKnown = (id: number | null, { vocabSize }: ConversationEncoder): id is number =>
+  id !== null && Number.isInteger(id) && id >= 0 && id < vocabSize;
 
 /**
  * What the template makes of a turn, up to and including the token that ends it. `closed` is the conversation with the turn,
- * `prompt` the one before it; where they part early (a prompt that opens a thought which the turn lacks), the turn starts
- * there.
+ * `prompt` the one before it, `given` the ids of that prompt if the client sent them. Where the texts part early (a prompt
+ * that opens a thought which the turn lacks), the turn starts there.
  */
-function writtenTokens(prompt: string, closed: string, encoder: ConversationEncoder): TrainedTurn {
+function writtenTurn(
+  prompt: string,
+  closed: string,
+  given: readonly number[] | null,
+  encoder: ConversationEncoder,
+): TrainedTurn {
   let start = 0;
   while (start < prompt.length && prompt[start] === closed[start]) start++;
   const written = closed.slice(start);
@@ -179,7 +221,7 @@ function writtenTokens(prompt: string, closed: string, encoder: ConversationEnco
       ? [...encoder.encode(written.slice(0, -turnEnd.length)), ...encoder.encode(turnEnd).slice(0, 1)]
       : encoder.encode(written.trimEnd());
   return {
+    prompt: (start === prompt.length ? given : null) ?? encoder.encode(prompt.slice(0, start)),
     tokens: ids.map((id) => ({ id, logprob: NaN })),
-    context: start === prompt.length ? null : { ids: null, text: () => prompt.slice(0, start) },
   };
 }

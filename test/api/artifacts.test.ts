@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { asOwner, BASE, containing, FILE_BYTES_MAX, openTestServer, send, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -90,9 +90,9 @@ describe('a file', () => {
       setTimeout(() => upload.destroy(), 30);
       await ended;
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const nothingIsLeft = async () => expect(await server.blobs.list('artifacts')).toHaveLength(blobs);
+    await vi.waitFor(nothingIsLeft, { timeout: 30_000 });
     expect(await read(`${ROOT}/cut`)).toBe(404);
-    expect(await server.blobs.list('artifacts')).toHaveLength(blobs);
   });
 });
 
@@ -118,6 +118,14 @@ describe('several files', () => {
     expect((await commit()).statusCode).toBe(200);
     expect((await send(server, { url: `${ROOT}/many:latest/deep/b.txt` })).body).toBe('B');
     expect(await read(`${ROOT}/many:v0/none.txt`)).toBe(404);
+  });
+
+  test('have metadata whose integers beyond 2^53 are kept as text', async () => {
+    const body = JSON.stringify({ metadata: { id: 'LONG' }, files: [await draft('long', 'a', 'A')] });
+    const url = `${ROOT}/long`;
+    const response = await send(server, { method: 'PUT', url, body: body.replace('"LONG"', '12345678901234567890') });
+    expect(response.statusCode, response.body).toBe(201);
+    expect(await read(url)).toMatchObject({ metadata: { id: '12345678901234567890' } });
   });
 
   test('with equal bytes are stored once', async () => {

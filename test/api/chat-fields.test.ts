@@ -1,72 +1,19 @@
 // Every field of a chat request: accepted, effective, and refused with its place when out of range. A field of the schema
 // without a row here fails the first test.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { chatRequestSchema } from '#api/schema/chat-request';
+import { createAsker, weather, CHAT_URL, type Fields, type Row } from './chat-asker.ts';
+import { samplingRows } from './sampling-rows.ts';
 import { CONTEXT_LENGTH } from './tiny-chat-model.ts';
-import { BASE, chat, faults, openTestServer, send, type TestServer } from './test-server.ts';
+import { BASE, chat, faults, shareTestServer, send } from './test-server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await openTestServer({ settings: { priorities: true } });
-});
-afterAll(() => server.close());
+const server = await shareTestServer({ settings: { priorities: true } });
 
-const url = '/v1/chat/completions';
-
-interface Logprob {
-  token: string;
-  logprob: number;
-  top_logprobs: { token: string; logprob: number }[];
-}
-
-interface Answer {
-  id: string;
-  model: string;
-  choices: {
-    message: { role: string; content: string | null; reasoning: string | null; tool_calls?: { function: { name: string; arguments: string } }[] };
-    logprobs: { content: Logprob[] } | null;
-    finish_reason: string;
-    stop_reason: string | number | null;
-    token_ids: number[] | null;
-  }[];
-  prompt_token_ids: number[];
-  prompt_logprobs: (Record<string, { rank: number }> | null)[] | null;
-  usage: { prompt_tokens: number; completion_tokens: number; prompt_tokens_details: { cached_tokens: number } };
-} // prettier-ignore
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Greedy, with token ids, unless the fields say otherwise. */
-async function ask(fields: Fields = {}): Promise<Answer> {
-  const response = await send(server, { url, body: chat({ temperature: 0, return_token_ids: true, ...fields }) });
-  expect(response.statusCode, response.body).toBe(200);
-  return response.json();
-}
-const tokens = async (fields: Fields = {}) => (await ask(fields)).choices[0]!.token_ids!;
-const text = async (fields: Fields = {}) => (await ask(fields)).choices[0]!.message.content!;
-const prompt = async (fields: Fields = {}) =>
-  server.model.text.tokenizer.decode((await ask(fields)).prompt_token_ids, { skipSpecialTokens: false });
-const id = (word: string) => server.model.text.tokenizer.encode(word)[0]!;
-const eos = () => server.model.text.eosTokenIds[0]!;
-
-interface Row {
-  /** Says what the field did; throws if it did nothing. */
-  readonly works: () => Promise<void>;
-  /** Values that are refused, with `loc type` of what is said. */
-  readonly wrong: readonly (readonly [value: unknown, fault: string])[];
-  /** Fields that must come with it. */
-  readonly with?: Fields;
-}
-
-const parameters = { type: 'object', properties: { city: { enum: ['Oslo', 'Rome'] } }, required: ['city'] };
-const weather = { type: 'function', function: { name: 'weather', parameters } };
-const differs =
-  (field: Fields, base: Fields = {}) =>
-  async () =>
-    expect(await tokens({ ...base, ...field })).not.toEqual(await tokens(base));
-const sampled = { temperature: 1.3, max_tokens: 24 };
+const asker = createAsker(() => server);
+const { ask, text, prompt, id, differs } = asker;
 
 const ROWS: Readonly<Record<string, Row>> = {
+  ...samplingRows(asker, () => server),
   model: {
     works: async () => expect((await ask({ model: '' })).model).toBe(BASE),
     wrong: [[5, 'body.model string_type']],
@@ -78,142 +25,6 @@ const ROWS: Readonly<Record<string, Row>> = {
       [[], 'body.messages too_short'],
       [[{ role: 'user' }], 'body.messages.0.content missing'],
     ],
-  },
-  n: {
-    works: async () => expect((await ask({ ...sampled, n: 3 })).choices).toHaveLength(3),
-    wrong: [[0, 'body.n greater_than_equal'], [129, 'body.n less_than_equal'], [1.5, 'body.n int_from_float']],
-  },
-  temperature: {
-    works: differs({ temperature: 2 }, { max_tokens: 30 }),
-    wrong: [[-0.1, 'body.temperature greater_than_equal'], ['x', 'body.temperature float_parsing']],
-  },
-  top_p: {
-    works: async () => expect(await tokens({ ...sampled, top_p: 1e-9 })).toEqual(await tokens({ max_tokens: 24 })),
-    wrong: [[0, 'body.top_p greater_than'], [1.1, 'body.top_p less_than_equal']],
-  },
-  top_k: {
-    works: async () => expect(await tokens({ ...sampled, top_k: 1 })).toEqual(await tokens({ max_tokens: 24 })),
-    wrong: [[-2, 'body.top_k greater_than_equal']],
-  },
-  min_p: {
-    works: async () => expect(await tokens({ ...sampled, min_p: 1 })).toEqual(await tokens({ max_tokens: 24 })),
-    wrong: [[-0.1, 'body.min_p greater_than_equal'], [1.1, 'body.min_p less_than_equal']],
-  },
-  frequency_penalty: {
-    works: differs({ frequency_penalty: 2 }, { max_tokens: 60 }),
-    wrong: [[2.1, 'body.frequency_penalty less_than_equal'], [-2.1, 'body.frequency_penalty greater_than_equal']],
-  },
-  presence_penalty: {
-    works: differs({ presence_penalty: 2 }, { max_tokens: 60 }),
-    wrong: [[3, 'body.presence_penalty less_than_equal'], [-3, 'body.presence_penalty greater_than_equal']],
-  },
-  repetition_penalty: {
-    works: async () => {
-      const ids = await tokens({ repetition_penalty: 50, max_tokens: 20 });
-      expect(new Set(ids).size).toBe(20);
-    },
-    wrong: [[0, 'body.repetition_penalty greater_than']],
-  },
-  logit_bias: {
-    works: async () => expect((await tokens({ logit_bias: { [id('a')]: 1000 } }))[0]).toBe(id('a')),
-    wrong: [[{ foo: 1 }, 'body.logit_bias.foo value_error'], [{ 1: 'x' }, 'body.logit_bias.1 float_parsing']],
-  },
-  allowed_token_ids: {
-    works: async () => expect(new Set(await tokens({ allowed_token_ids: [id('a')] }))).toEqual(new Set([id('a')])),
-    wrong: [[[], 'body.allowed_token_ids too_short'], [[-1], 'body.allowed_token_ids.0 greater_than_equal']],
-  },
-  bad_words: {
-    works: async () => {
-      const word = server.model.text.tokenizer.tokenText((await tokens())[0]!);
-      expect((await text({ bad_words: [word] })).startsWith(word)).toBe(false);
-    },
-    wrong: [['a', 'body.bad_words list_type'], [[''], 'body.bad_words.0 string_too_short']],
-  },
-  seed: {
-    works: async () => {
-      expect(await tokens({ ...sampled, seed: 5 })).toEqual(await tokens({ ...sampled, seed: 5 }));
-      expect(await tokens({ ...sampled, seed: 5 })).not.toEqual(await tokens({ ...sampled, seed: 6 }));
-    },
-    wrong: [['x', 'body.seed int_parsing'], [1.5, 'body.seed int_from_float']],
-  },
-  use_beam_search: {
-    works: async () => {
-      const { choices } = await ask({ use_beam_search: true, n: 3, logprobs: true, max_tokens: 5 });
-      const sums = choices.map(({ logprobs }) => logprobs!.content.reduce((sum, each) => sum + each.logprob, 0));
-      const greedy = (await ask({ logprobs: true, max_tokens: 5 })).choices[0]!.logprobs!.content;
-      expect(sums).toEqual(sums.toSorted((a, b) => b - a));
-      expect(sums[0]).toBeGreaterThanOrEqual(greedy.reduce((sum, each) => sum + each.logprob, 0) - 1e-5);
-      expect(new Set(choices.map(({ token_ids: ids }) => ids!.join())).size).toBe(3);
-    },
-    wrong: [['maybe', 'body.use_beam_search bool_parsing'], [null, 'body.use_beam_search bool_type']],
-  },
-  length_penalty: {
-    works: async () => {
-      // Beams of unequal length: with a large penalty the long ones win, with a negative one those that end at once.
-      const beams = { use_beam_search: true, n: 2, max_tokens: 6, stop_token_ids: await ends() };
-      const [long, short] = await Promise.all([5, -5].map((length_penalty) => tokens({ ...beams, length_penalty })));
-      expect(long!.length).toBeGreaterThan(short!.length);
-    },
-    wrong: [['x', 'body.length_penalty float_parsing'], [null, 'body.length_penalty float_type']],
-  },
-  logits_processors: {
-    works: async () => void (await ask({ logits_processors: [] })),
-    wrong: [
-      [['some.module'], 'body.logits_processors value_error'],
-      [[{ qualname: 'a', extra: 1 }], 'body.logits_processors.0 value_error'],
-    ],
-  },
-  max_tokens: {
-    works: async () => expect(await tokens({ max_tokens: 3 })).toHaveLength(3),
-    wrong: [[0, 'body.max_tokens greater_than_equal']],
-  },
-  max_completion_tokens: {
-    works: async () => expect(await tokens({ max_completion_tokens: 2 })).toHaveLength(2),
-    wrong: [[-1, 'body.max_completion_tokens greater_than_equal']],
-  },
-  min_tokens: {
-    works: async () => {
-      const stop_token_ids = [(await tokens())[2]!];
-      expect((await tokens({ stop_token_ids })).length).toBeLessThanOrEqual(3);
-      expect((await tokens({ stop_token_ids, min_tokens: 6 })).length).toBeGreaterThanOrEqual(6);
-    },
-    wrong: [[-1, 'body.min_tokens greater_than_equal'], [null, 'body.min_tokens int_type']],
-  },
-  stop: {
-    works: async () => {
-      const stop = (await text()).slice(4, 6);
-      const { message, stop_reason: reason } = (await ask({ stop: [stop] })).choices[0]!;
-      expect(message.content).not.toContain(stop);
-      expect(reason).toBe(stop);
-    },
-    wrong: [['', 'body.stop string_too_short'], [[''], 'body.stop.0 string_too_short']],
-  },
-  stop_token_ids: {
-    works: async () => {
-      const [, second] = await tokens();
-      const { finish_reason, stop_reason } = (await ask({ stop_token_ids: [second] })).choices[0]!;
-      expect({ finish_reason, stop_reason }).toEqual({ finish_reason: 'stop', stop_reason: second });
-    },
-    wrong: [[['a'], 'body.stop_token_ids.0 int_parsing'], [5, 'body.stop_token_ids list_type']],
-  },
-  include_stop_str_in_output: {
-    works: async () => {
-      const stop = (await text()).slice(4, 6);
-      expect((await text({ stop, include_stop_str_in_output: true })).endsWith(stop)).toBe(true);
-      const [, second] = await tokens();
-      const kept = await text({ stop_token_ids: [second], include_stop_str_in_output: true });
-      expect(kept).not.toBe(await text({ stop_token_ids: [second] }));
-    },
-    wrong: [['x', 'body.include_stop_str_in_output bool_parsing']],
-  },
-  ignore_eos: {
-    works: async () => {
-      const toEos = { logit_bias: { [eos()]: 100 }, max_tokens: 5 };
-      expect((await ask(toEos)).choices[0]!.finish_reason).toBe('stop');
-      const { finish_reason, token_ids } = (await ask({ ...toEos, ignore_eos: true })).choices[0]!;
-      expect({ finish_reason, token_ids }).toEqual({ finish_reason: 'length', token_ids: Array(5).fill(eos()) });
-    },
-    wrong: [[3, 'body.ignore_eos bool_parsing']],
   },
   logprobs: {
     works: async () => {
@@ -256,8 +67,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   echo: {
     works: async () => {
-      const answer = await ask({ echo: true });
-      expect(answer.choices[0]!.message.content).toBe(`Say something.${await text()}`);
+      const messages = [...chat().messages, { role: 'assistant', content: 'So' }];
+      const answer = await ask({ messages, continue_final_message: true, echo: true });
+      expect(answer.choices[0]!.message.content).toBe(`So${await text({ messages, continue_final_message: true })}`);
+      expect(await text({ echo: true })).toBe(await text()); // a user's words are no part of an assistant's
       expect(answer.prompt_logprobs).toHaveLength(answer.prompt_token_ids.length);
     },
     wrong: [['x', 'body.echo bool_parsing'], [null, 'body.echo bool_type']],
@@ -289,7 +102,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   stream: {
     works: async () => {
-      const response = await send(server, { url, body: chat({ stream: true }) });
+      const response = await send(server, { url: CHAT_URL, body: chat({ stream: true }) });
       expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
       expect(response.body.endsWith('data: [DONE]\n\n')).toBe(true);
     },
@@ -297,7 +110,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   stream_options: {
     works: async () => {
-      const { body } = await send(server, { url, body: chat({ stream: true, stream_options: { include_usage: true } }) });
+      const { body } = await send(server, { url: CHAT_URL, body: chat({ stream: true, stream_options: { include_usage: true } }) });
       expect(body).toContain('"choices":[],"usage"');
     },
     wrong: [[5, 'body.stream_options dict_type'], [{ include_usage: 'x' }, 'body.stream_options.include_usage bool_parsing']],
@@ -331,6 +144,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
     wrong: [[-2, 'body.truncate_prompt_tokens greater_than_equal']],
   },
+  truncation_side: {
+    works: async () => {
+      const whole = (await ask()).prompt_token_ids;
+      const kept = await ask({ truncate_prompt_tokens: 5, truncation_side: 'right' });
+      expect(kept.prompt_token_ids).toEqual(whole.slice(0, 5));
+    },
+    wrong: [['up', 'body.truncation_side literal_error']],
+  },
   documents: {
     works: async () => void (await ask({ documents: [{ title: 'a', text: 'b' }] })), // a variable of templates: prompt.test.ts
     wrong: [[[{ a: 1 }], 'body.documents.0.a string_type'], ['x', 'body.documents list_type']],
@@ -360,7 +181,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     wrong: [
       [{ type: 'xml' }, 'body.response_format.type literal_error'],
       [{ type: 'json_schema' }, 'body.response_format.json_schema value_error'],
-      [{ type: 'json_schema', json_schema: { schema: {} } }, 'body.response_format.json_schema.name missing'],
+      [{ type: 'json' }, 'body.response_format.value value_error'],
       [{ type: 'json_schema', json_schema: { name: 'a', schema: { type: 'nothing' } } }, 'body.response_format value_error'],
     ],
   },
@@ -403,6 +224,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
     wrong: [
       ['sometimes', 'body.tool_choice.str literal_error'],
+      [{ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }, 'body.tool_choice.allowed_tools.tools too_short'],
+      [{ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'unknown' } }] } }, 'body value_error'],
       [{ type: 'function', function: { name: 'unknown' } }, 'body value_error'],
     ],
     with: { tools: [weather] },
@@ -441,6 +264,28 @@ const ROWS: Readonly<Record<string, Row>> = {
     works: async () => void (await ask({ kv_transfer_params: null })),
     wrong: [[{ a: 1 }, 'body.kv_transfer_params value_error']],
   },
+  thinking_token_budget: {
+    works: async () => {
+      const begun = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: '<think>' }];
+      const asked = { messages: begun, continue_final_message: true, max_tokens: 6, logit_bias: { [id('</think>')]: -100 } };
+      expect((await ask({ ...asked, thinking_token_budget: -1 })).choices[0]!.token_ids).not.toContain(id('</think>'));
+      const { token_ids: ids, message } = (await ask({ ...asked, thinking_token_budget: 2 })).choices[0]!;
+      expect(ids!.indexOf(id('</think>'))).toBe(2);
+      expect(message.reasoning).not.toBeNull();
+    },
+    wrong: [[-2, 'body.thinking_token_budget greater_than_equal'], ['x', 'body.thinking_token_budget int_parsing']],
+  },
+  logprob_token_ids: {
+    works: async () => {
+      const listed = { logprobs: true, logprob_token_ids: [5, 9], return_tokens_as_token_ids: true };
+      const { token_ids: ids, logprobs } = (await ask(listed)).choices[0]!;
+      logprobs!.content.forEach(({ top_logprobs: top }, at) =>
+        expect(new Set(top.map(({ token }) => token))).toEqual(new Set([ids![at], 5, 9].map((each) => `token_id:${each}`))),
+      );
+    },
+    with: { logprobs: true },
+    wrong: [[[-1], 'body.logprob_token_ids.0 greater_than_equal'], [Array(129).fill(1), 'body.logprob_token_ids too_long']],
+  },
   vendor_xargs: {
     works: async () => void (await ask({ vendor_xargs: { a: 1, b: 'x', c: [1, 'y'] } })),
     wrong: [['x', 'body.vendor_xargs dict_type']],
@@ -451,12 +296,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 }; // prettier-ignore
 
-/** The likeliest second tokens: one of them ends a beam early. */
-async function ends(): Promise<number[]> {
-  const [first] = (await ask({ logprobs: true, top_logprobs: 4, return_tokens_as_token_ids: true })).choices;
-  return first!.logprobs!.content[1]!.top_logprobs.slice(0, 2).map(({ token }) => Number(token.split(':')[1]));
-}
-
 test('every field of the schema has a row', () => {
   expect(Object.keys(ROWS).sort()).toEqual(Object.keys(chatRequestSchema.shape).sort());
 });
@@ -464,7 +303,7 @@ test('every field of the schema has a row', () => {
 describe.each(Object.entries(ROWS))('%s', (field, { works, wrong, with: others }) => {
   test('has its effect', works);
   test.each(wrong)('%j is refused', async (value, fault) => {
-    const response = await send(server, { url, body: chat({ ...others, [field]: value }) });
+    const response = await send(server, { url: CHAT_URL, body: chat({ ...others, [field]: value }) });
     expect(response.statusCode, response.body).toBe(422);
     expect(faults(response)).toContain(fault);
   });

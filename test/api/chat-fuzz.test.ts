@@ -18,7 +18,13 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: { type: 'integer', minimum: 0, maximum: 9 } } } } }; // prettier-ignore
+const tool = {
+  type: 'function',
+  function: {
+    name: 'f',
+    parameters: { type: 'object', properties: { a: { type: 'integer', minimum: 0, maximum: 9 } } },
+  },
+};
 const message = fc.oneof(
   fc.record({ role: fc.constantFrom('user', 'system', 'developer', 'assistant'), content: fc.string({ maxLength: 20, unit: 'grapheme' }) }),
   fc.record({ role: fc.constant('user'), content: fc.array(fc.record({ type: fc.constant('text'), text: fc.string({ maxLength: 5 }) }), { maxLength: 2 }) }),
@@ -88,7 +94,7 @@ test(`${RUNS} random requests: an answer or a refusal, never a failure of ours`,
       seen.set(response.statusCode, (seen.get(response.statusCode) ?? 0) + 1);
       expect(response.statusCode, `${JSON.stringify(asked)} → ${response.body}`).toBeLessThan(500);
       if (response.statusCode === 200) expect(response.body).not.toContain('"type":"server_error"');
-      else expect(response.json()).toMatchObject({ error: { message: expect.any(String) as string } }); // prettier-ignore
+      else expect(response.json()).toMatchObject({ error: { message: expect.any(String) as string } });
     }),
     { seed: 4, numRuns: RUNS },
   );

@@ -1,22 +1,20 @@
 // POST /v1/chat/completions against a real (tiny) model: shapes, sampling, stopping, logprobs, validation.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { completionSchema } from '#api/schema/chat-response-schema';
 import {
   BASE,
   chat,
   containing,
   faults,
-  openTestServer,
+  matching,
+  shareTestServer,
   runScenarios,
   send,
   type ApiScenario,
-  type TestServer,
 } from './test-server.ts';
 import { CONTEXT_LENGTH } from './tiny-chat-model.ts';
 
-let server: TestServer;
-beforeAll(async () => void (server = await openTestServer()));
-afterAll(() => server.close());
+const server = await shareTestServer();
 
 const url = '/v1/chat/completions';
 
@@ -67,6 +65,20 @@ describe('an answer', () => {
       token_ids: null,
     });
     expect(answer.usage.total_tokens).toBe(answer.usage.prompt_tokens + answer.usage.completion_tokens);
+  });
+
+  test('names the fields that nobody reads, whole and in the first chunk', async () => {
+    const fields = { paint: 'blue', silence: null };
+    const warnings = [containing('paint')];
+    expect(await complete(fields)).toMatchObject({ warnings });
+    const { body } = await send(server, { url, body: chat({ ...fields, stream: true }) });
+    expect(JSON.parse(body.slice('data: '.length, body.indexOf('\n\n')))).toMatchObject({ warnings });
+  });
+
+  test('is of the model that is named with -- for the slash', async () => {
+    expect((await complete({ model: BASE.replace('/', '--') })).model).toBe(BASE);
+    const read = await send(server, { url: `/v1/models/${BASE.replace('/', '--')}` });
+    expect(read.json()).toMatchObject({ id: BASE });
   });
 
   test('takes its id from the x-request-id header, else from request_id', async () => {
@@ -250,6 +262,7 @@ describe('a request', () => {
     refused('hears about rules across fields first', { stream_options: { include_usage: true }, n: 'x' }, 'body value_error'),
     refused('cannot have a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'body.tools.0.function.name missing'),
     refused('cannot have null where the field knows no null', { include_reasoning: null }, 'body.include_reasoning bool_type'),
+    refused('cannot have true for a number', { n: true, temperature: false, seed: true, allowed_token_ids: [false] }, 'body.n int_type', 'body.temperature float_type', 'body.allowed_token_ids.0 int_type', 'body.seed int_type'),
     refused('cannot have a seed that is no number', { seed: 'abc' }, 'body.seed int_parsing'),
     { ...refused('cannot have a seed beyond 64 bits', {}), body: JSON.stringify(chat()).replace('"seed":1', '"seed":9223372036854775808'), then: (r) => expect(faults(r)).toEqual(['body.seed less_than_equal']) },
     { ...refused('nor below', {}), body: JSON.stringify(chat()).replace('"seed":1', '"seed":-9223372036854775809'), then: (r) => expect(faults(r)).toEqual(['body.seed greater_than_equal']) },
@@ -278,7 +291,7 @@ describe('a request', () => {
       url,
       body: chat({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT_LENGTH) }] }),
       status: 400,
-      answer: { error: { code: 'context_length_exceeded', message: containing('maximum context length'), param: 'messages' } },
+      answer: { error: { code: 'context_length_exceeded', message: matching(/maximum context length.*\(context_length_exceeded\)$/), param: 'messages' } },
     },
     {
       name: 'for more tokens than fit is refused, not cut',

@@ -1,6 +1,6 @@
 // The `whetstone` command as a user runs it: processes, exit codes, and what is printed where.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,6 +64,8 @@ describe('serve', () => {
     expect(key).toMatch(/^wk-/);
     const env = { WHETSTONE_URL: url, WHETSTONE_API_KEY: key! };
 
+    expect((await stat(join(dataDirectory, 'api.key'))).mode & 0o777).toBe(0o600);
+    expect((await run(['models'], { WHETSTONE_URL: url })).code).toBe(0); // with the key from the data directory
     const second = await run(['serve', '--port', '0', '--model', modelDirectory]);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toMatch(/^error: .* is in use by the server with process id \d+/m);
@@ -91,7 +93,7 @@ describe('serve', () => {
     );
     expect((await run(['checkpoints', 'list', 'p/m'], env)).stdout).toMatch(/^ +0.*\n +1 .*train\/reward=0\.5/);
     const tar = join(dataDirectory, 'm.tar');
-    expect(await run(['checkpoints', 'download', 'p/m', '1', '--out', tar], env)).toMatchObject({
+    expect(await run(['checkpoints', 'download', 'default/p/m:step1', '--out', tar], env)).toMatchObject({
       code: 0,
       stdout: `${tar}\n`,
     });
@@ -164,9 +166,9 @@ describe('serve', () => {
   test.each([
     [['--port', 'x'], 'port must be an integer'],
     [['--model', '/nowhere/at/all'], 'No model /nowhere/at/all'],
-    [['--log-level', 'loud'], 'The log level must be one of'],
-    [['--base-path', 'api'], 'The base path must look like'],
-    [['--role', 'chat'], 'The role must be a comma-separated list of api, serve, train'],
+    [['--log-level', 'loud'], '--log-level must be one of debug, info'],
+    [['--base-path', 'api'], '--base-path must be a path such as'],
+    [['--role', 'chat'], '--role must be a comma-separated list of api, serve, train'],
     [['--role', 'serve'], 'set WHETSTONE_DATABASE_URL=postgres:'],
   ])('with %j says what is wrong', async (args, message) => {
     const outcome = await run(['serve', ...args]);
@@ -187,7 +189,8 @@ test('commands say how they are used', async () => {
 test('a command without a server says so', async () => {
   const outcome = await run(['models', '--url', 'http://127.0.0.1:9', '--key', 'wk-x']);
   expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('whetstone serve') as string });
-  expect((await run(['models'])).stderr).toContain('No API key');
+  const elsewhere = { WHETSTONE_DATA: join(dataDirectory, 'no-server-here') };
+  expect((await run(['models'], elsewhere)).stderr).toContain('No API key');
 });
 
 test('migrate makes a data directory ready', async () => {

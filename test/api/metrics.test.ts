@@ -2,6 +2,7 @@
 // dashboard finds what it asks for.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMetrics } from '#api/metrics';
 import { observeJobs } from '#api/metrics-jobs';
 import { measureStorage } from '#api/metrics-storage';
 import { noTracing } from '#base/tracing';
@@ -19,7 +20,10 @@ beforeAll(async () => {
   const job = await submitJob('first');
   const observer = observeJobs(services.metrics.jobs, noTracing);
   observer.began(job);
-  observer.stepped(job, { baseModel: BASE, step: 1, of: 1, loss: 0.5, startMs: 1_000, endMs: 3_000 });
+  const metrics = { loss: 0.5, entropy: 1, grad_norm: 2, kl_div: 0.1, kl_policy_ref: 0.2, 'of a client': 9 };
+  observer.stepped(job, { baseModel: BASE, step: 1, of: 1, metrics, startMs: 1_000, endMs: 3_000 });
+  const ofCheckpoint = { 'train/reward': 0.75, 'val/secret': 1 };
+  observer.measured(job, { baseModel: BASE, metrics: ofCheckpoint, skipped: { equal_rewards: 3 } });
   observer.ended(job, 'succeeded');
 });
 afterAll(() => server.close());
@@ -106,8 +110,9 @@ describe('chats', () => {
     const reason = (finished_reason: string) => value('vllm:request_success_total', { ...MODEL, finished_reason });
     const [aborted, generated] = [(await reason('abort'))!, (await value('vllm:generation_tokens_total'))!];
     const observation = metrics.chat.begin({ baseModel: BASE, promptTokens: 3, choices: 2, startMs: 0, clock });
-    observation.token(0, null);
-    observation.token(1, { reason: 'stop' });
+    observation.token(0);
+    observation.token(1);
+    observation.finish(1, { reason: 'stop' });
     observation.end(null, 'abort');
     expect(await reason('abort')).toBe(aborted + 1);
     expect(await value('vllm:generation_tokens_total')).toBe(generated + 2);
@@ -198,13 +203,32 @@ test('every metric says its unit or what it counts', async () => {
   }
 });
 
+test('what training measured is told by a few names of ours, never by those of clients', async () => {
+  const latest = (await read()).filter(({ name }) => name === 'whetstone_training_latest');
+  expect(Object.fromEntries(latest.map(({ labels, value: number }) => [labels['quantity'], number]))).toEqual({
+    loss: 0.5,
+    entropy: 1,
+    grad_norm: 2,
+    kl_div: 0.1,
+    kl_policy_ref: 0.2,
+    'train/reward': 0.75,
+  });
+  const labels = { reason: 'equal_rewards', type: 'rl', ...MODEL };
+  expect(await value('whetstone_training_skipped_total', labels)).toBe(3);
+});
+
+const A_WORKER = {
+  ...{ model: BASE, name: 'gpu-1', count: 1, running: 0, waiting: 0, sessions: 0, adapters: 0, silentMs: 0 },
+  ...{ tokens: 1, reconnects: 0, calls: 1, waitedMs: 1, messageBytes: 1 },
+};
+
 describe('the Grafana dashboard', () => {
   interface Dashboard {
     readonly schemaVersion: number;
     readonly templating: { readonly list: readonly { name: string; definition?: string }[] };
     readonly panels: readonly { id: number; title: string; targets?: readonly { expr: string }[] }[];
   }
-  const path = new URL('../../dashboard/grafana.json', import.meta.url);
+  const path = new URL('../../deploy/grafana/whetstone.json', import.meta.url);
   const dashboard = JSON.parse(readFileSync(path, 'utf8')) as Dashboard;
   const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 
@@ -215,7 +239,10 @@ describe('the Grafana dashboard', () => {
   });
 
   test('asks only for metrics and labels that the server has', async () => {
-    const samples = await read();
+    const withWorker = createMetrics({
+      ...{ baseModels: () => [], workers: () => [A_WORKER], queuedJobs: async () => 0, queuedJobsMax: 1 },
+    });
+    const samples = [...(await read()), ...parseSamples(await withWorker.text())];
     const labelsOf = (name: string) =>
       new Set(samples.filter((sample) => sample.name === name).flatMap(({ labels }) => Object.keys(labels)));
     const variables = dashboard.templating.list.flatMap(({ name, definition = '' }) => {

@@ -1,5 +1,6 @@
 // The OpenAPI document says what the server does: every schema is valid, every answer fits the schema promised for it.
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenApiDocument } from '#api/openapi';
 import { BASE, chat, openTestServer, send, type ApiScenario, type TestServer } from './test-server.ts';
@@ -35,6 +36,42 @@ test('it is OpenAPI 3.1 and every schema in it compiles', () => {
 test('it is the committed one: what changes for clients shows in the diff (npx vitest run test/api/openapi.test.ts -u)', async () => {
   const text = `${JSON.stringify({ ...document, info: { ...document.info, version: '' } }, null, 1)}\n`;
   await expect(text).toMatchFileSnapshot('../../docs/openapi.json');
+});
+
+test('the types of the dashboard are made from it, by the same command', async () => {
+  const types = astToString(await openapiTS(JSON.stringify(answersOnly(document))));
+  await expect(
+    `// Generated from docs/openapi.json by the test of that file. Do not edit.\n${types}`,
+  ).toMatchFileSnapshot('../../dashboard/src/api/openapi.ts');
+});
+
+/** What a browser is answered when all goes well: failures have one shape, and are most of the document. */
+function answersOnly({ paths, ...rest }: OpenApiDocument): object {
+  const kept = Object.entries(paths).map(([path, operations]) => {
+    const shorter = Object.entries(operations).map(([method, { responses, operationId: _, ...operation }]) => {
+      const parameters = operation.parameters.filter((parameter) => parameter.in !== 'header');
+      const { content } = responses['200'] as { content: unknown };
+      return [method, { ...operation, parameters, responses: { 200: { description: '', content } } }];
+    });
+    return [path, Object.fromEntries(shorter)] as const;
+  });
+  return { ...rest, components: {}, paths: Object.fromEntries(kept) };
+}
+
+test('what a bad path or Idempotency-Key is answered with is in it', () => {
+  const statuses = (path: string, method: string) => Object.keys(document.paths[path]![method]!.responses);
+  expect(statuses('/v1/preview/models', 'post')).toEqual(expect.arrayContaining(['400', '409', '422']));
+  expect(statuses('/v1/preview/models/{model_id}/checkpoints/{step}/download', 'get')).toEqual(
+    expect.arrayContaining(['400', '404', '422']),
+  );
+});
+
+test('what every endpoint may be answered with is in it', () => {
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, { requestBody, responses }] of Object.entries(operations)) {
+      const expected = requestBody === undefined ? ['421', '500'] : ['408', '413', '415', '421', '500'];
+      expect(Object.keys(responses), `${method} ${path}`).toEqual(expect.arrayContaining(expected));
+    }
 });
 
 test('requests that are accepted fit the schemas', () => {

@@ -1,9 +1,9 @@
 // Clients that poll, as they really do: they ask without a limit, keep their cursor where it is after training_started, and
 // the older ones ignore has_more. Events appear between the pages.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { EventType } from '#domain/training-job';
-import { BASE, openTestServer, send, type TestServer } from './test-server.ts';
+import { BASE, shareTestServer, send } from './test-server.ts';
 
 const GRADIENT_STEPS = 47;
 
@@ -12,9 +12,7 @@ interface Events {
   has_more: boolean;
 }
 
-let server: TestServer;
-beforeAll(async () => void (server = await openTestServer()));
-afterAll(() => server.close());
+const server = await shareTestServer();
 
 async function startJob() {
   const body = { project: 'p', name: createId(), base_model: BASE };

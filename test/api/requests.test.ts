@@ -1,5 +1,5 @@
 // What every endpoint shares: keys, ids, bodies, unknown paths, errors in both shapes.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   asOwner,
   chat,
@@ -7,14 +7,12 @@ import {
   faults,
   matching,
   openTestServer,
+  shareTestServer,
   runScenarios,
   send,
-  type TestServer,
 } from './test-server.ts';
 
-let server: TestServer;
-beforeAll(async () => void (server = await openTestServer({ limits: { basePath: '/api/training' } })));
-afterAll(() => server.close());
+const server = await shareTestServer({ limits: { basePath: '/api/training' } });
 
 const url = '/v1/chat/completions';
 
@@ -53,6 +51,17 @@ describe('keys', () => {
     expect(await server.apiKeys.revoke(key.id, null)).toBe('revoked');
     expect((await send(server, request)).statusCode).toBe(401);
     expect(JSON.stringify(await server.apiKeys.list(null))).not.toContain(secret);
+  });
+
+  test('a key is long enough for wandb, and the Tinker SDK may put its prefix before it', async () => {
+    const { secret } = await server.apiKeys.create({ entity: 'team', name: 'test' });
+    expect(secret).toMatch(/^wk-[A-Za-z0-9_-]{40}$/);
+    const statusWith = async (key: string) =>
+      (await send(server, { url: '/v1/models', headers: { authorization: `Bearer ${key}` } })).statusCode;
+    expect(await statusWith(`tml-${secret}`)).toBe(200);
+    expect(await statusWith(`tml-${asOwner.authorization.replace('Bearer ', '')}`)).toBe(200);
+    expect(await statusWith(`tml-tml-${secret}`)).toBe(401);
+    expect(await statusWith(secret.slice(0, -1))).toBe(401);
   });
 });
 
@@ -124,12 +133,25 @@ describe('paths', () => {
       answer: { error: { code: 'method_not_allowed' } },
     },
     {
-      name: 'browsers may ask first',
-      method: 'OPTIONS',
-      url,
-      headers: { authorization: '', origin: 'http://localhost:3000', 'access-control-request-method': 'POST' },
-      status: 204,
-      answerHeaders: { 'access-control-allow-origin': '*', 'access-control-allow-headers': containing('authorization') },
+      name: 'a method that has a body elsewhere is one too, also without a content type',
+      method: 'QUERY',
+      url: '/v1/preview/models',
+      status: 405,
+      answerHeaders: { allow: 'POST, GET' },
+    },
+    ...['x'.repeat(501), '%ff'].map((part) => ({
+      name: `a path with ${part.slice(0, 3)} in it is a 400 that says what is wrong with it`,
+      url: `/v1/preview/models/${part}`,
+      status: 400,
+      answer: { detail: matching(/^(?:The|A part of the) path .*\.$/), error: { code: 'invalid_request' } },
+    })),
+    {
+      name: 'an Idempotency-Key over 255 characters is a 400',
+      url: '/v1/preview/models',
+      headers: { 'idempotency-key': 'x'.repeat(256) },
+      body: { project: 'p', name: 'n', base_model: 'tiny/chat' },
+      status: 400,
+      answer: { detail: containing('1 to 255 characters') },
     },
   ]); // prettier-ignore
 });

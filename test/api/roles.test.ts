@@ -19,7 +19,19 @@ describe.each(ROLES)('a server with the role %s', (role) => {
   runScenarios(
     () => server,
     [
-      ...['/v1/health', '/metrics', '/docs', '/openapi.json', '/', '/v1/models', `/v1/models/${BASE}`].map((url) => ({
+      ...[
+        '/v1/health',
+        '/health',
+        '/ping',
+        '/version',
+        '/load',
+        '/metrics',
+        '/docs',
+        '/openapi.json',
+        '/',
+        '/v1/models',
+        `/v1/models/${BASE}`,
+      ].map((url) => ({
         name: `answers ${url}`,
         url,
         ...ours,

@@ -3,26 +3,20 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import S3rver from 's3rver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
+import { openObjectStore, type ObjectStore } from '../object-store.ts';
 
 const MODEL = 'wandb-artifact:///default/p/m';
 
 let directory: string;
-let store: S3rver;
+let store: ObjectStore;
 let server: ServerProcess;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'whetstone-s3-server-'));
-  const objects = join(directory, 'objects');
-  store = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: objects, configureBuckets: [{ name: 'b', configs: [] }] }); // prettier-ignore
-  const { port } = await store.run();
-  server = await createServerProcess(join(directory, 'data'), {
-    WHETSTONE_BLOBS_URL: `s3://b/team?endpoint=http://127.0.0.1:${port}&region=us-east-1`,
-    AWS_ACCESS_KEY_ID: 'S3RVER',
-    AWS_SECRET_ACCESS_KEY: 'S3RVER',
-  });
+  store = await openObjectStore(join(directory, 'objects'));
+  server = await createServerProcess(join(directory, 'data'), store.environment('team'));
   await server.start();
 });
 afterAll(async () => {
@@ -38,13 +32,13 @@ test('trains, serves, forks and downloads, before and after kill -9', async () =
   const { choices } = await client.chat({ model: MODEL, messages, n: 8, temperature: 1, seed: 1, max_tokens: 8 });
   const trajectories = choices.map((choice, i) => ({ messages_and_choices: [...messages, choice], reward: i % 3 }));
   const rl = await client.submitTrainingJob({ model_id: model.id, trajectory_groups: [{ trajectories }] });
-  expect(await client.waitForJob(rl.id, { deadlineMs: 60_000 })).toMatchObject({ status: 'succeeded', step: 1 });
+  expect(await client.follow(rl.id, { deadlineMs: 60_000 })).toMatchObject({ status: 'succeeded', step: 1 });
 
   const examples = join(directory, 'train.jsonl');
   await writeFile(examples, JSON.stringify({ messages: [...messages, { role: 'assistant', content: '43' }] }));
   const { uri } = await pushArtifact(client, '~/p/data', examples);
   const sft = await client.submitSftJob({ model_id: model.id, training_data_url: uri });
-  expect(await client.waitForJob(sft.id, { deadlineMs: 60_000 })).toMatchObject({ status: 'succeeded', step: 2 });
+  expect(await client.follow(sft.id, { deadlineMs: 60_000 })).toMatchObject({ status: 'succeeded', step: 2 });
 
   const greedy = { messages, temperature: 0, max_tokens: 8 };
   const before = await client.chat({ model: `${MODEL}:step2`, ...greedy });

@@ -122,7 +122,7 @@ describe('training through our own client', () => {
     const { id } = await client.submitTrainingJob(job, { idempotencyKey: 'first' });
     expect(await client.submitTrainingJob(job, { idempotencyKey: 'first' })).toEqual({ id });
     const events: TrainingEvent[] = [];
-    const finished = await client.waitForJob(id, { deadlineMs: 60_000, onEvent: (event) => events.push(event) });
+    const finished = await client.follow(id, { deadlineMs: 60_000, onEvent: (event) => events.push(event) });
 
     expect(finished).toMatchObject({ id, status: 'succeeded', step: 1, progress: 1, error_message: null });
     expect(events[0]).toMatchObject({ type: 'training_started', data: { num_sequences: events.length - 2 } });
@@ -176,7 +176,7 @@ describe('training through our own client', () => {
       ],
     });
     const events: TrainingEvent[] = [];
-    const job = await client.waitForJob(id, { deadlineMs: 60_000, onEvent: (event) => events.push(event) });
+    const job = await client.follow(id, { deadlineMs: 60_000, onEvent: (event) => events.push(event) });
     expect(events.map(({ type }) => type)).toEqual(['training_started', 'training_ended']);
     expect(events[0]!.data).toMatchObject({ num_sequences: 0 });
     expect(job.status).toBe('succeeded');
@@ -195,7 +195,7 @@ describe('training through our own client', () => {
       });
     const [, { id }] = [await submit(), await submit()];
     await client.cancelTrainingJob(id);
-    const waiting = client.waitForJob(id, { deadlineMs: 60_000 });
+    const waiting = client.follow(id, { deadlineMs: 60_000 });
     await expect(waiting).rejects.toThrow(TrainingFailedError);
     await expect(waiting).rejects.toThrow('cancelled');
     expect((await client.getTrainingJob(id)).status).toBe('cancelled');
@@ -251,7 +251,7 @@ describe.skipIf(process.platform !== 'linux')('kill -9', () => {
       events.push(event);
       if (events.length === 3) void enginePid('training').then((pid) => process.kill(pid, 'SIGKILL'));
     };
-    const job = await client.waitForJob(id, { deadlineMs: 50_000, onEvent });
+    const job = await client.follow(id, { deadlineMs: 50_000, onEvent });
     expect(job).toMatchObject({ status: 'succeeded', step: 1 });
     expect(new Set(events.map((event) => event.id)).size).toBe(events.length);
     expect(events.map(({ data }) => (data as { gradient_step?: number }).gradient_step).slice(1, -1)).toEqual(

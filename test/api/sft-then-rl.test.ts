@@ -69,7 +69,7 @@ test('a new format by SFT from an artifact, then by RL: exact answers from under
   const { uri } = await pushArtifact(client, 'default/formats/examples', join(data, 'train.jsonl'));
   const config = { batch_size: 8, learning_rate: learningRates(40, { peak: 1.2e-3 }) };
   const sft = await client.submitSftJob({ model_id: model.id, training_data_url: uri, config });
-  expect(await client.waitForJob(sft.id, { deadlineMs: DEADLINE_MS })).toMatchObject({ type: 'sft', step: 1 });
+  expect(await client.follow(sft.id, { deadlineMs: DEADLINE_MS })).toMatchObject({ type: 'sft', step: 1 });
   const taught = await exactMatch();
   expect(taught).toBeGreaterThan(0.5);
 
@@ -77,9 +77,9 @@ test('a new format by SFT from an artifact, then by RL: exact answers from under
     const trajectory_groups = await Promise.all(
       Array.from({ length: 24 }, async (_, g) => ({ trajectories: await rollouts(drawOther(), 12, step * 100 + g) })),
     );
-    const experimental_config = { learning_rate: 4e-4 };
+    const experimental_config = { learning_rate: 4e-4, packed_sequence_length: 512 };
     const job = await client.submitTrainingJob({ model_id: model.id, trajectory_groups, experimental_config });
-    await client.waitForJob(job.id, { deadlineMs: DEADLINE_MS });
+    await client.follow(job.id, { deadlineMs: DEADLINE_MS });
   }
   const trained = await exactMatch();
   expect(trained).toBeGreaterThan(0.9);

@@ -1,11 +1,13 @@
 // SFT jobs over HTTP: what is accepted, where the data is looked for, and how bad data is told. Jobs are planned as the job
 // runner plans them, and not trained here.
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readSftLine } from '#api/schema/sft';
 import type { SftJobBody } from '#domain/sft';
-import { openSealedJson } from '#services/sealed-json';
-import { readDataset } from '#services/sft-dataset';
+import { parseSealedJson } from '#services/jobs/sealed-json';
+import { readDataset, readRows } from '#services/jobs/sft-dataset';
+import { listOf } from '../training/planned-sft.ts';
 import { asOwner, BASE, containing, openTestServer, send, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -22,7 +24,12 @@ afterEach(async () => {
     await send(server, { method: 'POST', url: `/v1/preview/training-jobs/${id}/cancel` });
 });
 
-const ROW = { messages: [{ role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }] }; // prettier-ignore
+const ROW = {
+  messages: [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+  ],
+};
 let uploads = 0;
 
 /** Gives the URI of a new artifact. */
@@ -47,14 +54,14 @@ const submit = (body: object) => send(server, { url: '/v1/preview/sft-training-j
 
 async function bodyOf(job: string): Promise<SftJobBody> {
   const { bodyBlob } = (await server.storage.jobs.find(job))!;
-  return openSealedJson<SftJobBody>((await server.blobs.find(bodyBlob))!)!.value;
+  return parseSealedJson<SftJobBody>((await server.blobs.find(bodyBlob))!)!.value;
 }
 
 async function read(uri: string) {
   const response = await submit({ training_data_url: uri });
   expect(response.statusCode, response.body).toBe(200);
   const { dataset } = await bodyOf(response.json<{ id: string }>().id);
-  return readDataset(server, dataset, readSftLine);
+  return listOf(readRows(await readDataset(server, dataset), dataset, readSftLine));
 }
 
 describe('submitting', () => {
@@ -62,7 +69,7 @@ describe('submitting', () => {
     const uri = await upload({ 'train.jsonl': JSON.stringify(ROW) });
     const config = {
       batch_size: 3,
-      learning_rate: [1e-4, '2e-4'],
+      learning_rate: [1e-4, '2e-4', 0],
       assistant_turns: 'last',
       metric_logging: { enabled: true, target_training_step: 1 },
       validation_split: 0.1,
@@ -71,10 +78,11 @@ describe('submitting', () => {
     const response = await submit({
       training_folder_url: uri.replace(':v0', ':latest'),
       config,
-      experimental_config: {},
+      experimental_config: { seed: 1 },
     });
     expect(response.statusCode, response.body).toBe(200);
-    const { id } = response.json<{ id: string }>();
+    const { id, warnings } = response.json<{ id: string; warnings: string[] }>();
+    expect(warnings).toEqual([containing('config.unheard_of'), containing('experimental_config.seed')]);
     expect((await send(server, { url: `/v1/preview/training-jobs/${id}` })).json()).toMatchObject({
       type: 'sft',
       status: 'queued',
@@ -89,11 +97,12 @@ describe('submitting', () => {
       },
       config: {
         batchSize: 3,
-        learningRate: [1e-4, 2e-4],
+        learningRate: [1e-4, 2e-4, 0],
         assistantTurns: 'last',
         validationSplit: 0.1,
         logsMetrics: true,
       },
+      warnings,
     });
   });
 
@@ -109,7 +118,8 @@ describe('submitting', () => {
   test.each([
     ['no data', {}, ['body', 'training_data_url']],
     ['what is no artifact', { training_data_url: 's3://bucket/train.jsonl' }, ['body', 'training_data_url']],
-    ['a learning rate of 0', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: 0 } }, ['body', 'config', 'learning_rate']],
+    ['a negative learning rate', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: -1e-5 } }, ['body', 'config', 'learning_rate']],
+    ['a learning rate that no model survives', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [1e-4, 1e30] } }, ['body', 'config', 'learning_rate', 1]],
     ['no learning rates', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [] } }, ['body', 'config', 'learning_rate']],
     ['a batch of none', { training_data_url: 'artifact:///default/p/x:v0', config: { batch_size: 0 } }, ['body', 'config', 'batch_size']],
     ['turns of a third kind', { training_data_url: 'artifact:///default/p/x:v0', config: { assistant_turns: 'first' } }, ['body', 'config', 'assistant_turns']],
@@ -179,11 +189,21 @@ describe('training data', () => {
     expect(told.at(-1)).toBe('… and 7 more.');
   });
 
+  test('that has a line of any length is told, and the lines behind it', async () => {
+    const long = JSON.stringify({ messages: [{ role: 'user', content: 'x'.repeat(16_000_000) }] });
+    const uri = await upload({ 'train.jsonl': '{}' });
+    const { id } = (await submit({ training_data_url: uri })).json<{ id: string }>();
+    const content = Readable.from([Buffer.from(`${long}\nnonsense\n${JSON.stringify(ROW)}`)]);
+    await expect(listOf(readRows(content, (await bodyOf(id)).dataset, readSftLine))).rejects.toThrow(
+      /train.jsonl line 1: has more than 16000000 bytes\ntrain.jsonl line 2: is not JSON/,
+    );
+  });
+
   test('that is empty, not text, or gone is told', async () => {
     await expect(read(await upload({ 'train.jsonl': '\n\n' }))).rejects.toThrow('has no rows in train.jsonl');
     const gone = await upload({ 'train.jsonl': `${JSON.stringify(ROW)}\n` });
     const { id } = (await submit({ training_data_url: gone })).json<{ id: string }>();
     await send(server, { method: 'DELETE', url: `/v1/artifacts/default/p/${gone.split('/').at(-1)!}` });
-    await expect(readDataset(server, (await bodyOf(id)).dataset, readSftLine)).rejects.toThrow('was deleted');
+    await expect(readDataset(server, (await bodyOf(id)).dataset)).rejects.toThrow('was deleted');
   });
 });

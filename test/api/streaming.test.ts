@@ -64,6 +64,27 @@ describe('a stream', () => {
     expect(textOf(await stream(server, { max_tokens: 20 }))).toBe(whole.choices[0].message.content);
   });
 
+  test('begins with the echo as the whole answer does, also before calls', async () => {
+    const fields = {
+      messages: [
+        { role: 'user', content: 'Go on.' },
+        { role: 'assistant', content: 'Once' },
+      ],
+      echo: true,
+      tools: [{ type: 'function', function: { name: 'f' } }],
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+      temperature: 0,
+      max_tokens: 100,
+    };
+    const response = await send(server, { url, body: chat(fields) });
+    const { message } = response.json<{ choices: [{ message: { content: string; tool_calls: unknown[] } }] }>()
+      .choices[0];
+    expect(message.tool_calls).toHaveLength(1);
+    expect(message.content).toBe('Once');
+    expect(textOf(await stream(server, fields))).toBe(message.content);
+  });
+
   test('holds back what may be a stop string and never shows it', async () => {
     const text = textOf(await stream(server, { max_tokens: 20 }));
     const stop = text.slice(6, 10);
@@ -99,10 +120,69 @@ describe('a stream', () => {
 
   test('of several choices introduces all of them first, in order, and ends each once', async () => {
     const chunks = await stream(server, { n: 3, temperature: 1, max_tokens: 6 });
-    expect(chunks.slice(0, 3).map(({ choices }) => [choices[0]!.index, choices[0]!.delta.role])).toEqual([[0, 'assistant'], [1, 'assistant'], [2, 'assistant']]); // prettier-ignore
+    expect(chunks.slice(0, 3).map(({ choices }) => [choices[0]!.index, choices[0]!.delta.role])).toEqual([
+      [0, 'assistant'],
+      [1, 'assistant'],
+      [2, 'assistant'],
+    ]);
     for (const index of [0, 1, 2]) {
       const ends = chunks.filter(({ choices }) => choices[0]!.index === index && choices[0]!.finish_reason !== null);
       expect(ends).toHaveLength(1);
+    }
+  });
+});
+
+describe('a dead end', () => {
+  let server: TestServer;
+  beforeAll(async () => void (server = await openTestServer()));
+  afterAll(() => server.close());
+  const allowed = (letters: string) => {
+    const { tokenizer, eosTokenIds } = server.model.text;
+    return [...[...letters].map((letter) => tokenizer.encode(letter)[0]!), ...eosTokenIds];
+  };
+  interface Ending {
+    message: { content: string };
+    finish_reason: string;
+    stop_reason: unknown;
+    token_ids: number[];
+  }
+
+  test('is the end of its choice, whole as in a stream; the others go on', async () => {
+    const fields = {
+      structured_outputs: { regex: 'abc|bbbb' },
+      allowed_token_ids: allowed('ab'),
+      return_token_ids: true,
+      temperature: 2,
+      n: 6,
+    };
+    const response = await send(server, { url, body: chat(fields) });
+    expect(response.statusCode, response.body).toBe(200);
+    const { choices, usage } = response.json<{ choices: Ending[]; usage: { completion_tokens: number } }>();
+    const ends = choices.map(
+      ({ message, finish_reason, stop_reason }) => `${message.content} ${finish_reason} ${String(stop_reason)}`,
+    );
+    expect(new Set(ends)).toEqual(new Set(['ab abort dead_end', 'bbbb stop null']));
+    expect(usage.completion_tokens).toBe(choices.reduce((sum, { token_ids: ids }) => sum + ids.length, 0));
+
+    const chunks = await stream(server, { ...fields, stream_options: { include_usage: true } });
+    expect(choices.map((_, index) => textOf(chunks, index))).toEqual(choices.map(({ message }) => message.content));
+    const finishes = chunks
+      .flatMap((chunk) => chunk.choices)
+      .filter(({ finish_reason: reason }) => reason !== null)
+      .sort((a, b) => a.index - b.index);
+    expect(finishes.map((each) => [each.finish_reason, each.stop_reason])).toEqual(
+      choices.map((each) => [each.finish_reason, each.stop_reason]),
+    );
+    expect(chunks.at(-1)!.usage!.completion_tokens).toBe(usage.completion_tokens);
+    expect(server.model.inference.status()).toMatchObject({ running: 0, waiting: 0 });
+  });
+
+  test('at the very beginning is a 400, whole as in a stream', async () => {
+    for (const streamed of [true, false]) {
+      const fields = { stream: streamed, structured_outputs: { regex: 'c' }, allowed_token_ids: allowed('ab') };
+      const response = await send(server, { url, body: chat(fields) });
+      expect(response.statusCode).toBe(400);
+      expect(response.json()).toMatchObject({ error: { code: 'dead_end' } });
     }
   });
 });

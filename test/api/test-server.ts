@@ -1,50 +1,99 @@
 // The whole API over memory storage and a tiny real model, and tables of requests to send to it: each row says what goes
 // in, what comes out, and what it left behind.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createApp } from '#api/app';
 import type { ApiLimits, ApiServices } from '#api/api-services';
+import { readSftLine } from '#api/schema/sft';
+import type { Dashboard } from '#api/dashboard';
 import { createMetrics } from '#api/metrics';
 import type { Clock } from '#base/clock';
 import { silentLog, type Log } from '#base/log';
-import type { Role } from '#domain/role';
+import type { AnswerParsers } from '#domain/answer-parsers';
+import { ROLES, type Role } from '#domain/role';
+import type { RequestUse } from '#domain/usage';
 import { noTracing, type Tracing } from '#base/tracing';
+import type { EngineCapabilities } from '#engine/capabilities';
 import type { InferenceEngine } from '#engine/inference-engine';
-import { createAccountLimits } from '#services/account-limits';
-import { createApiKeys, type ApiKeys } from '#services/api-keys';
-import { createArtifacts } from '#services/artifacts';
-import { createBaseModels } from '#services/base-models';
-import { createChargedBlobs } from '#services/charged-blobs';
-import { createChat, type ChatSettings } from '#services/chat';
+import type { QueueLimits } from '#engine/workers/sampler-queue';
+import type { RegistryLimits } from '#engine/workers/worker-registry';
+import { openWorkers, type OpenWorkers } from '#engine/workers/workers';
+import { createAccountLimits } from '#services/accounts/account-limits';
+import { createApiKeys, type ApiKeys } from '#services/accounts/api-keys';
+import { createAdapterCommit } from '#services/artifacts/adapter-commit';
+import { createArtifactDrafts } from '#services/artifacts/artifact-drafts';
+import { createArtifacts } from '#services/artifacts/artifacts';
+import { createBaseModels } from '#services/models/base-models';
+import { createChargedBlobs } from '#services/accounts/charged-blobs';
+import { createChat } from '#services/chat/chat';
+import { createCompletions } from '#services/chat/completions';
+import type { ChatSettings } from '#services/chat/request-serving';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
-import { createCheckpoints } from '#services/checkpoints';
+import { createCheckpoints } from '#services/models/checkpoints';
+import { readEvaluationLine } from '#api/schema/evaluation';
+import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
+import { createEvaluations } from '#services/evaluations/evaluations';
 import { createHealth } from '#services/health';
-import { createIdempotent } from '#services/idempotency';
-import { createJobEvents, type JobEvents } from '#services/job-events';
-import { createLogTrajectories } from '#services/log-trajectories';
-import { createModels } from '#services/models';
-import { createSampledTokens, recallTokens } from '#services/sampled-tokens';
-import { createTrainingJobs } from '#services/training-jobs';
-import { createUsage } from '#services/usage';
-import { createWebhooks } from '#services/webhooks';
+import { createIdempotent } from '#services/accounts/idempotency';
+import { createDatasetRows } from '#services/jobs/dataset-rows';
+import { createJobEvents, type JobEvents } from '#services/jobs/job-events';
+import { createJobInputs } from '#services/jobs/job-inputs';
+import { createLogTrajectories } from '#services/jobs/log-trajectories';
+import { createLoggedTrajectories } from '#services/jobs/logged-trajectories';
+import { createModels } from '#services/models/models';
+import { createSampledTokens } from '#services/chat/sampled-tokens';
+import { createEmbed } from '#services/chat/embeddings';
+import { createTokenization } from '#services/chat/tokenization';
+import { recallTokens } from '#services/jobs/recall-tokens';
+import { createOverviews } from '#services/overview';
+import { createStepHistory } from '#services/jobs/step-history';
+import { createLiveResponses } from '#services/responses/live-responses';
+import { createResponses } from '#services/responses/responses';
+import { responseWriter } from '#api/schema/responses-response';
+import { createResponseRunner } from '#services/responses/response-runner';
+import { createTrainingJobs } from '#services/jobs/training-jobs';
+import { createTinker } from '#services/tinker/tinker';
+import { createUsage } from '#services/accounts/usage';
+import { createRuns } from '#services/runs/runs';
+import { createWebhookAddresses } from '#services/webhooks/webhook-address';
+import { createWebhooks } from '#services/webhooks/webhooks';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import { createMemoryStorage } from '#storage/memory';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
+import { noObserver } from '../a-job-runner.ts';
 import { openTinyChatModel, type TinyChatModel } from './tiny-chat-model.ts';
 
 export const BASE = 'tiny/chat';
 export const FILE_BYTES_MAX = 1_000_000;
 export const QUEUED_JOBS_MAX = 4;
+export const BACKGROUND_MAX = 6;
+export const EVALUATION_LIMITS = { promptsMax: 8, samplesMax: 4, tokensMax: 500, promptBytesMax: 20_000 };
 export const BOOTSTRAP_KEY = 'wk-bootstrap';
+
+/** Receivers of tests are here. */
+export const LOOPBACK_WEBHOOKS = createWebhookAddresses([{ address: '127.0.0.0', prefixBits: 8 }]);
 
 const LIMITS: ApiLimits = {
   basePath: '',
+  hosts: null,
+  origins: [],
+  metricsAccess: 'open',
   bodyBytesMax: 64_000,
   trainingBodyBytesMax: 256_000,
   fileBytesMax: FILE_BYTES_MAX,
   bodyPace: { stallMs: 30_000, bytesPerSecondMin: 1_000 },
-  connections: { connectionsMax: 1_000, headersMs: 20_000, lingerMs: 1_000, writeStallMs: 60_000 },
+  connections: {
+    connectionsMax: 1_000,
+    headersMs: 20_000,
+    lingerMs: 1_000,
+    lingerMsMax: 60_000,
+    lingerBytesMax: 100_000_000,
+    writeStallMs: 60_000,
+  },
   pingMs: 10_000,
   keepAliveMs: 70_000,
 };
@@ -57,6 +106,7 @@ export interface TestServer {
   readonly apiKeys: ApiKeys;
   readonly jobEvents: JobEvents;
   readonly model: TinyChatModel;
+  readonly workers: OpenWorkers;
   /** Time stands still until a test moves it. */
   readonly clock: Clock & { advance(ms: number): void };
   close(): Promise<void>;
@@ -69,9 +119,18 @@ export interface TestServerOptions {
   readonly tracing?: Tracing;
   readonly roles?: readonly Role[];
   readonly engine?: Parameters<typeof openTinyChatModel>[1];
+  /** Named by whoever starts the server, instead of the template's. */
+  readonly parsers?: AnswerParsers;
   /** Put around the real engine, to make it fail. */
+  readonly workerLimits?: Partial<RegistryLimits & QueueLimits>;
   readonly wrapEngine?: (engine: InferenceEngine) => InferenceEngine;
+  /** What the engine declares, besides. */
+  readonly capabilities?: Partial<EngineCapabilities>;
   readonly log?: Log;
+  readonly keepsResponses?: boolean;
+  /** False: what is asked for in the background waits. */
+  readonly answersBackground?: boolean;
+  readonly dashboard?: Dashboard | null;
   /** Instead of those of the server's own. Who gives them closes them. */
   readonly given?: {
     readonly storage: Storage;
@@ -86,65 +145,160 @@ export async function openTestServer({
   settings,
   sandbox = null,
   tracing = noTracing,
-  roles,
+  roles = ROLES,
   engine,
+  parsers,
+  workerLimits = {},
   wrapEngine = (real) => real,
+  capabilities,
   given,
   log = silentLog,
+  dashboard = null,
+  keepsResponses = true,
+  answersBackground = true,
 }: TestServerOptions = {}): Promise<TestServer> {
-  const model = given?.model ?? (await openTinyChatModel(BASE, engine));
+  const model = given?.model ?? (await openTinyChatModel(BASE, engine, parsers));
   const clock = given?.clock ?? standingClock(Date.UTC(2026, 5, 1));
   const storage = given?.storage ?? createMemoryStorage();
   const blobs = createChargedBlobs(given?.blobs ?? createMemoryBlobs(), storage.accounts);
   const sampledTokens = createSampledTokens();
   const usage = createUsage({ storage: storage.usage, log });
   const jobEvents = createJobEvents();
-  const baseModels = createBaseModels([{ ...model, inference: wrapEngine(model.inference) }]);
+  const baseModels = createBaseModels([
+    { ...model, inference: wrapEngine(model.inference), capabilities: { ...model.capabilities, ...capabilities } },
+  ]);
   const apiKeys = createApiKeys({ store: storage.apiKeys, clock, log, bootstrapKey: BOOTSTRAP_KEY });
   const limits = createAccountLimits({ storage, clock });
   const models = createModels({ storage, blobs, baseModels, limits, clock, log });
   const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: FILE_BYTES_MAX, limits });
+  const runs = createRuns({ storage, limits, clock, log });
+  const commitAdapter = createAdapterCommit({ storage, blobs, baseModels, limits, clock, log });
   const health = createHealth({ storage, baseModels, trainingFaults: () => [], clock, deadlineMs: 1_000 });
+  const workersDirectory = await mkdtemp(join(tmpdir(), 'whetstone-workers-'));
+  const workers = await openWorkers({ directory: workersDirectory, limits: workerLimits, clock, log });
+  const trainingJobs = createTrainingJobs({
+    storage,
+    blobs,
+    jobEvents,
+    clock,
+    log,
+    queuedJobsMax: QUEUED_JOBS_MAX,
+    recall: (groups, model) => recallTokens(groups, model, sampledTokens),
+    artifacts,
+    acceptEvaluation: createAcceptEvaluation({ artifacts, limits: EVALUATION_LIMITS, readLine: readEvaluationLine }),
+    limits,
+    observer: noObserver,
+  });
+  const answering = {
+    models,
+    recordUsage: (use: RequestUse) => usage.record(use),
+    settings: { priorities: false, logprobsMax: 20, ...settings },
+    limits,
+    clock,
+    log,
+  };
+  const getJob: typeof trainingJobs.get = (caller, id) => trainingJobs.get(caller, id);
+  const chat = createChat({ ...answering, sampledTokens, sandbox });
+  const live = createLiveResponses();
+  const responses = createResponses({
+    ...{ storage, blobs, chat, limits, live, clock, writer: responseWriter },
+    keeps: keepsResponses,
+    backgroundMax: BACKGROUND_MAX,
+  });
+  const background = createResponseRunner({
+    ...{ storage, blobs, chat, live, clock, log, writer: responseWriter },
+    exclusive: true,
+    baseModels: [BASE],
+    retryPolicy: { initialDelayMs: 1, maxDelayMs: 20, totalMs: 1_000 },
+  });
   const services: ApiServices = {
-    apiKeys, accountLimits: limits, baseModels, models, usage, health, clock, log,
-    chat: createChat({
+    apiKeys,
+    accountLimits: limits,
+    baseModels,
+    models,
+    usage,
+    health,
+    clock,
+    log,
+    chat,
+    responses,
+    completions: createCompletions(answering),
+    embed: createEmbed(answering),
+    tokenization: createTokenization({ models }),
+    artifacts,
+    runs,
+    artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
+    datasetRows: createDatasetRows({ artifacts, baseModels, readLine: readSftLine }),
+    webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),
+    checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
+    trainingJobs,
+    jobInputs: createJobInputs({ storage, blobs, baseModels, getJob }),
+    evaluations: createEvaluations({ storage, blobs, getJob, clock, log }),
+    loggedTrajectories: createLoggedTrajectories({ storage, blobs }),
+    stepHistory: createStepHistory({ storage }),
+    overviews: createOverviews({ storage, usage, clock }),
+    logTrajectories: createLogTrajectories({ storage, blobs, limits, clock }),
+    idempotent: createIdempotent(storage.idempotency, clock, log),
+    metrics: createMetrics({
+      baseModels: () => baseModels.list(),
+      workers: () => workers.tallies(),
+      queuedJobs: () => health.queuedJobs(),
+      queuedJobsMax: QUEUED_JOBS_MAX,
+    }),
+    tracing,
+    workers,
+    tinker: createTinker({
+      storage,
+      blobs,
+      baseModels,
       models,
-      sampledTokens,
-      recordUsage: (use) => usage.record(use),
-      sandbox,
-      settings: { priorities: false, logprobsMax: 20, ...settings },
       limits,
       clock,
       log,
+      recordUsage: answering.recordUsage,
+      waitMs: 100,
+      aliases: new Map(),
     }),
-    artifacts,
-    webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock }),
-    checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
-    trainingJobs: createTrainingJobs({ storage, blobs, jobEvents, clock, log, queuedJobsMax: QUEUED_JOBS_MAX, recall: (body, model) => recallTokens(body, model, baseModels, sampledTokens), artifacts, limits }),
-    logTrajectories: createLogTrajectories({ storage, blobs, limits }),
-    idempotent: createIdempotent(storage.idempotency, clock),
-    metrics: createMetrics({ baseModels: () => baseModels.list(), queuedJobs: () => health.queuedJobs(), queuedJobsMax: QUEUED_JOBS_MAX }),
-    tracing,
-  }; // prettier-ignore
+  };
   const app = createApp({
     services,
     limits: { ...LIMITS, ...apiLimits },
     version: '0.0.0-test',
-    ...(roles && { roles }),
+    roles,
+    dashboard,
   });
   await app.ready();
+  if (answersBackground) await background.start();
   return {
-    app, services, storage, blobs, apiKeys, jobEvents, model, clock,
+    app,
+    services,
+    storage,
+    blobs,
+    apiKeys,
+    jobEvents,
+    model,
+    workers,
+    clock,
     async close() {
       await app.close();
+      await background.stop();
+      await workers.close();
+      await rm(workersDirectory, { recursive: true, force: true });
       if (given) return;
       await model.close();
       await storage.close();
     },
-  }; // prettier-ignore
+  };
 }
 
-function standingClock(startMs: number) {
+/** One for all tests of a file, closed after them. */
+export async function shareTestServer(options?: TestServerOptions): Promise<TestServer> {
+  const server = await openTestServer(options);
+  afterAll(() => server.close());
+  return server;
+}
+
+export function standingClock(startMs: number) {
   let nowMs = startMs;
   return { now: () => nowMs, advance: (ms: number) => void (nowMs += ms) };
 }
@@ -154,7 +308,7 @@ export const asOwner = { authorization: `Bearer ${BOOTSTRAP_KEY}` };
 export interface ApiScenario {
   /** A sentence about behaviour. */
   readonly name: string;
-  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'OPTIONS';
+  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'OPTIONS' | 'QUERY';
   readonly url: string;
   readonly headers?: Record<string, string>;
   /** An object is sent as JSON; a string as it is, under the Content-Type of `headers` or JSON. */
@@ -184,7 +338,8 @@ export function send(
   { method, url, headers, body }: Pick<ApiScenario, 'method' | 'url' | 'headers' | 'body'>,
 ): Promise<LightMyRequestResponse> {
   const options: InjectOptions = {
-    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    // light-my-request sends QUERY but its types do not name it.
+    method: (method ?? (body === undefined ? 'GET' : 'POST')) as NonNullable<InjectOptions['method']>,
     url,
     headers: { ...asOwner, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),

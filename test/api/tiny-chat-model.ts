@@ -3,18 +3,22 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import { createRandom } from '#base/random';
+import type { AnswerParsers } from '#domain/answer-parsers';
 import type { InferenceEngine } from '#engine/inference-engine';
-import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
-import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
-import { parseDecoderConfig, readDecoderConfig } from '#engine/onnx/models/config';
-import { decoderParameters } from '#engine/onnx/models/parameters';
+import { createLoraAdapter, linearLayers } from '#model-files/lora';
+import { writePeftDirectory } from '#model-files/peft-directory';
+import { checkAdapter } from '#model-files/check-adapter';
+import { parseDecoderConfig, readDecoderConfig } from '#model-files/decoder-config';
+import { decoderParameters } from '#model-files/decoder-parameters';
 import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from '#engine/onnx/serving/inference-limits';
+import { onnxCapabilities } from '#engine/onnx/onnx-backend';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
-import { writeSafetensors } from '#engine/onnx/weights/safetensors';
-import type { BaseModel } from '#services/base-models';
-import { openTextModel } from '#text/text-model';
+import { writeSafetensors } from '#model-files/safetensors';
+import type { BaseModel } from '#services/models/base-models';
+import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 
 const TOKENIZER = new URL('../golden/fixtures/tokenizers/qwen/', import.meta.url);
@@ -59,9 +63,13 @@ export async function writeTinyChatModel(): Promise<string> {
   return directory;
 }
 
-export async function openTinyChatModel(id: string, limits: Partial<InferenceLimits> = {}): Promise<TinyChatModel> {
+export async function openTinyChatModel(
+  id: string,
+  limits: Partial<InferenceLimits> = {},
+  parsers?: AnswerParsers,
+): Promise<TinyChatModel> {
   const directory = await writeTinyChatModel();
-  const text = await openTextModel(directory);
+  const text = await readTextModel(directory, systemClock, parsers);
   const inference: InferenceEngine = await openOnnxInferenceEngine({
     modelDirectory: directory,
     threads: 1,
@@ -69,15 +77,18 @@ export async function openTinyChatModel(id: string, limits: Partial<InferenceLim
     vocabulary: createVocabulary(text),
     log: silentLog,
   });
-  const layers = linearLayers(await readDecoderConfig(directory));
+  const config = await readDecoderConfig(directory);
+  const layers = linearLayers(config);
   return {
     id,
     createdAtMs: Date.UTC(2026, 0, 1),
     text,
     inference,
+    capabilities: onnxCapabilities('float32'),
     directory,
     writeFreshAdapter: (target) =>
       writePeftDirectory(target, createLoraAdapter(layers, { rank: 4, alpha: 8, seed: 1 }), layers, id),
+    checkAdapter: (source) => checkAdapter(source, config, id),
     async close() {
       await inference.close();
       await rm(directory, { recursive: true, force: true });

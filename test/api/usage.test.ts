@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asOwner, BASE, chat, faults, openTestServer, send, type TestServer } from './test-server.ts';
+import { expect, test } from 'vitest';
+import { asOwner, BASE, chat, faults, shareTestServer, send } from './test-server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await openTestServer();
-});
-afterAll(() => server.close());
+const server = await shareTestServer();
 
 const url = '/v1/chat/completions';
 interface UsageList {
@@ -44,7 +40,7 @@ test('pages follow one another, each with the totals of all', async () => {
   expect([first.first_id, first.last_id]).toEqual([all.data[0]!.id, all.data[0]!.id]);
   const second = await usage(`?limit=1&after=${first.last_id}`);
   expect(second).toMatchObject({ data: [all.data[1]], has_more: false, totals: all.totals });
-  expect(await usage('?after=unknown')).toMatchObject({ data: [], first_id: '', last_id: '', totals: all.totals });
+  expect(await usage('?after=unknown')).toMatchObject({ error: { code: 'invalid_request', param: 'after' } });
 });
 
 test('usage is told apart by key, model and day', async () => {

@@ -2,7 +2,15 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KEY, MODEL, openStarterServer, WEATHER_PARAMETERS, WEATHER_QUESTION, YES_OR_NO, type StarterServer } from './starter-server.ts'; // prettier-ignore
+import {
+  KEY,
+  MODEL,
+  openStarterServer,
+  WEATHER_PARAMETERS,
+  WEATHER_QUESTION,
+  YES_OR_NO,
+  type StarterServer,
+} from './starter-server.ts';
 
 let server: StarterServer;
 beforeAll(async () => {
@@ -11,8 +19,18 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const chatModel = (fields: { maxTokens?: number } = {}) =>
-  new ChatOpenAI({ model: MODEL, apiKey: KEY, temperature: 0, maxRetries: 0, configuration: { baseURL: server.baseUrl }, ...fields }); // prettier-ignore
-const weather = { type: 'function' as const, function: { name: 'get_weather', description: 'Tells the weather', parameters: WEATHER_PARAMETERS } }; // prettier-ignore
+  new ChatOpenAI({
+    model: MODEL,
+    apiKey: KEY,
+    temperature: 0,
+    maxRetries: 0,
+    configuration: { baseURL: server.baseUrl },
+    ...fields,
+  });
+const weather = {
+  type: 'function' as const,
+  function: { name: 'get_weather', description: 'Tells the weather', parameters: WEATHER_PARAMETERS },
+};
 
 /** Its declarations lose the type of usage_metadata. */
 const outputTokensOf = (message: object) =>
@@ -47,7 +65,10 @@ test('bound tools are called, and their results are read', async () => {
 });
 
 test('structured output keeps to its schema', async () => {
-  const model = chatModel().withStructuredOutput(YES_OR_NO as unknown as Record<string, unknown>, { name: 'answer', method: 'jsonSchema' }); // prettier-ignore
+  const model = chatModel().withStructuredOutput(YES_OR_NO as unknown as Record<string, unknown>, {
+    name: 'answer',
+    method: 'jsonSchema',
+  });
   expect(['yes', 'no']).toContain(((await model.invoke('Is two more than one?')) as { answer: string }).answer);
 });
 

@@ -7,6 +7,8 @@ import { readServerConfig } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
 
 export const KEY = 'wk-clients';
+/** As long as the `wandb` library wants one. */
+export const KEY_OF_40 = `wk-${'0123456789'.repeat(4)}`;
 export const MODEL = 'whetstone/starter';
 
 export interface StarterServer {
@@ -14,9 +16,9 @@ export interface StarterServer {
   close(): Promise<void>;
 }
 
-export async function openStarterServer(): Promise<StarterServer> {
+export async function openStarterServer(key = KEY): Promise<StarterServer> {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-clients-'));
-  const server = await startServer(readServerConfig({ data, port: '0' }, { WHETSTONE_API_KEY: KEY }), silentLog);
+  const server = await startServer(readServerConfig({ data, port: '0' }, { WHETSTONE_API_KEY: key }), silentLog);
   return {
     baseUrl: `${server.url}/v1`,
     async close() {

@@ -2,14 +2,28 @@
 import { createOpenAICompatible, type OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KEY, MODEL, openStarterServer, WEATHER_PARAMETERS, WEATHER_QUESTION, YES_OR_NO, type StarterServer } from './starter-server.ts'; // prettier-ignore
+import {
+  KEY,
+  MODEL,
+  openStarterServer,
+  WEATHER_PARAMETERS,
+  WEATHER_QUESTION,
+  YES_OR_NO,
+  type StarterServer,
+} from './starter-server.ts';
 
 let server: StarterServer;
 let provider: OpenAICompatibleProvider;
 beforeAll(async () => {
   server = await openStarterServer();
   const { baseUrl: baseURL } = server;
-  provider = createOpenAICompatible({ name: 'whetstone', baseURL, apiKey: KEY, includeUsage: true, supportsStructuredOutputs: true }); // prettier-ignore
+  provider = createOpenAICompatible({
+    name: 'whetstone',
+    baseURL,
+    apiKey: KEY,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+  });
 });
 afterAll(() => server.close());
 
@@ -30,7 +44,12 @@ test('text, whole and streamed, is the same, with usage', async () => {
 });
 
 test('tools are called and their results are used', async () => {
-  const { steps, text } = await generateText({ ...settings(), prompt: WEATHER_QUESTION, tools: { get_weather: weather }, stopWhen: stepCountIs(2) }); // prettier-ignore
+  const { steps, text } = await generateText({
+    ...settings(),
+    prompt: WEATHER_QUESTION,
+    tools: { get_weather: weather },
+    stopWhen: stepCountIs(2),
+  });
   expect(steps[0]!.toolCalls[0]).toMatchObject({ toolName: 'get_weather', input: { city: 'Paris' } });
   expect(steps).toHaveLength(2);
   expect(text).not.toBe('');

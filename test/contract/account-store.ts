@@ -16,6 +16,22 @@ export function accountContract(open: () => Promise<Storage>): void {
     ]);
   });
 
+  test('bytes are noted within the limits of who pays, however many come at once', async () => {
+    const { accounts } = await open();
+    const payer = { keyId: 'k1', keyBytesMax: 250, entityBytesMax: 1_000 };
+    const add = (blob: string, sizeBytes: number, by = payer) =>
+      accounts.addBlobWithin({ blob, entity: 'team', sizeBytes }, by);
+    const fitted = await Promise.all(Array.from({ length: 8 }, (_, i) => add(`logs/m/${i}`, 100)));
+    expect(fitted.filter(Boolean)).toHaveLength(2);
+    expect(await accounts.storedBytes({ entity: 'team', keyId: 'k1' })).toBe(200);
+    const again = `logs/m/${fitted.indexOf(true)}`;
+    expect(await add(again, 150)).toBe(true); // instead of its 100
+    expect(await add('logs/m/other', 1)).toBe(false);
+    expect(await add('logs/m/other', 751, { ...payer, keyId: 'k2', keyBytesMax: 800 })).toBe(false);
+    expect(await add('logs/m/other', 750, { ...payer, keyId: 'k2', keyBytesMax: 800 })).toBe(true);
+    expect(await accounts.storedBytes({ entity: 'team', keyId: null })).toBe(1_000);
+  });
+
   test('stored bytes add up by entity and key, and go with their blob', async () => {
     const { accounts } = await open();
     const add = (blob: string, entity: string, keyId: string, sizeBytes: number) =>

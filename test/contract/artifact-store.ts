@@ -1,10 +1,11 @@
 // What every ArtifactStore promises; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
-import type { ArtifactContent } from '#domain/artifact';
+import { rowBytes, type ArtifactContent, type ArtifactDraft } from '#domain/artifact';
 import type { Page } from '#domain/page';
 import type { NewArtifact } from '#storage/artifact-store';
 import type { Storage } from '#storage/storage';
+import { aPayer } from '../a-caller.ts';
 
 const FIRST = { after: null, limit: 100 };
 const NAME = { entity: 'team', project: 'p', name: 'data' };
@@ -12,6 +13,7 @@ const NAME = { entity: 'team', project: 'p', name: 'data' };
 const content = (sha256: string, entity = 'team'): ArtifactContent => ({
   entity,
   sha256,
+  md5: `md5 of ${sha256}`,
   sizeBytes: 10,
   blob: `artifacts/${entity}-${sha256}-${createId()}`,
 });
@@ -33,12 +35,12 @@ const anArtifact = (digest: string, change: Partial<NewArtifact> = {}): NewArtif
 export function artifactContract(open: () => Promise<Storage>): void {
   async function withContents() {
     const { artifacts } = await open();
-    for (const sha256 of ['x', 'y', 'z']) await artifacts.addContent(content(sha256), 1);
+    for (const sha256 of ['x', 'y', 'z']) await artifacts.addContent(content(sha256), aPayer(), 1);
     return artifacts;
   }
   const made = async (artifacts: Storage['artifacts'], artifact: NewArtifact, aliases: string[] = []) => {
-    const committed = await artifacts.create(artifact, aliases);
-    if (committed.outcome === 'missing') throw new Error('contents are missing');
+    const committed = await artifacts.create(artifact, aliases, aPayer());
+    if (!('artifact' in committed)) throw new Error(committed.outcome);
     return committed;
   };
 
@@ -73,17 +75,35 @@ export function artifactContract(open: () => Promise<Storage>): void {
 
   test('without its contents nothing is made; contents are shared in an entity, never across', async () => {
     const artifacts = await withContents();
-    await artifacts.addContent(content('only theirs', 'others'), 1);
+    await artifacts.addContent(content('only theirs', 'others'), aPayer(), 1);
     const files = ['x', 'none', 'only theirs', 'none'].map((sha256, i) => ({ path: `f${i}`, sha256, sizeBytes: 10 }));
     const missing = { outcome: 'missing', sha256: ['none', 'only theirs'] };
-    expect(await artifacts.create(anArtifact('1', { files }), ['best'])).toEqual(missing);
+    expect(await artifacts.create(anArtifact('1', { files }), ['best'], aPayer())).toEqual(missing);
     expect(await artifacts.exists(NAME)).toBe(false);
     expect(await artifacts.find(NAME, { alias: 'best' })).toBeNull();
     const again = content('x');
-    expect(await artifacts.addContent(again, 2)).toEqual(await artifacts.findContent('team', 'x'));
+    expect(await artifacts.addContent(again, aPayer(), 2)).toEqual(await artifacts.findContent('team', 'x'));
     expect((await artifacts.findContent('team', 'x'))!.blob).not.toBe(again.blob);
     expect(await artifacts.findContent('team', 'none')).toBeNull();
-    expect(await artifacts.touchContent('team', 'none', 2)).toBeNull();
+    expect(await artifacts.touchContents('team', ['none'], 2)).toEqual([]);
+  });
+
+  test('thousands of files are one version, and those that are not there are named', async () => {
+    const artifacts = await withContents();
+    const files = Array.from({ length: 2_501 }, (_, i) => ({ path: `f${i}`, sha256: 'xyz'[i % 3]!, sizeBytes: 10 }));
+    const { artifact } = await made(artifacts, anArtifact('1', { files }));
+    expect(artifact.files).toEqual(files.toSorted((a, b) => (a.path < b.path ? -1 : 1)));
+    expect(await artifacts.find(NAME, null)).toEqual(artifact);
+    const unknown = Array.from({ length: 2_501 }, (_, i) => `unknown ${i}`);
+    const known = await artifacts.touchContents('team', [...unknown, 'z', 'x'], 9);
+    expect(known.map(({ sha256 }) => sha256).sort()).toEqual(['x', 'z']);
+    expect(await artifacts.touchContents('team', [], 9)).toEqual([]);
+    const lacking = [...unknown, ...unknown].map((sha256, i) => ({ path: `f${i}`, sha256, sizeBytes: 10 }));
+    const outcome = { outcome: 'missing', sha256: unknown.toSorted() };
+    expect(await artifacts.create(anArtifact('2', { files: lacking }), [], aPayer())).toEqual(outcome);
+    expect(await artifacts.removeUnused(10, { entity: 'team', sha256: [...unknown, 'y'] })).toEqual([]);
+    await artifacts.delete(artifact.id);
+    expect(await artifacts.removeUnused(10, { entity: 'team', sha256: [...unknown, 'y'] })).toHaveLength(1);
   });
 
   test('clean-up takes what no version refers to and nobody has used since', async () => {
@@ -91,9 +111,9 @@ export function artifactContract(open: () => Promise<Storage>): void {
     const { artifact } = await made(artifacts, anArtifact('1')); // x and y
     const z = (await artifacts.findContent('team', 'z'))!;
     expect(await artifacts.removeUnused(1)).toEqual([]); // not before then
-    await artifacts.touchContent('team', 'z', 7);
+    await artifacts.touchContents('team', ['z'], 7);
     expect(await artifacts.removeUnused(7)).toEqual([]);
-    await artifacts.touchContent('team', 'z', 3); // the clock of another server: never back
+    await artifacts.touchContents('team', ['z'], 3); // the clock of another server: never back
     expect(await artifacts.removeUnused(7)).toEqual([]);
     expect(await artifacts.removeUnused(8)).toEqual([z.blob]);
     expect(await artifacts.delete(artifact.id)).toBe(true);
@@ -103,7 +123,7 @@ export function artifactContract(open: () => Promise<Storage>): void {
     expect(await artifacts.removeUnused(8, { entity: 'team', sha256: ['x'] })).toHaveLength(1);
     expect(await artifacts.removeUnused(8)).toHaveLength(1);
     expect(await artifacts.findContent('team', 'x')).toBeNull();
-    await artifacts.addContent(content('x'), 9); // and may come back
+    await artifacts.addContent(content('x'), aPayer(), 9); // and may come back
   });
 
   test('aliases are set, taken from other versions, and go with theirs', async () => {
@@ -119,6 +139,39 @@ export function artifactContract(open: () => Promise<Storage>): void {
     expect(await artifacts.find(NAME, { alias: 'a' })).toBeNull();
     expect(await artifacts.find(NAME, null)).toMatchObject({ id: first.id });
     expect(await artifacts.setAliases(second.id, ['a'])).toBe(false);
+  });
+
+  test('contents and rows are charged where they are stored, never over a limit, and rows go with their version', async () => {
+    const { artifacts, accounts } = await open();
+    const stored = (keyId: string | null = null) => accounts.storedBytes({ entity: 'team', keyId });
+    const x = content('x');
+    expect(await artifacts.addContent(x, aPayer({ keyBytesMax: 9 }), 1)).toBe('over_limit');
+    expect(await artifacts.addContent(x, aPayer({ entityBytesMax: 9 }), 1)).toBe('over_limit');
+    expect(await artifacts.findContent('team', 'x')).toBeNull();
+    expect(await stored()).toBe(0);
+    expect(await artifacts.addContent(x, aPayer({ keyBytesMax: 10, entityBytesMax: 10 }), 1)).toEqual(x);
+    expect(await artifacts.addContent(content('x'), aPayer({ keyBytesMax: 0 }), 1)).toEqual(x); // nothing new
+    const racers = ['a', 'b', 'c', 'd'].map((sha256) =>
+      artifacts.addContent(content(sha256), aPayer({ keyId: 'other', keyBytesMax: 20 }), 1),
+    );
+    expect((await Promise.all(racers)).filter((each) => each === 'over_limit')).toHaveLength(2);
+    expect([await stored('k'), await stored('other'), await stored()]).toEqual([10, 20, 30]);
+
+    const version = anArtifact('1', { files: [{ path: 'a', sha256: 'x', sizeBytes: 10 }] });
+    const bytes = rowBytes(version, 1);
+    const within = (max: number) => aPayer({ entityBytesMax: max });
+    expect(await artifacts.create(version, ['a'], within(29 + bytes))).toEqual({ outcome: 'over_limit' });
+    expect(await artifacts.exists(NAME)).toBe(false);
+    expect(await artifacts.find(NAME, { alias: 'a' })).toBeNull();
+    expect(await artifacts.create(version, ['a'], within(30 + bytes))).toMatchObject({ outcome: 'created' });
+    expect([await stored('k'), await stored()]).toEqual([10 + bytes, 30 + bytes]);
+    expect(await artifacts.create(version, ['a'], within(0))).toMatchObject({ outcome: 'exists' });
+    expect(await artifacts.create(version, ['b'], within(30 + bytes))).toEqual({ outcome: 'over_limit' });
+    expect((await artifacts.find(NAME, null))!.aliases).toEqual(['a']);
+    expect(await artifacts.create(version, ['b'], aPayer({ keyId: 'other' }))).toMatchObject({ outcome: 'exists' });
+    expect(await stored('k')).toBe(10 + rowBytes(version, 2)); // who made it pays
+    await artifacts.delete(version.id);
+    expect([await stored('k'), await stored()]).toEqual([10, 30]);
   });
 
   test('versions are listed in order of creation, by project, name and type, in pages', async () => {
@@ -141,6 +194,53 @@ export function artifactContract(open: () => Promise<Storage>): void {
       rows: [all[1], all[2]],
       hasMore: true,
     });
-    expect(await ids({}, { after: createId(), limit: 2 })).toEqual([]);
+    await artifacts.delete(all[3]!.id);
+    for (const after of [createId(), all[3]!.id])
+      await expect(ids({}, { after, limit: 2 })).rejects.toMatchObject({ code: 'invalid_request', param: 'after' });
+    await expect(ids({ entity: 'others' }, { after: all[0]!.id, limit: 2 })).rejects.toThrow('no item');
+  });
+
+  test('contents are found by either hash, inside an entity; an MD5 that was not known can be noted', async () => {
+    const artifacts = await withContents();
+    await artifacts.addContent({ ...content('old'), md5: null }, aPayer(), 1);
+    await artifacts.addContent(content('x', 'others'), aPayer(), 1);
+    const found = await artifacts.findContents('team', 'md5', ['md5 of x', 'md5 of none']);
+    expect(found.map(({ sha256 }) => sha256)).toEqual(['x']);
+    expect(await artifacts.findContents('team', 'sha256', ['old', 'none'])).toMatchObject([{ md5: null }]);
+    await artifacts.setMd5('team', 'old', 'noted');
+    expect(await artifacts.findContents('team', 'md5', ['noted'])).toMatchObject([{ sha256: 'old' }]);
+  });
+
+  test('a version is found by its id, and its metadata can be replaced', async () => {
+    const artifacts = await withContents();
+    const { artifact } = await made(artifacts, anArtifact('1'));
+    expect(await artifacts.findById(artifact.id)).toEqual(artifact);
+    expect(await artifacts.setMetadata(artifact.id, { note: 1 }, 'other')).toBe(true);
+    expect(await artifacts.findById(artifact.id)).toMatchObject({ metadata: { note: 1 }, digest: 'other' });
+    expect(await artifacts.setMetadata(createId(), {}, 'x')).toBe(false);
+    expect(await artifacts.findById(createId())).toBeNull();
+  });
+
+  test('a draft is kept, charged, changed and removed, alone or by age; what became a version stays charged', async () => {
+    const { artifacts, accounts } = await open();
+    const draft = (createdAtMs: number): ArtifactDraft => ({
+      ...NAME,
+      ...{ id: createId(), type: 'dataset', metadata: { rows: 2 }, aliases: ['a'], run: 'r' },
+      ...{ manifest: null, createdAtMs },
+    });
+    const [old, recent, committed] = [draft(1), draft(10), draft(1)];
+    for (const each of [old, recent, committed]) expect(await artifacts.putDraft(each, aPayer())).toBe('stored');
+    expect(await artifacts.putDraft(draft(1), { ...aPayer(), keyBytesMax: 1 })).toBe('over_limit');
+    expect(await artifacts.putDraft({ ...recent, manifest: 'x' }, aPayer())).toBe('stored');
+    expect(await artifacts.findDraft(recent.id)).toEqual({ ...recent, manifest: 'x' });
+    const bytes = async () => accounts.storedBytes({ entity: 'team', keyId: null });
+    const each = rowBytes({ metadata: { rows: 2 }, files: [] }, 1);
+    expect(await bytes()).toBe(3 * each);
+    const version = await made(artifacts, anArtifact('1', { id: committed.id, files: [] }));
+    await artifacts.removeDrafts({ createdBeforeMs: 5 });
+    expect([await artifacts.findDraft(old.id), await artifacts.findDraft(committed.id)]).toEqual([null, null]);
+    await artifacts.removeDrafts({ id: recent.id });
+    expect(await artifacts.findDraft(recent.id)).toBeNull();
+    expect(await bytes()).toBe(rowBytes(version.artifact, 0));
   });
 }

@@ -51,7 +51,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       await expect(blobs.put('new/x', failing())).rejects.toThrow('went away');
       expect(await blobs.find('new/x')).toBeNull();
       expect(await blobs.list('new')).toEqual([]);
-      expect(await blobs.openDirectory('new')).toBeNull();
+      expect(await blobs.findDirectory('new')).toBeNull();
     });
 
     test('a blob is not there before its source has ended', async () => {
@@ -103,7 +103,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(await blobs.find('a/b/c')).toBeNull();
       expect(await blobs.stream('a/b/c')).toBeNull();
       expect(await blobs.stream('a')).toBeNull();
-      expect(await blobs.openDirectory('a/b')).toBeNull();
+      expect(await blobs.findDirectory('a/b')).toBeNull();
       expect(await blobs.list('a/b')).toEqual([]);
       await blobs.delete('a/b/c');
       expect(text(await blobs.find('a/b'))).toBe('blob');
@@ -120,7 +120,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(text(await blobs.find('m-other'))).toBe('m-other');
       await blobs.delete('m/2');
       expect(await blobs.list('m')).toEqual([]);
-      expect(await blobs.openDirectory('m')).toBeNull();
+      expect(await blobs.findDirectory('m')).toBeNull();
       await blobs.delete('never/was');
     });
 
@@ -135,10 +135,10 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
         { name: 'd/e/one.json', sizeBytes: 1 },
         { name: 'd/e/two.bin', sizeBytes: 2 },
       ]);
-      const directory = (await blobs.openDirectory('d/e'))!;
+      const directory = (await blobs.findDirectory('d/e'))!;
       expect((await readdir(directory)).sort()).toEqual(['one.json', 'two.bin']);
       expect(await readFile(join(directory, 'two.bin'), 'utf8')).toBe('22');
-      expect(await blobs.openDirectory('d/none')).toBeNull();
+      expect(await blobs.findDirectory('d/none')).toBeNull();
     });
 
     test.each([
@@ -172,7 +172,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       await expect(blobs.stream(bad)).rejects.toMatchObject(refusal);
       await expect(blobs.list(bad)).rejects.toMatchObject(refusal);
       await expect(blobs.delete(bad)).rejects.toMatchObject(refusal);
-      await expect(blobs.openDirectory(bad)).rejects.toMatchObject(refusal);
+      await expect(blobs.findDirectory(bad)).rejects.toMatchObject(refusal);
     });
   });
 }

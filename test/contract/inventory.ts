@@ -4,6 +4,7 @@ import { createId } from '#base/ids';
 import type { Model } from '#domain/model';
 import type { EventType } from '#domain/training-job';
 import type { Storage } from '#storage/storage';
+import { aPayer } from '../a-caller.ts';
 
 type AddModel = (storage: Storage, change?: Partial<Model>) => Promise<Model>;
 
@@ -22,8 +23,13 @@ const sortedBy = <T, K extends keyof T>(rows: readonly T[], key: K): T[] =>
 
 export function inventoryContract(open: () => Promise<Storage>, addModel: AddModel): void {
   const anEvent = (jobId: string, ordinal: number, type: EventType) => ({
-    id: createId(), jobId, ordinal, type, data: {}, createdAtMs: NOW,
-  }); // prettier-ignore
+    id: createId(),
+    jobId,
+    ordinal,
+    type,
+    data: {},
+    createdAtMs: NOW,
+  });
 
   test('the inventory of an empty storage is empty', async () => {
     const { inventory } = await open();
@@ -40,10 +46,16 @@ export function inventoryContract(open: () => Promise<Storage>, addModel: AddMod
     const [one, two] = [await addModel(storage), await addModel(storage, { entity: 'others' })];
     const job = (modelId: string, entity: string) =>
       storage.jobs.create({
-        id: createId(), type: 'rl', modelId, entity, keyId: 'k', bodyBlob: 'jobs/x/body.jsonl', createdAtMs: NOW,
-      }); // prettier-ignore
+        id: createId(),
+        type: 'rl',
+        modelId,
+        entity,
+        keyId: 'k',
+        bodyBlob: 'jobs/x/body.jsonl',
+        createdAtMs: NOW,
+      });
     const ended = await job(one.id, 'team');
-    const { attempt } = (await storage.jobs.claim('w', NOW, 1_000))!;
+    const { attempt } = (await storage.jobs.claim('w', NOW, 1_000, null))!;
     await storage.events.append(anEvent(ended.id, 0, 'training_started'));
     await storage.events.append(anEvent(ended.id, 1, 'gradient_step'));
     const blobPrefix = `checkpoints/${one.id}/${ended.id}`;
@@ -52,7 +64,15 @@ export function inventoryContract(open: () => Promise<Storage>, addModel: AddMod
       errorMessage: null,
       endedAtMs: NOW,
       event: anEvent(ended.id, 2, 'training_ended'),
-      checkpoint: { id: 'made', modelId: one.id, step: 1, metrics: { x: 1 }, blobPrefix, createdAtMs: NOW },
+      checkpoint: {
+        id: 'made',
+        modelId: one.id,
+        step: 1,
+        metrics: { x: 1 },
+        blobPrefix,
+        fresh: false,
+        createdAtMs: NOW,
+      },
     });
     const waiting = await job(two.id, 'others');
 
@@ -63,8 +83,12 @@ export function inventoryContract(open: () => Promise<Storage>, addModel: AddMod
     expect(checkpoints.filter(({ modelId }) => modelId === one.id).map(({ step }) => step)).toEqual([0, 1]);
     expect(checkpoints).toHaveLength(3);
     expect(checkpoints.find(({ id }) => id === 'made')).toEqual({
-      id: 'made', modelId: one.id, entity: 'team', step: 1, blobPrefix,
-    }); // prettier-ignore
+      id: 'made',
+      modelId: one.id,
+      entity: 'team',
+      step: 1,
+      blobPrefix,
+    });
     const jobs = await collect(inventory.jobs());
     expect(jobs).toHaveLength(2);
     expect(jobs.find(({ id }) => id === ended.id)).toEqual({
@@ -88,13 +112,28 @@ export function inventoryContract(open: () => Promise<Storage>, addModel: AddMod
     const names = Array.from({ length: MANY }, (_, i) => `artifacts/${i}`);
     for (const [i, blob] of names.entries()) {
       await accounts.addBlob({ blob, entity: 'team', keyId: 'k', sizeBytes: i });
-      await artifacts.addContent({ entity: i % 2 ? 'team' : 'others', sha256: `${i}`, sizeBytes: i, blob }, NOW);
+      await artifacts.addContent(
+        { entity: i % 2 ? 'team' : 'others', sha256: `${i}`, md5: null, sizeBytes: i, blob },
+        aPayer(),
+        NOW,
+      );
     }
     const stored = await collect(inventory.storedBlobs());
     expect(stored.map(({ blob }) => blob).sort()).toEqual(names.toSorted());
-    expect(stored.find(({ blob }) => blob === 'artifacts/7')).toEqual({ blob: 'artifacts/7', entity: 'team', keyId: 'k', sizeBytes: 7 }); // prettier-ignore
+    expect(stored.find(({ blob }) => blob === 'artifacts/7')).toEqual({
+      blob: 'artifacts/7',
+      entity: 'team',
+      keyId: 'k',
+      sizeBytes: 7,
+    });
     const contents = await collect(inventory.artifactContents());
     expect(contents.map(({ blob }) => blob).sort()).toEqual(names.toSorted());
-    expect(contents.find(({ sha256 }) => sha256 === '7')).toEqual({ entity: 'team', sha256: '7', sizeBytes: 7, blob: 'artifacts/7' }); // prettier-ignore
+    expect(contents.find(({ sha256 }) => sha256 === '7')).toEqual({
+      entity: 'team',
+      sha256: '7',
+      md5: null,
+      sizeBytes: 7,
+      blob: 'artifacts/7',
+    });
   });
 }

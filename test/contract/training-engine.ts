@@ -1,16 +1,27 @@
-// What every TrainingEngine must do. Run by the embedded engine in this process and by the same engine behind a child
+// What every TrainingEngine must do, by what it declares. Run by the embedded engine in this process and by the same engine behind a child
 // process, on a tiny random model. The reference for log-probabilities is the plain forward pass of the golden logits.
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineCapabilities } from '#engine/capabilities';
 import type { LossProgram } from '#engine/loss-program';
 import type { OpenSessionOptions, TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+import { aSession } from '../learning/a-session.ts';
 import { openServingForward } from '../golden/serving-forward.ts';
 import { sharedPromptRow } from '../learning/packed-row.ts';
 import { plainRow } from '../learning/tiny-decoders.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 import { randomPrompt } from './inference-engine.ts';
+import { createNeeding } from './needing.ts';
+
+/** What the suite is run on. */
+export interface TrainingUnderTest {
+  readonly capabilities: EngineCapabilities;
+  /** False: `open` cannot give it other limits than its own. */
+  readonly isBounded?: false;
+  readonly open: (options: TrainingEngineOptions) => Promise<TrainingEngine>;
+}
 
 export interface TrainingEngineOptions {
   readonly modelDirectory: string;
@@ -18,10 +29,11 @@ export interface TrainingEngineOptions {
   readonly threads: number;
 }
 
-const MAX_ROW_LENGTH = 48;
+const ROW_LENGTH_MAX = 48;
 const LORA = { rank: 4, alpha: 8, seed: 3 };
 const ADAMW = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.1, maxGradNorm: 1 };
 const ROW = plainRow(randomPrompt(40, 2), {});
+const TOO_LONG_ROW = plainRow(randomPrompt(ROW_LENGTH_MAX + 1, 1), {});
 const OTHER_ROW = plainRow(randomPrompt(9, 3), {});
 const NO_TARGETS = { predictFrom: new Int32Array(0), targets: new Int32Array(0), sequenceIds: new Int32Array(0) };
 const never = new AbortController().signal;
@@ -42,18 +54,17 @@ const scaled = (value: number): LossProgram => ({
   metrics: {},
 });
 
-export function trainingEngineContract(
-  name: string,
-  open: (options: TrainingEngineOptions) => Promise<TrainingEngine>,
-): void {
+export function trainingEngineContract(name: string, { capabilities, isBounded, open }: TrainingUnderTest): void {
   describe(`${name} keeps the training engine contract`, () => {
+    const needing = createNeeding(name);
+    const whereReplayed = needing('exactTraining', capabilities.exactTraining);
     let model: TinyModel;
     let scratch: string;
     let engine: TrainingEngine;
     let session: TrainingSession | undefined;
     let directories = 0;
 
-    const openEngine = () => open({ modelDirectory: model.directory, rowLengthMax: MAX_ROW_LENGTH, threads: 1 });
+    const openEngine = () => open({ modelDirectory: model.directory, rowLengthMax: ROW_LENGTH_MAX, threads: 1 });
     beforeAll(async () => {
       model = await writeTinyModel();
       scratch = await mkdtemp(join(tmpdir(), 'whetstone-training-contract-'));
@@ -74,7 +85,7 @@ export function trainingEngineContract(
 
     async function start(options: Partial<OpenSessionOptions> = {}): Promise<TrainingSession> {
       await endSession();
-      session = await engine.open({ from: null, lora: LORA, ...options }, never);
+      session = await engine.open(aSession({ lora: LORA, ...options }), never);
       return session;
     }
 
@@ -131,26 +142,29 @@ export function trainingEngineContract(
     test('the loss is minus the mean of the log-probabilities, the metric that of its own term', async () => {
       const target = await start();
       const logprobs = await target.logprobs(ROW);
-      const { loss, metrics } = await target.forwardBackward(ROW, crossEntropy);
-      expect(loss).toBeCloseTo(-sum(logprobs) / logprobs.length, 4);
+      const { loss, metrics, logprobs: read } = await target.forwardBackward(ROW, crossEntropy);
+      for (const each of [logprobs, read!]) expect(loss).toBeCloseTo(-sum(each) / logprobs.length, 4);
       expect(metrics['entropy']!).toBeGreaterThan(0);
       expect(metrics['entropy']!).toBeLessThan(Math.log(260) + 1e-5);
     });
 
-    test('completions of one stored prompt have the log-probabilities that each has alone', async () => {
-      const prompt = randomPrompt(10, 4);
-      const completions = [randomPrompt(6, 5), randomPrompt(9, 6)];
-      const target = await start();
-      const together = await target.logprobs(sharedPromptRow(prompt, completions));
-      const alone: number[] = [];
-      for (const completion of completions) {
-        alone.push(...(await target.logprobs(plainRow([...prompt, ...completion], {}))).slice(prompt.length - 1));
-      }
-      expect(together).toHaveLength(alone.length);
-      together.forEach((logprob, i) => expect(Math.abs(logprob - alone[i]!)).toBeLessThan(1e-5));
-    });
+    needing('sharedPrefixRows', capabilities.sharedPrefixRows)(
+      'completions of one stored prompt have the log-probabilities that each has alone',
+      async () => {
+        const prompt = randomPrompt(10, 4);
+        const completions = [randomPrompt(6, 5), randomPrompt(9, 6)];
+        const target = await start();
+        const together = await target.logprobs(sharedPromptRow(prompt, completions));
+        const alone: number[] = [];
+        for (const completion of completions) {
+          alone.push(...(await target.logprobs(plainRow([...prompt, ...completion], {}))).slice(prompt.length - 1));
+        }
+        expect(together).toHaveLength(alone.length);
+        together.forEach((logprob, i) => expect(Math.abs(logprob - alone[i]!)).toBeLessThan(1e-5));
+      },
+    );
 
-    test('the same work from the same seed makes the same bytes; another seed makes others', async () => {
+    whereReplayed('the same work from the same seed makes the same bytes; another seed makes others', async () => {
       const runs = [];
       for (const seed of [3, 3, 4]) {
         const target = await start({ lora: { ...LORA, seed } });
@@ -161,18 +175,21 @@ export function trainingEngineContract(
       expect(runs[0]!.files['adapter_model.safetensors']).not.toEqual(runs[2]!.files['adapter_model.safetensors']);
     });
 
-    test('a session that resumes from a directory ends in the same bytes as one that never stopped', async () => {
-      const straight = await start();
-      await train(straight, 4);
-      const { files } = await save(straight);
+    whereReplayed(
+      'a session that resumes from a directory ends in the same bytes as one that never stopped',
+      async () => {
+        const straight = await start();
+        await train(straight, 4);
+        const { files } = await save(straight);
 
-      const first = await start();
-      await train(first, 2);
-      const { directory } = await save(first);
-      const second = await start({ from: directory });
-      await train(second, 2);
-      expect((await save(second)).files).toEqual(files);
-    });
+        const first = await start();
+        await train(first, 2);
+        const { directory } = await save(first);
+        const second = await start({ from: directory });
+        await train(second, 2);
+        expect((await save(second)).files).toEqual(files);
+      },
+    );
 
     test('what was saved and opened saves as the same bytes, whatever else is asked for', async () => {
       const target = await start();
@@ -183,7 +200,7 @@ export function trainingEngineContract(
       );
     });
 
-    test('saving changes nothing: the session goes on as if it had not', async () => {
+    whereReplayed('saving changes nothing: the session goes on as if it had not', async () => {
       const plain = await start();
       await train(plain, 2);
       const expected = (await save(plain)).files;
@@ -244,7 +261,7 @@ export function trainingEngineContract(
     test('a row without targets has no loss and no gradient', async () => {
       const target = await start();
       const row = { ...ROW, ...NO_TARGETS };
-      expect(await target.forwardBackward(row, crossEntropy)).toEqual({ loss: 0, metrics: { entropy: 0 } });
+      expect(await target.forwardBackward(row, crossEntropy)).toMatchObject({ loss: 0, metrics: { entropy: 0 } });
       expect(await target.logprobs(row)).toEqual(new Float32Array(0));
       expect((await target.optimStep(ADAMW)).gradNorm).toBe(0);
     });
@@ -265,9 +282,23 @@ export function trainingEngineContract(
       expect(await gradNormOf(target, [])).toBe(0);
     });
 
-    test.each([
+    test('weights that are not finite fail the update that made them, and are not saved', async () => {
+      const target = await start();
+      await target.forwardBackward(ROW, crossEntropy);
+      const update = target.optimStep({ ...ADAMW, learningRate: 1e40 });
+      await expect(update).rejects.toMatchObject({
+        code: 'engine_failed',
+        message: expect.stringMatching(/not finite.*1e\+40/) as string,
+      });
+      await expect(save(target)).rejects.toMatchObject({
+        code: 'engine_failed',
+        message: expect.stringMatching(/not finite/) as string,
+      });
+    });
+
+    test.each<readonly [string, TrainingRow]>([
       ['no tokens', { ...ROW, tokens: new Int32Array(0), positions: new Int32Array(0), segments: new Int32Array(0) }],
-      ['more tokens than fit', plainRow(randomPrompt(MAX_ROW_LENGTH + 1, 1), {})],
+      ...(isBounded === false ? [] : [['more tokens than fit', TOO_LONG_ROW] as const]),
       ['a token outside the vocabulary', { ...ROW, tokens: ROW.tokens.with(3, 260) }],
       ['a target outside the vocabulary', { ...ROW, targets: ROW.targets.with(3, -1) }],
       ['a place outside the row', { ...ROW, predictFrom: ROW.predictFrom.with(0, 40) }],
@@ -292,9 +323,9 @@ export function trainingEngineContract(
       }
     });
 
-    test('the longest row fits', async () => {
-      expect(engine.limits.rowLengthMax).toBe(MAX_ROW_LENGTH);
-      const row = plainRow(randomPrompt(MAX_ROW_LENGTH, 7), {});
+    needing('a row length that a test can choose', isBounded !== false)('the longest row fits', async () => {
+      expect(engine.limits.rowLengthMax).toBe(ROW_LENGTH_MAX);
+      const row = plainRow(randomPrompt(ROW_LENGTH_MAX, 7), {});
       expect((await (await start()).forwardBackward(row, crossEntropy)).loss).toBeGreaterThan(0);
     });
 
@@ -302,7 +333,7 @@ export function trainingEngineContract(
       expect(engine.status()).toMatchObject({ ready: true, busy: false });
       const target = await start();
       expect(engine.status()).toMatchObject({ ready: true, busy: true });
-      await expect(engine.open({ from: null, lora: LORA }, never)).rejects.toMatchObject({
+      await expect(engine.open(aSession({ lora: LORA }), never)).rejects.toMatchObject({
         code: 'engine_unavailable',
       });
       expect(await target.logprobs(OTHER_ROW)).toHaveLength(OTHER_ROW.targets.length);
@@ -335,9 +366,9 @@ export function trainingEngineContract(
     });
 
     test('an opening that fails or is cancelled leaves room for the next', async () => {
-      const missing = engine.open({ from: join(scratch, 'nowhere'), lora: LORA }, never);
+      const missing = engine.open(aSession({ from: join(scratch, 'nowhere'), lora: LORA }), never);
       await expect(missing).rejects.toMatchObject({ code: 'bad_model_files' });
-      const before = engine.open({ from: null, lora: LORA }, AbortSignal.abort());
+      const before = engine.open(aSession({ lora: LORA }), AbortSignal.abort());
       await expect(before).rejects.toMatchObject({ code: 'cancelled' });
       expect(engine.status().busy).toBe(false);
       await start();
@@ -346,9 +377,8 @@ export function trainingEngineContract(
     test('an adapter of another model is refused', async () => {
       const other = await writeTinyModel('llama');
       const { directory } = await other.writeAdapter('misfit', { seed: 1 });
-      await expect(engine.open({ from: directory, lora: LORA }, never)).rejects.toMatchObject({
-        code: 'bad_model_files',
-      });
+      const opening = engine.open(aSession({ from: directory, lora: LORA }), never);
+      await expect(opening).rejects.toMatchObject({ code: 'bad_model_files' });
       await other.remove();
     });
 
@@ -357,9 +387,8 @@ export function trainingEngineContract(
       await closing.close();
       await closing.close();
       expect(closing.status().ready).toBe(false);
-      await expect(closing.open({ from: null, lora: LORA }, never)).rejects.toMatchObject({
-        code: 'engine_unavailable',
-      });
+      const opening = closing.open(aSession({ lora: LORA }), never);
+      await expect(opening).rejects.toMatchObject({ code: 'engine_unavailable' });
     });
   });
 }
@@ -367,6 +396,5 @@ export function trainingEngineContract(
 const sum = (values: Float32Array): number => values.reduce((a, b) => a + b, 0);
 
 /** Of one token under `[vocab]` logits, in float64. */
-function logprobOf(logits: Float32Array, token: number): number {
-  return logits[token]! - Math.log(logits.reduce((total, x) => total + Math.exp(x), 0));
-}
+const logprobOf = (logits: Float32Array, token: number): number =>
+  logits[token]! - Math.log(logits.reduce((total, x) => total + Math.exp(x), 0));

@@ -91,12 +91,12 @@ export function usageContract(open: () => Promise<Storage>): void {
     expect(last).toMatchObject({ rows: [asRow(entries[4]!)], totals: { promptTokens: 10_000 } });
   });
 
-  test("a cursor of another entity's usage, or of none, gives an empty page", async () => {
+  test("a cursor of another entity's usage, or of none, is refused", async () => {
     const { usage } = await open();
     await usage.add([anEntry({ entity: 'others' }), anEntry(), anEntry({ dayUtc: '2026-06-02' })]);
     for (const after of [usageId(anEntry({ entity: 'others' })), 'unknown']) {
-      const page = await usage.list({ entity: 'team' }, { after, limit: 9 });
-      expect(page).toMatchObject({ rows: [], hasMore: false, totals: { requests: 2 } });
+      const page = usage.list({ entity: 'team' }, { after, limit: 9 });
+      await expect(page).rejects.toMatchObject({ code: 'invalid_request', param: 'after' });
     }
     expect(await usage.list({ entity: 'nobody' }, FIRST)).toEqual({ rows: [], hasMore: false, totals: NO_USAGE });
   });

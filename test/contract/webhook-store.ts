@@ -28,11 +28,18 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     await storage.jobs.create({ id, type: 'sft', modelId, entity: 'team', keyId: 'k', bodyBlob: id, createdAtMs: NOW });
     return id;
   }
-  const closingEvent = (jobId: string) => ({ id: createId(), jobId, ordinal: 0, type: 'training_failed' as const, data: {}, createdAtMs: NOW }); // prettier-ignore
+  const closingEvent = (jobId: string) => ({
+    id: createId(),
+    jobId,
+    ordinal: 0,
+    type: 'training_failed' as const,
+    data: {},
+    createdAtMs: NOW,
+  });
   async function endJob(storage: Storage, status: Ending, endedAtMs = NOW): Promise<string> {
     const id = await addJob(storage);
-    const { attempt } = (await storage.jobs.claim('w', NOW, 1_000))!;
-    await storage.jobs.updateProgress(id, attempt, { step: 7 });
+    const { attempt } = (await storage.jobs.claim('w', NOW, 1_000, null))!;
+    await storage.jobs.assignStep(id, attempt);
     const errorMessage = status === 'failed' ? 'it broke: "so"' : null;
     const ending = { status, errorMessage, endedAtMs, event: closingEvent(id), checkpoint: null };
     expect(await storage.jobs.finish(id, attempt, ending)).toBe(true);
@@ -40,6 +47,15 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     return id;
   }
   const logOf = async ({ webhooks }: Storage, { id }: Webhook) => (await webhooks.listDeliveries(id, FIRST)).rows;
+
+  test('secrets are rewritten where they change, in every entity', async () => {
+    const { webhooks } = await open();
+    const [ours, theirs] = [aWebhook(), aWebhook({ entity: 'others', secret: 'whsec_b3RoZXI=' })];
+    for (const each of [ours, theirs]) await webhooks.create(each, 2);
+    await webhooks.rewriteSecrets(({ id, secret }) => (id === ours.id ? `new ${secret}` : secret));
+    expect((await webhooks.find(ours.id))?.secret).toBe(`new ${ours.secret}`);
+    expect(await webhooks.find(theirs.id)).toEqual(theirs);
+  });
 
   test('webhooks are listed oldest first, each entity its own, up to their number', async () => {
     const { webhooks } = await open();
@@ -79,11 +95,17 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
           event: `training_job.${status}`,
           createdAtMs: NOW + 5,
         });
-        expect(delivery).toMatchObject({ attempts: 0, nextAttemptAtMs: NOW + 5, lastStatus: null, lastError: null, deliveredAtMs: null }); // prettier-ignore
+        expect(delivery).toMatchObject({
+          attempts: 0,
+          nextAttemptAtMs: NOW + 5,
+          lastStatus: null,
+          lastError: null,
+          deliveredAtMs: null,
+        });
         expect(JSON.parse(delivery!.payload)).toEqual({
           type: `training_job.${status}`,
           timestamp: new Date(NOW + 5).toISOString(),
-          data: { id: jobId, type: 'sft', model_id: job.modelId, status, step: 7, error_message: job.errorMessage },
+          data: { id: jobId, type: 'sft', model_id: job.modelId, status, step: 1, error_message: job.errorMessage },
         });
       }
       for (const webhook of [wrong, gone, others]) expect(await logOf(storage, webhook)).toEqual([]);
@@ -95,7 +117,7 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     const webhook = aWebhook();
     await storage.webhooks.create(webhook, 20);
     const running = await addJob(storage);
-    await storage.jobs.claim('w', NOW, 1_000);
+    await storage.jobs.claim('w', NOW, 1_000, null);
     const queued = await addJob(storage);
     expect(await storage.jobs.requestCancel(running, NOW, closingEvent(running))).toBe('cancelling');
     for (const outcome of ['cancelled', 'already_finished'])
@@ -123,8 +145,9 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     const page = (after: string, limit = 2) => storage.webhooks.listDeliveries(webhook.id, { after, limit });
     expect(await page(all[0]!.id)).toEqual({ rows: all.slice(1, 3), hasMore: true });
     expect(await page(all[1]!.id)).toEqual({ rows: all.slice(2), hasMore: false });
-    for (const after of [all[3]!.id, 'unknown', (await logOf(storage, other))[0]!.id])
-      expect(await page(after)).toEqual({ rows: [], hasMore: false });
+    expect(await page(all[3]!.id)).toEqual({ rows: [], hasMore: false });
+    for (const after of ['unknown', (await logOf(storage, other))[0]!.id])
+      await expect(page(after)).rejects.toMatchObject({ code: 'invalid_request', param: 'after' });
     await storage.webhooks.delete(webhook.id);
     expect(await logOf(storage, webhook)).toEqual([]);
     expect(await logOf(storage, other)).toHaveLength(4);
@@ -172,13 +195,23 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     const now = async () => (await logOf(storage, webhook))[0];
     expect(await now()).toMatchObject({ attempts: 1, lastError: 'connection refused', nextAttemptAtMs: NOW + 9 });
     await webhooks.recordAttempt(id, { status: 204, error: null, nextAttemptAtMs: null, deliveredAtMs: NOW + 10 });
-    expect(await now()).toMatchObject({ attempts: 2, lastStatus: 204, lastError: null, nextAttemptAtMs: null, deliveredAtMs: NOW + 10 }); // prettier-ignore
+    expect(await now()).toMatchObject({
+      attempts: 2,
+      lastStatus: 204,
+      lastError: null,
+      nextAttemptAtMs: null,
+      deliveredAtMs: NOW + 10,
+    });
     expect(await webhooks.claimDue(NOW + 1e9, LEASE_MS, 9)).toEqual([]);
     expect(await webhooks.makeDue(webhook.id, id, NOW + 20)).toEqual(await now());
     expect((await webhooks.claimDue(NOW + 20, LEASE_MS, 9)).map(({ delivery }) => delivery.id)).toEqual([id]);
     await webhooks.recordAttempt(id, { ...failed, nextAttemptAtMs: null });
     expect(await now()).toMatchObject({ attempts: 3, nextAttemptAtMs: null, deliveredAtMs: NOW + 10 });
-    for (const [of, named] of [[webhook.id, 'unknown'], ['unknown', id]] as const) expect(await webhooks.makeDue(of, named, NOW)).toBeNull(); // prettier-ignore
+    for (const [of, named] of [
+      [webhook.id, 'unknown'],
+      ['unknown', id],
+    ] as const)
+      expect(await webhooks.makeDue(of, named, NOW)).toBeNull();
   });
 
   test('a webhook that is disabled gets nothing more', async () => {
@@ -190,7 +223,12 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     const [claimed] = await webhooks.claimDue(NOW, LEASE_MS, 1);
     for (const atMs of [NOW + 1, NOW + 2]) await webhooks.disable(webhook.id, atMs);
     expect((await webhooks.find(webhook.id))?.disabledAtMs).toBe(NOW + 1);
-    await webhooks.recordAttempt(claimed!.delivery.id, { status: 500, error: null, nextAttemptAtMs: NOW + 9, deliveredAtMs: null }); // prettier-ignore
+    await webhooks.recordAttempt(claimed!.delivery.id, {
+      status: 500,
+      error: null,
+      nextAttemptAtMs: NOW + 9,
+      deliveredAtMs: null,
+    });
     expect(await webhooks.makeDue(webhook.id, claimed!.delivery.id, NOW)).toBeNull();
     await endJob(storage, 'failed');
     expect((await logOf(storage, webhook)).map(({ nextAttemptAtMs }) => nextAttemptAtMs)).toEqual([null, null]);

@@ -1,212 +1,74 @@
 // The job runner when everything around it dies: after each single operation in turn (a row, a blob, a verb of the engine)
 // the "process" is killed, a fresh runner starts on what was stored, and the result must be that of an undisturbed run.
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { aCaller } from '../a-caller.ts';
-import { readSftLine } from '#api/schema/sft';
-import { systemClock } from '#base/clock';
 import { createId } from '#base/ids';
-import { silentLog } from '#base/log';
-import { AppError } from '#domain/errors';
+import { silentLog, type Log } from '#base/log';
+import { jobRecordBlob, progressPointerBlob } from '#domain/blob-names';
 import type { TrainingEvent } from '#domain/training-job';
-import type { RlJobBody, Trajectory } from '#domain/trajectory';
-import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
-import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
-import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
 import type { TrainingEngine } from '#engine/training-engine';
-import { createAccountLimits } from '#services/account-limits';
-import { createArtifacts, type Artifacts } from '#services/artifacts';
-import { createJobEvents, type JobEvents } from '#services/job-events';
-import { createJobRunner } from '#services/job-runner';
-import { createTrainingJobs, type TrainingJobs } from '#services/training-jobs';
-import type { BlobStore } from '#storage/blobs';
-import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory';
-import type { Storage } from '#storage/storage';
-import { DEFAULT_LORA } from '#training/rl-config';
-import type { ConversationEncoder } from '#training/tokenize';
-import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
+import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { createRecordingLog } from '../serving/recording-log.ts';
+import { type FatalRow, createKillSwitch, dyingAt, failingOnce } from './dying.ts';
+import { encoder } from '../training/rollouts.ts';
+import { BODY, DEMANDING, IMITATION, type JobData, KILLED, NOTHING_TO_LEARN } from './job-bodies.ts';
+import { openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
 
-const OWNER = aCaller();
 const DEADLINE_MS = 20_000;
+const STAYS = ['body.jsonl', 'record.bin'];
 
-const encoder: ConversationEncoder = {
-  vocabSize: 260,
-  renderPrompt: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
-  renderClosed: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
-  turnEnd: '\n',
-  encode: (text) => [...text].map((character) => character.charCodeAt(0)),
-  tokenId: () => null,
-};
-
-const rollout = (reward: number, answer: string): Trajectory => ({
-  histories: [
-    {
-      turns: [
-        { kind: 'message', message: { role: 'user', content: 'ask' } },
-        {
-          kind: 'sampled',
-          message: { role: 'assistant', content: answer },
-          finishReason: 'stop',
-          logprobs: null,
-          tokens: encoder.encode(answer),
-          promptTokenIds: null,
-        },
-      ],
-      tools: null,
-    },
-  ],
-  reward,
-  metrics: {},
-});
-const BODY: RlJobBody = {
-  groups: ['abc', 'xyz'].map((letters) => ({
-    trajectories: [...letters].map((letter, i) => rollout(i, letter.repeat(4))),
-    exceptionCount: 0,
-    metrics: {},
-  })),
-  config: { learningRate: 1e-2, packedSequenceLength: 8 },
-};
-/** Asks what other policies say of the rows before it trains. */
-const DEMANDING: RlJobBody = {
-  ...BODY,
-  config: {
-    ...BODY.config,
-    precalculateLogprobs: true,
-    klPenaltyCoefficient: 0.1,
-    klReference: { step: 0 },
-    scaleLearningRateByRewardStdDev: true,
-  },
-};
-/** Three batches, one of several packed rows; held-out rows are measured at the end. */
-const IMITATION = {
-  rows: ['abcd', 'abxy', 'zz', 'longer than the others', 'q', 'held out'].map((content) => ({
-    messages: [
-      { role: 'user', content: 'ask' },
-      { role: 'assistant', content },
-    ],
-  })),
-  config: { learningRate: [1e-2, 2e-2, 1e-3], batchSize: 2, validationSplit: 0.17, logsMetrics: true },
-};
-type JobData = RlJobBody | typeof IMITATION;
-const KILLED = [
-  ['', BODY],
-  [', with other policies,', DEMANDING],
-  [', of SFT,', IMITATION],
-] as const satisfies readonly (readonly [string, JobData])[];
-const NOTHING_TO_LEARN: RlJobBody = {
-  groups: [{ trajectories: [rollout(1, 'a'), rollout(1, 'b')], exceptionCount: 0, metrics: {} }],
-  config: {},
-};
-
-let model: TinyModel;
-let engine: TrainingEngine;
-let work: string;
+let lab: JobLab;
 beforeAll(async () => {
-  model = await writeTinyModel();
-  engine = await createOnnxTrainingEngine({ modelDirectory: model.directory, threads: 1, log: silentLog });
-  work = await mkdtemp(join(tmpdir(), 'whetstone-runner-'));
+  lab = await openJobLab();
 });
-afterAll(async () => {
-  await engine.close();
-  await model.remove();
-  await rm(work, { recursive: true, force: true });
-});
+afterAll(() => lab.close());
 
-interface World {
-  readonly storage: Storage;
-  readonly blobs: BlobStore;
-  readonly modelId: string;
-  readonly jobEvents: JobEvents;
-  readonly jobs: TrainingJobs;
-  readonly artifacts: Artifacts;
-}
-
-async function createWorld(): Promise<World> {
-  const [storage, blobs, modelId] = [createMemoryStorage(), createMemoryBlobs(), createId()];
-  const directory = await mkdtemp(join(work, 'fresh-'));
-  const layers = linearLayers(model.config);
-  await writePeftDirectory(directory, createLoraAdapter(layers, DEFAULT_LORA), layers, 'tiny');
-  await blobs.putDirectory(`checkpoints/${modelId}/0`, directory);
-  await storage.models.create(
-    { id: modelId, entity: 'team', project: 'p', name: 'm', baseModel: 'tiny', runId: null, createdAtMs: 0 },
-    { id: createId(), modelId, step: 0, metrics: {}, blobPrefix: `checkpoints/${modelId}/0`, createdAtMs: 0 },
-  );
-  const jobEvents = createJobEvents();
-  const limits = createAccountLimits({ storage, clock: systemClock });
-  const artifacts = createArtifacts({ storage, blobs, clock: systemClock, log: silentLog, fileBytesMax: 1e6, limits });
-  const jobs = createTrainingJobs({
-    storage,
-    blobs,
-    jobEvents,
-    clock: systemClock,
-    log: silentLog,
-    queuedJobsMax: 100,
-    recall: (body) => body,
-    artifacts,
-    limits,
-  });
-  return { storage, blobs, modelId, jobEvents, jobs, artifacts };
-}
-
-/** Counts every call to the wrapped objects; from the `lastCall`-th on, nothing happens any more. */
-function createKillSwitch(lastCall: number) {
-  let die: () => void = () => {};
-  const died = new Promise<void>((resolve) => (die = resolve));
-  let calls = 0;
-  function wrap<T extends object>(target: T): T {
-    return new Proxy(target, {
-      get(object, key) {
-        const value = Reflect.get(object, key) as unknown;
-        if (typeof value === 'object' && value !== null) return wrap(value);
-        if (typeof value !== 'function') return value;
-        return async (...args: unknown[]) => {
-          if (++calls > lastCall) {
-            die();
-            throw new Error('killed');
-          }
-          const result = (await Reflect.apply(value, object, args)) as unknown;
-          // Sessions of the engine are wrapped too; rows and blobs are plain data.
-          return typeof result === 'object' && result !== null && 'optimStep' in result ? wrap(result) : result;
-        };
-      },
-    });
-  }
-  return { wrap, died, calls: () => calls };
+interface RunOptions {
+  readonly lastCall?: number;
+  readonly failAt?: number | null;
+  readonly fatal?: FatalRow | null;
+  /** Of the trainer. */
+  readonly rowLengthMax?: number;
+  readonly log?: Log;
 }
 
 /** Runs until the job has ended or the switch kills everything. Sessions that a dead runner left open are closed. */
-async function runUntilEnd(world: World, jobId: string, { lastCall = Infinity, failAt = null as number | null } = {}) {
+async function runUntilEnd(
+  world: World,
+  jobId: string,
+  { lastCall = Infinity, failAt = null, fatal = null, rowLengthMax, log = silentLog }: RunOptions = {},
+) {
   const kill = createKillSwitch(lastCall);
   const open: { close(): Promise<void> }[] = [];
   const tracked: TrainingEngine = {
-    limits: engine.limits,
-    status: () => engine.status(),
-    close: () => engine.close(),
+    limits: { ...lab.engine.limits, ...(rowLengthMax === undefined ? {} : { rowLengthMax }) },
+    status: () => lab.engine.status(),
+    close: () => lab.engine.close(),
     async open(options, signal) {
-      const session =
-        failAt === null
-          ? await engine.open(options, signal)
-          : failingOnce(await engine.open(options, signal), failures);
+      const session = await lab.engine.open(options, signal);
       open.push(session);
-      return session;
+      if (failAt !== null) return failingOnce(session, failures);
+      return fatal === null ? session : dyingAt(session, fatal, () => ++deaths);
     },
   };
   const failures = { verbsLeft: failAt ?? Infinity };
-  const runner = createJobRunner({
+  let deaths = 0;
+  const runner = aJobRunner({
     storage: kill.wrap(world.storage),
     blobs: kill.wrap(world.blobs),
     jobEvents: world.jobEvents,
-    clock: systemClock,
-    log: silentLog,
-    workDirectory: join(work, createId()),
+    workDirectory: join(lab.work, createId()),
     exclusive: true,
     saveEveryMs: 0,
-    readSftLine,
-    trainerOf: () => ({ engine: kill.wrap(tracked), encoder, preload: async () => {} }),
+    log,
+    trainerOf: () => ({
+      engine: kill.wrap(tracked),
+      encoder,
+      capabilities: ableTrainer,
+      readElsewhere: null,
+      preload: async () => {},
+    }),
   });
   await runner.start().catch(() => undefined);
   const ended = (async () => {
@@ -215,27 +77,18 @@ async function runUntilEnd(world: World, jobId: string, { lastCall = Infinity, f
   await Promise.race([ended, kill.died]);
   await runner.stop();
   for (const session of open) await session.close().catch(() => undefined);
-  return { calls: kill.calls() };
+  return { calls: kill.calls(), deaths };
 }
 
-/** The engine's process dies at one verb, once. */
-function failingOnce<T extends object>(session: T, failures: { verbsLeft: number }): T {
-  return new Proxy(session, {
-    get(object, key) {
-      const value = Reflect.get(object, key) as unknown;
-      if (typeof value !== 'function' || key === 'close') return value;
-      return (...args: unknown[]) => {
-        if (failures.verbsLeft-- === 0)
-          return Promise.reject(new AppError('engine_unavailable', 'The training process died.'));
-        return Reflect.apply(value, object, args) as unknown;
-      };
-    },
-  });
-}
-
-async function outcome({ storage, blobs, modelId, jobs }: World, jobId: string) {
-  const job = await jobs.get(OWNER, jobId);
+async function eventsOf({ jobs }: World, jobId: string) {
   const { rows } = await jobs.listEvents(OWNER, jobId, { after: null, limit: 100 });
+  const timeless = { tokens_per_second: null, 'sft/tokens_per_second': null };
+  return rows.map(({ type, data }: TrainingEvent) => ({ type, data: { ...data, ...timeless } }));
+}
+
+async function outcome(world: World, jobId: string) {
+  const { storage, blobs, modelId, jobs } = world;
+  const job = await jobs.get(OWNER, jobId);
   const checkpoint = await storage.checkpoints.findLatest(modelId);
   const adapter = await blobs.find(`${checkpoint!.blobPrefix}/adapter_model.safetensors`);
   return {
@@ -243,30 +96,29 @@ async function outcome({ storage, blobs, modelId, jobs }: World, jobId: string) 
     skipped: job.skipped,
     step: checkpoint!.step,
     metrics: { ...checkpoint!.metrics, 'sft/tokens_per_second': null },
-    events: rows.map(({ type, data }: TrainingEvent) => ({
-      type,
-      data: { ...data, tokens_per_second: null, 'sft/tokens_per_second': null },
-    })),
+    events: await eventsOf(world, jobId),
     adapter: Buffer.from(adapter!).toString('base64'),
-    leftOver: (await blobs.list(`jobs/${jobId}`)).length - 1, // its body stays
+    record: Buffer.from((await blobs.find(jobRecordBlob(jobId))) ?? []).toString('base64'),
+    leftOver: (await blobs.list(`jobs/${jobId}`)).filter(({ name }) => !STAYS.includes(name.split('/').at(-1)!)).length,
   };
 }
 
-async function submit({ jobs, modelId, artifacts }: World, body: JobData) {
-  if ('groups' in body) return jobs.submitRl(OWNER, body, modelId, createId());
-  const name = { entity: 'team', project: 'p', name: 'data' };
-  const lines = Readable.from([Buffer.from(body.rows.map((row) => JSON.stringify(row)).join('\n'))]);
-  const { sha256 } = await artifacts.upload(OWNER, name, lines, null);
-  const files = [{ path: 'train.jsonl', sha256 }];
-  await artifacts.commit(OWNER, name, { type: 'dataset', metadata: {}, aliases: [], files });
-  return jobs.submitSft(OWNER, { modelId, data: { ...name, version: null }, config: body.config }, createId());
+async function undisturbed(body: JobData, options: RunOptions = {}) {
+  const world = await lab.createWorld();
+  const { id } = await submit(world, body);
+  const { calls } = await runUntilEnd(world, id, options);
+  return { calls, expected: await outcome(world, id) };
 }
 
-async function undisturbed(body: JobData) {
-  const world = await createWorld();
-  const { id } = await submit(world, body);
-  const { calls } = await runUntilEnd(world, id);
-  return { calls, expected: await outcome(world, id) };
+/** After its last state was saved, and before it ended. */
+async function killedLate(body: JobData, calls: number, options: RunOptions): Promise<{ world: World; id: string }> {
+  for (let lastCall = calls - 1; ; lastCall--) {
+    const world = await lab.createWorld();
+    const { id } = await submit(world, body);
+    await runUntilEnd(world, id, { ...options, lastCall });
+    const { status } = await world.jobs.get(OWNER, id);
+    if (status === 'running' && (await world.blobs.find(progressPointerBlob(id)))) return { world, id };
+  }
 }
 
 describe('a job', () => {
@@ -281,6 +133,22 @@ describe('a job', () => {
     ]);
     expect(expected.events[0]!.data).toMatchObject({ num_sequences: types.length - 2 });
     expect(types.length).toBeGreaterThan(4);
+  });
+
+  test('says in its first event what of its request was not done as sent', async () => {
+    const eventOf = async (body: JobData) => (await undisturbed(body)).expected.events[0]!.data;
+    expect(await eventOf(BODY)).toMatchObject({ num_rendered_prompts: 0 });
+    expect(await eventOf(BODY)).not.toHaveProperty('warnings');
+    expect(await eventOf(IMITATION)).toMatchObject({ warnings: ['said'] });
+    const long = { ...BODY, config: { ...BODY.config, packedSequenceLength: 1_000_000 }, warnings: ['said'] };
+    const { rowLengthMax } = lab.engine.limits;
+    expect(await eventOf(long)).toMatchObject({
+      num_sequences: 1,
+      warnings: [
+        'said',
+        expect.stringContaining(`packed_sequence_length became ${rowLengthMax} instead of 1000000: `) as string,
+      ],
+    });
   });
 
   test('that has nothing to learn makes a step with the same weights and says why', async () => {
@@ -298,7 +166,7 @@ describe('a job', () => {
       const { calls, expected } = await undisturbed(body);
       expect(calls).toBeGreaterThan(30);
       for (let lastCall = 0; lastCall < calls; lastCall++) {
-        const world = await createWorld();
+        const world = await lab.createWorld();
         const { id } = await submit(world, body);
         await runUntilEnd(world, id, { lastCall });
         await runUntilEnd(world, id);
@@ -317,7 +185,7 @@ describe('a job', () => {
       const { expected } = await undisturbed(body);
       const verbs = 5 * (expected.events.length - 2);
       for (let failAt = 0; failAt < verbs; failAt++) {
-        const world = await createWorld();
+        const world = await lab.createWorld();
         const { id } = await submit(world, body);
         await runUntilEnd(world, id, { failAt });
         expect(await outcome(world, id), `died at verb ${failAt}`).toEqual(expected);
@@ -326,8 +194,106 @@ describe('a job', () => {
     60_000,
   );
 
+  const long = { ...BODY.config, packedSequenceLength: 16 };
+  test.each([
+    ['shorter', 16, 8, { ...BODY, config: long }],
+    ['longer', 8, 16, { ...BODY, config: long }],
+    ['longer', 8, 16, { ...DEMANDING, config: { ...DEMANDING.config, ...long } }],
+  ])(
+    'that goes on on a trainer that takes %s rows begins its training again; no event is missing or doubled',
+    async (_, first, then, body) => {
+      const { calls } = await undisturbed(body, { rowLengthMax: first });
+      const { expected } = await undisturbed(body, { rowLengthMax: then });
+      const { world, id } = await killedLate(body, calls, { rowLengthMax: first });
+      const told = await eventsOf(world, id);
+      expect(told.filter(({ type }) => type === 'gradient_step').length).toBeGreaterThan(1);
+      const log = createRecordingLog();
+      await runUntilEnd(world, id, { rowLengthMax: then, log });
+
+      const ended = await outcome(world, id);
+      expect(ended.adapter).toBe(expected.adapter);
+      expect(ended).toMatchObject({ status: 'succeeded', step: 1, leftOver: 0, metrics: expected.metrics });
+      expect(log.lines.map(({ event }) => event)).toContain('job.begins_again');
+      expect(ended.events.slice(0, told.length)).toEqual(told);
+      expect(ended.events.slice(told.length, -1)).toEqual(expected.events.slice(told.length, -1));
+      expect(ended.events.at(-1)).toMatchObject({
+        type: 'training_ended',
+        data: {
+          num_gradient_steps: expected.events.length - 2,
+          warnings: [expect.stringContaining('Training began again') as string],
+        },
+      });
+    },
+  );
+
+  test.each([
+    ['', BODY, 'xxxx'],
+    [', asked for log-probabilities,', DEMANDING, 'xxxx'],
+    [', of SFT,', IMITATION, 'zz'],
+  ] as const)('%s ends when the training process ends twice at one of its rows', async (_, body, letters) => {
+    const world = await lab.createWorld();
+    const { id } = await submit(world, body);
+    const { deaths } = await runUntilEnd(world, id, { fatal: { letters } });
+    expect(deaths).toBe(2);
+    expect(await world.jobs.get(OWNER, id)).toMatchObject({
+      status: 'failed',
+      errorMessage: expect.stringMatching(
+        /ended twice while it computed the same row, of \d+ tokens \(it exited/,
+      ) as string,
+    });
+  });
+
+  test('ends when a worker is gone three times at one of its rows', async () => {
+    const world = await lab.createWorld();
+    const { id } = await submit(world, BODY);
+    const { deaths } = await runUntilEnd(world, id, { fatal: { letters: 'xxxx', isUnseen: true } });
+    expect(deaths).toBe(3);
+    expect(await world.jobs.get(OWNER, id)).toMatchObject({
+      status: 'failed',
+      errorMessage: expect.stringMatching(
+        /ended 3 times while it computed the same row, of \d+ tokens \(it lost its connection/,
+      ) as string,
+    });
+  });
+
+  test('goes on when others kill the training process at the same row, again and again', async () => {
+    const { expected } = await undisturbed(BODY);
+    const world = await lab.createWorld();
+    const { id } = await submit(world, BODY);
+    const { deaths } = await runUntilEnd(world, id, { fatal: { letters: 'xxxx', killsByOthers: 5 } });
+    expect(deaths).toBe(6); // the last one it survived
+    expect(await outcome(world, id)).toEqual(expected);
+  });
+
+  test('after the latest checkpoints were deleted makes the step after them, from the one that is left', async () => {
+    const world = await lab.createWorld();
+    const { storage, modelId } = world;
+    for (const body of [BODY, NOTHING_TO_LEARN]) await runUntilEnd(world, (await submit(world, body)).id);
+    await storage.checkpoints.delete(modelId, [1, 2]);
+    const { id } = await submit(world, NOTHING_TO_LEARN);
+    await runUntilEnd(world, id);
+    const made = (await storage.checkpoints.findLatest(modelId))!;
+    expect([made.step, made.fresh]).toEqual([3, true]);
+    expect(await storage.jobs.find(id)).toMatchObject({ status: 'succeeded', step: 3 });
+  });
+
+  test('of a model whose checkpoints are all deleted is refused, and fails where they are deleted while it waits', async () => {
+    const world = await lab.createWorld();
+    const { storage, modelId, jobs } = world;
+    const { id } = await submit(world, BODY);
+    await storage.checkpoints.delete(modelId, [0]);
+    await runUntilEnd(world, id);
+    expect(await jobs.get(OWNER, id)).toMatchObject({
+      status: 'failed',
+      errorMessage: expect.stringContaining('were deleted: there is nothing to go on from') as string,
+    });
+    expect(await storage.checkpoints.findLatest(modelId)).toBeNull();
+    for (const body of [BODY, IMITATION])
+      await expect(submit(world, body)).rejects.toMatchObject({ code: 'checkpoint_not_found', param: 'model_id' });
+  });
+
   test('that asks for a KL reference which is not there says which', async () => {
-    const world = await createWorld();
+    const world = await lab.createWorld();
     const body = { ...BODY, config: { ...BODY.config, klPenaltyCoefficient: 0.1, klReference: { step: 7 } } };
     const { id } = await submit(world, body);
     await runUntilEnd(world, id);
@@ -337,14 +303,40 @@ describe('a job', () => {
   });
 
   test('that is submitted again under its id, because a crash cut off the answer, is there once', async () => {
-    const { jobs, modelId, storage } = await createWorld();
+    const { jobs, modelId, storage } = await lab.createWorld();
     const first = await jobs.submitRl(OWNER, BODY, modelId, 'given');
     expect(await jobs.submitRl(OWNER, BODY, modelId, 'given')).toEqual(first);
     expect(await storage.jobs.countQueued(null)).toBe(1);
   });
 
+  const imitation = { ...IMITATION.config, batchSize: 20, validationSplit: 0 };
+  test.each([
+    ['of RL in one step', { ...BODY, config: { learningRate: 1e30 } }, 1],
+    ['of RL in several steps', { ...BODY, config: { ...BODY.config, learningRate: 1e30 } }, 1],
+    ['of SFT in one step', { ...IMITATION, config: { ...imitation, learningRate: [1e30] } }, 1],
+    ['of RL with weights beyond float32', { ...BODY, config: { learningRate: 1e40 } }, 0],
+  ] as [string, JobData, number][])(
+    '%s whose model computes no numbers any more fails with that cause and makes no checkpoint',
+    async (_, body, steps) => {
+      const world = await lab.createWorld();
+      const { id } = await submit(world, body);
+      await runUntilEnd(world, id);
+      const failed = await outcome(world, id);
+      expect(failed).toMatchObject({ status: 'failed', step: 0, leftOver: 0 });
+      expect(failed.events.map(({ type }) => type)).toEqual([
+        'training_started',
+        ...new Array<string>(steps).fill('gradient_step'),
+        'training_failed',
+      ]);
+      expect(failed.events.at(-1)!.data).toMatchObject({
+        error_message: expect.stringMatching(/not finite.*learning rate|gradient norm is NaN.*learning rate/) as string,
+      });
+      expect(JSON.stringify(failed.events)).not.toContain(tmpdir());
+    },
+  );
+
   test('of SFT on bad data ends before it has trained, and says which lines', async () => {
-    const world = await createWorld();
+    const world = await lab.createWorld();
     const bad = { ...IMITATION, rows: [IMITATION.rows[0]!, { messages: [{ role: 'user', content: 'no answer' }] }] };
     const { id } = await submit(world, bad);
     await runUntilEnd(world, id);
@@ -356,7 +348,7 @@ describe('a job', () => {
   });
 
   test('that cannot be run ends in training_failed with its cause', async () => {
-    const world = await createWorld();
+    const world = await lab.createWorld();
     const { id } = await submit(world, BODY);
     await world.blobs.delete(`jobs/${id}`);
     await runUntilEnd(world, id);
@@ -369,7 +361,7 @@ describe('a job', () => {
   });
 
   test('that was cancelled while it waited is never run', async () => {
-    const world = await createWorld();
+    const world = await lab.createWorld();
     const { id } = await submit(world, BODY);
     await world.jobs.cancel(OWNER, id);
     await runUntilEnd(world, id);

@@ -11,6 +11,8 @@ const API_KEY = 'wk-crash-test';
 
 /** `server` takes its engines with it. */
 export type Victim = 'server' | 'training' | 'inference';
+/** The process that reads the data of jobs: there while one is read, and a minute longer. */
+type Child = Exclude<Victim, 'server'> | 'reader';
 
 export interface ServerProcess {
   readonly client: Client;
@@ -24,9 +26,11 @@ export interface ServerProcess {
   /** Which of its engines run. */
   engines(): Exclude<Victim, 'server'>[];
   /** As in a computation that does not end. False as for `kill`. */
-  freeze(victim: Exclude<Victim, 'server'>): boolean;
+  freeze(victim: Child): boolean;
   /** Exit code. */
   stop(): Promise<number | null>;
+  /** The fields of all events of this name that it has logged. */
+  logged(event: string): Readonly<Record<string, unknown>>[];
 }
 
 export async function createServerProcess(
@@ -38,7 +42,7 @@ export async function createServerProcess(
   let child: ChildProcess;
   let log = '';
 
-  function signalEngine(victim: Victim, signal: NodeJS.Signals): boolean {
+  function signalEngine(victim: Victim | Child, signal: NodeJS.Signals): boolean {
     const pid = findEngine(child.pid!, victim);
     if (pid !== null) process.kill(pid, signal);
     return pid !== null;
@@ -78,15 +82,22 @@ export async function createServerProcess(
     engines: () => (['training', 'inference'] as const).filter((role) => findEngine(child.pid!, role) !== null),
     freeze: (victim) => signalEngine(victim, 'SIGSTOP'),
     stop: () => end('SIGTERM'),
+    logged: (event) =>
+      log
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.includes(`"${event}"`))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
   };
 }
 
-/** Engines are forked with their role as last argument. */
-function findEngine(serverPid: number, role: string): number | null {
+/** Engines are forked with their role as last argument; what reads the data of jobs by its own file. */
+function findEngine(serverPid: number, role: Victim | Child): number | null {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
   for (const line of table.split('\n')) {
     const [pid, parent, state, ...args] = line.trim().split(/\s+/);
-    if (Number(parent) === serverPid && !state!.startsWith('Z') && args.at(-1) === role) return Number(pid);
+    if (Number(parent) !== serverPid || state!.startsWith('Z')) continue;
+    if (role === 'reader' ? args.some((arg) => arg.includes('job-data-process')) : args.at(-1) === role)
+      return Number(pid);
   }
   return null;
 }

@@ -4,11 +4,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createId } from '#base/ids';
+import { aPayer } from '../a-caller.ts';
 import { silentLog } from '#base/log';
 import type { EventType } from '#domain/training-job';
-import { sealJson } from '#services/sealed-json';
-import { writeGroups } from '#services/stored-groups';
+import { sealJson } from '#services/jobs/sealed-json';
+import { writeGroups } from '#services/jobs/stored-groups';
 import type { BlobStore } from '#storage/blobs';
+import type { NewEvaluation } from '#storage/evaluation-store';
 import type { Storage } from '#storage/storage';
 import type { StoreConfig } from '../../src/config.ts';
 import { openBlobs, openStorage } from '../../src/stores.ts';
@@ -44,6 +46,14 @@ export interface Stored {
   readonly artifactBlob: string;
   readonly sha256: string;
   readonly logBlob: string;
+  /** Of the job that succeeded: its evaluation runs. */
+  readonly answersBlob: string;
+}
+
+/** A new one, filled, under `root`. */
+export async function makeStore(root: string): Promise<{ config: StoreConfig; stored: Stored }> {
+  const config = localStore(join(root, createId()));
+  return { config, stored: await fillStore(config) };
 }
 
 export async function fillStore(config: StoreConfig): Promise<Stored> {
@@ -55,12 +65,24 @@ export async function fillStore(config: StoreConfig): Promise<Stored> {
     await charge(zero, (await putAdapter(blobs, zero)).sizeBytes);
     await storage.models.create(
       { id: modelId, entity: 'team', project: 'p', name: 'm', baseModel: 'base', runId: null, createdAtMs: NOW },
-      { id: createId(), modelId, step: 0, metrics: { 'train/reward': 0.5 }, blobPrefix: zero, createdAtMs: NOW },
+      {
+        id: createId(),
+        modelId,
+        step: 0,
+        metrics: { 'train/reward': 0.5 },
+        blobPrefix: zero,
+        fresh: true,
+        createdAtMs: NOW,
+      },
     );
-    const endedId = await submitRl(storage, blobs, modelId);
+    const endedId = await submitRl(storage, blobs, modelId, { promptCount: 2, sampleCount: 1 });
     await runToEnd(storage, blobs, modelId, endedId);
+    await storage.evaluations.claim('worker', NOW, 1_000_000, ['base']);
+    const answersBlob = `evaluations/${modelId}/${endedId}/answers-0.json`;
+    for (const blob of [`evaluations/${modelId}/${endedId}/request.json`, answersBlob])
+      await charge(blob, (await blobs.put(blob, sealJson({ prompts: [] }))).sizeBytes);
     const runningId = await submitRl(storage, blobs, modelId);
-    await storage.jobs.claim('worker', NOW, 1_000_000);
+    await storage.jobs.claim('worker', NOW, 1_000_000, null);
     await storage.events.append(anEvent(runningId, 0, 'training_started'));
     await putAdapter(blobs, `jobs/${runningId}/resume/state-1`);
     await blobs.put(`jobs/${runningId}/resume/current.json`, sealJson({ stepsDone: 1, attempt: 1 }));
@@ -68,26 +90,53 @@ export async function fillStore(config: StoreConfig): Promise<Stored> {
     const queuedId = createId();
     const bodyBlob = `jobs/${queuedId}/body.jsonl`;
     await charge(bodyBlob, (await blobs.put(bodyBlob, sealJson({ dataset: 'x' }))).sizeBytes);
-    await storage.jobs.create({ id: queuedId, type: 'sft', modelId, entity: 'team', keyId: 'k', bodyBlob, createdAtMs: NOW }); // prettier-ignore
+    await storage.jobs.create({
+      id: queuedId,
+      type: 'sft',
+      modelId,
+      entity: 'team',
+      keyId: 'k',
+      bodyBlob,
+      createdAtMs: NOW,
+    });
 
     const artifactBlob = `artifacts/${createId()}`;
     const bytes = Buffer.from('{"messages":[]}\n'.repeat(100));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     await charge(artifactBlob, (await blobs.put(artifactBlob, bytes)).sizeBytes);
-    await storage.artifacts.addContent({ entity: 'team', sha256, sizeBytes: bytes.length, blob: artifactBlob }, NOW);
+    const content = { entity: 'team', sha256, md5: null, sizeBytes: bytes.length, blob: artifactBlob };
+    await storage.artifacts.addContent(content, aPayer(), NOW);
     const files = [{ path: 'train.jsonl', sha256, sizeBytes: bytes.length }];
     await storage.artifacts.create(
-      { id: createId(), entity: 'team', project: 'p', name: 'a', type: 'dataset', metadata: {}, digest: 'd', createdAtMs: NOW, files },
+      {
+        id: createId(),
+        entity: 'team',
+        project: 'p',
+        name: 'a',
+        type: 'dataset',
+        metadata: {},
+        digest: 'd',
+        createdAtMs: NOW,
+        files,
+      },
       ['best'],
-    ); // prettier-ignore
+      aPayer(),
+    );
     const logBlob = `logs/${modelId}/${createId()}.jsonl`;
     await charge(logBlob, (await writeGroups(blobs, logBlob, { step: 1, split: 'val' }, GROUPS)).sizeBytes);
 
     await storage.accounts.setLimits('team', { queuedJobs: 9 });
     await storage.apiKeys.create({
-      id: createId(), entity: 'team', name: 'key', secretHash: createId(), scopes: ['chat'], limits: {},
-      createdAtMs: NOW, lastUsedAtMs: null, revokedAtMs: null,
-    }); // prettier-ignore
+      id: createId(),
+      entity: 'team',
+      name: 'key',
+      secretHash: createId(),
+      scopes: ['chat'],
+      limits: {},
+      createdAtMs: NOW,
+      lastUsedAtMs: null,
+      revokedAtMs: null,
+    });
     await storage.idempotency.begin('answered', 'body', 'r', NOW);
     await storage.idempotency.complete('answered', 'answer');
     await storage.idempotency.begin('open', 'body', 'r', Date.now());
@@ -95,11 +144,11 @@ export async function fillStore(config: StoreConfig): Promise<Stored> {
     await storage.usage.add([
       { entity: 'team', keyId: 'k', project: 'p', model: 'm', dayUtc: '2026-01-01', ...amounts },
     ]);
-    return { modelId, endedId, runningId, queuedId, artifactBlob, sha256, logBlob };
+    return { modelId, endedId, runningId, queuedId, artifactBlob, sha256, logBlob, answersBlob };
   });
 }
 
-export const GROUPS = [{ trajectories: [] }, { trajectories: [] }] as unknown as Parameters<typeof writeGroups>[3];
+const GROUPS = [{ trajectories: [] }, { trajectories: [] }] as unknown as Parameters<typeof writeGroups>[3];
 
 export async function putAdapter(blobs: BlobStore, prefix: string): Promise<{ sizeBytes: number }> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-adapter-'));
@@ -112,18 +161,24 @@ export async function putAdapter(blobs: BlobStore, prefix: string): Promise<{ si
   }
 }
 
-export async function submitRl(storage: Storage, blobs: BlobStore, modelId: string): Promise<string> {
+export async function submitRl(
+  storage: Storage,
+  blobs: BlobStore,
+  modelId: string,
+  evaluation?: NewEvaluation,
+): Promise<string> {
   const id = createId();
   const bodyBlob = `jobs/${id}/body.jsonl`;
   const { sizeBytes } = await writeGroups(blobs, bodyBlob, { learningRate: 1e-4 }, GROUPS);
-  await storage.jobs.create({ id, type: 'rl', modelId, entity: 'team', keyId: 'k', bodyBlob, createdAtMs: NOW });
+  const job = { id, type: 'rl' as const, modelId, entity: 'team', keyId: 'k', bodyBlob, createdAtMs: NOW };
+  await storage.jobs.create({ ...job, ...(evaluation ? { evaluation } : {}) });
   await storage.accounts.addBlob({ blob: bodyBlob, entity: 'team', keyId: 'k', sizeBytes });
   return id;
 }
 
 /** Claims the job, which is the model's oldest, and gives the model its next checkpoint. */
 export async function runToEnd(storage: Storage, blobs: BlobStore, modelId: string, id: string): Promise<void> {
-  const { attempt } = (await storage.jobs.claim('worker', NOW, 1_000))!;
+  const { attempt } = (await storage.jobs.claim('worker', NOW, 1_000, null))!;
   await storage.events.append(anEvent(id, 0, 'training_started'));
   await storage.events.append(anEvent(id, 1, 'gradient_step'));
   const blobPrefix = `checkpoints/${modelId}/${id}`;
@@ -135,10 +190,15 @@ export async function runToEnd(storage: Storage, blobs: BlobStore, modelId: stri
     errorMessage: null,
     endedAtMs: NOW,
     event: anEvent(id, 2, 'training_ended'),
-    checkpoint: { id: createId(), modelId, step, metrics: {}, blobPrefix, createdAtMs: NOW },
+    checkpoint: { id: createId(), modelId, step, metrics: {}, blobPrefix, fresh: false, createdAtMs: NOW },
   });
 }
 
 const anEvent = (jobId: string, ordinal: number, type: EventType) => ({
-  id: createId(), jobId, ordinal, type, data: { loss: 1 / 3 }, createdAtMs: NOW,
-}); // prettier-ignore
+  id: createId(),
+  jobId,
+  ordinal,
+  type,
+  data: { loss: 1 / 3 },
+  createdAtMs: NOW,
+});

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { backUp } from '#services/backup';
+import { backUp } from '#maintenance/backup';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import { createMemoryStorage } from '#storage/memory';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
@@ -37,7 +37,7 @@ describe('a backup', () => {
   test('has the rows and blobs of the store, without the progress of jobs, and is a sound data directory', async () => {
     const { findings, looked, settled } = await using(config, () => runBackup(config, directory, quiet)); // in use
     expect([findings, settled]).toEqual([[], true]);
-    expect(looked).toMatchObject({ models: 1, checkpoints: 2, jobs: 3, artifactFiles: 1, blobs: 11 });
+    expect(looked).toMatchObject({ models: 1, checkpoints: 2, jobs: 3, artifactFiles: 1, blobs: 13 });
     expect((await readdir(directory)).sort()).toEqual(['blobs', 'whetstone.db']);
     const file = await readFile(join(directory, 'whetstone.db'));
     expect((await runDoctor(localStore(directory), false, quiet)).findings).toEqual([]);
@@ -54,7 +54,7 @@ describe('a backup', () => {
         const { sizeBytes } = await putAdapter(blobs, blobPrefix);
         await storage.models.create(
           { id: modelId, entity: 'team', project: 'p', name: modelId, baseModel: 'b', runId: null, createdAtMs: NOW },
-          { id: `zero-${i}`, modelId, step: 0, metrics: {}, blobPrefix, createdAtMs: NOW },
+          { id: `zero-${i}`, modelId, step: 0, metrics: {}, blobPrefix, fresh: true, createdAtMs: NOW },
         );
         await storage.accounts.addBlob({ blob: blobPrefix, entity: 'team', keyId: 'k', sizeBytes });
         await runToEnd(storage, blobs, modelId, await submitRl(storage, blobs, modelId));
@@ -92,7 +92,7 @@ describe('a backup', () => {
         await putAdapter(blobs, blobPrefix);
         await storage.models.create(
           { id, entity: 'team', project: 'p', name: id, baseModel: 'b', runId: null, createdAtMs: NOW },
-          { id: `${id}-0`, modelId: id, step: 0, metrics: {}, blobPrefix, createdAtMs: NOW },
+          { id: `${id}-0`, modelId: id, step: 0, metrics: {}, blobPrefix, fresh: true, createdAtMs: NOW },
         );
       };
       for (const id of ['a', 'b', 'c']) await addModel(id);
@@ -169,11 +169,17 @@ describe('a restore', () => {
     expect(await readFile(join(directory, 'whetstone.db'))).toEqual(backup);
     expect(readRows(empty.dataDirectory)).toEqual(begun(readRows(config.dataDirectory)));
     expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
-    expect((await readdir(empty.dataDirectory)).filter((name) => !name.startsWith('whetstone.db-'))).toEqual(['blobs', 'whetstone.db']); // prettier-ignore
+    expect((await readdir(empty.dataDirectory)).filter((name) => !name.startsWith('whetstone.db-'))).toEqual([
+      'blobs',
+      'whetstone.db',
+    ]);
     expect((await runDoctor(empty, false, quiet)).findings).toEqual([]);
     await using(empty, async ({ storage }) => {
-      expect(await storage.jobs.claim('new', NOW, 1_000)).toMatchObject({ id: stored.runningId, attempt: 1 });
-      expect(await storage.idempotency.begin('open', 'body', 'x', Date.now())).toEqual({ outcome: 'new', resourceId: 'r' }); // prettier-ignore
+      expect(await storage.jobs.claim('new', NOW, 1_000, null)).toMatchObject({ id: stored.runningId, attempt: 1 });
+      expect(await storage.idempotency.begin('open', 'body', 'x', Date.now())).toEqual({
+        outcome: 'new',
+        resourceId: 'r',
+      });
     });
   });
 

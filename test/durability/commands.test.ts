@@ -27,7 +27,7 @@ test('a store is backed up beside its server, restored elsewhere, and looked at'
   const backup = join(root, 'backup');
   const made = await run('backup', backup, '--data', data);
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  expect(made.stdout).toContain('Copied 1 models, 2 checkpoints, 3 jobs with 4 events, 1 artifact files, 11 blobs');
+  expect(made.stdout).toContain('Copied 1 models, 2 checkpoints, 3 jobs with 4 events, 1 artifact files, 13 blobs');
   const refused = await run('doctor', '--data', data);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/^error: .* is in use by the server with process id/);
@@ -50,6 +50,7 @@ test('a store is backed up beside its server, restored elsewhere, and looked at'
   expect(JSON.parse(machines.stdout)).toMatchObject({
     healthy: false,
     looked_at: { models: 1 },
+    quarantine: expect.stringContaining(join(copy, 'blobs', 'quarantine')) as string,
     findings: [
       { kind: 'damaged_data', repairable: false, repaired: false },
       { kind: 'orphan_blob', where: 'artifacts/orphan', repairable: true, repaired: true },

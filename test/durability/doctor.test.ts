@@ -4,23 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { sealJson } from '#services/sealed-json';
+import { rowBytes } from '#domain/artifact';
+import { sealJson } from '#services/jobs/sealed-json';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import type { StoreConfig } from '../../src/config.ts';
 import { lockDataDirectory } from '../../src/server/data-lock.ts';
 import { runDoctor } from '../../src/maintenance/run-doctor.ts';
-import { fillStore, localStore, putAdapter, quiet, runToEnd, using, type Stored } from './a-store.ts';
+import { localStore, makeStore, putAdapter, quiet, runToEnd, type Stored, using } from './a-store.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'whetstone-doctor-'));
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-let made = 0;
 let config: StoreConfig;
 let stored: Stored;
-beforeEach(async () => {
-  config = localStore(join(root, String(made++)));
-  stored = await fillStore(config);
-});
+beforeEach(async () => void ({ config, stored } = await makeStore(root)));
 
 const blobPath = (name: string): string => join(config.dataDirectory, 'blobs', name);
 
@@ -44,7 +41,7 @@ const examine = async () => (await runDoctor(config, false, quiet)).findings.map
 test('a store in use is sound, also with jobs that run and wait, and is counted', async () => {
   const { findings, looked } = await runDoctor(config, false, quiet);
   expect(findings).toEqual([]);
-  expect(looked).toMatchObject({ models: 1, checkpoints: 2, jobs: 3, events: 4, artifactFiles: 1, blobs: 16 });
+  expect(looked).toMatchObject({ models: 1, checkpoints: 2, jobs: 3, events: 4, artifactFiles: 1, blobs: 18 });
   expect(looked!.sizeBytes).toBeGreaterThan(100_000);
 });
 
@@ -56,6 +53,7 @@ describe('lost and damaged data is named, and left as it is', () => {
     ['body of an SFT job', () => `jobs/${stored.queuedId}/body.jsonl`],
     ['file of an artifact', () => stored.artifactBlob],
     ['logged trajectories', () => stored.logBlob],
+    ['answers of an evaluation', () => stored.answersBlob],
   ];
   const ownerOf = (blob: string) => (blob.startsWith('checkpoints/') ? blob.split('/').slice(0, 3).join('/') : blob);
 
@@ -102,7 +100,11 @@ describe('events', () => {
     sqlite((database) => {
       const text = statement.replace('ENDED', stored.endedId).replace('RUNNING', stored.runningId);
       if (what === 'an event after the closing one') database.exec(text.replace('3 - ordinal', 'ordinal + 10'));
-      database.exec(what === 'an event after the closing one' ? `update training_events set ordinal = 13 - ordinal where ordinal > 10` : text); // prettier-ignore
+      database.exec(
+        what === 'an event after the closing one'
+          ? `update training_events set ordinal = 13 - ordinal where ordinal > 10`
+          : text,
+      );
     });
     const id = what.endsWith('runs') ? stored.runningId : stored.endedId;
     expect(await examine()).toEqual([['bad_events', `job ${id}`]]);
@@ -115,8 +117,11 @@ test('two checkpoints of one step are found where the index that forbids them is
     database.exec('create table copy as select * from checkpoints');
     database.exec('drop table checkpoints');
     database.exec('alter table copy rename to checkpoints');
-    database.exec(`insert into checkpoints select 'second', model_id, step, metrics, blob_prefix, created_at_ms from checkpoints where step = 1`);
-  }); // prettier-ignore
+    database.exec(
+      `insert into checkpoints (id, model_id, step, metrics, blob_prefix, created_at_ms, fresh)
+       select 'second', model_id, step, metrics, blob_prefix, created_at_ms, fresh from checkpoints where step = 1`,
+    );
+  });
   expect((await examine()).map(([kind]) => kind)).toEqual(['duplicate_checkpoint']);
 });
 
@@ -198,7 +203,9 @@ test('repair takes exactly what nobody refers to, and puts accounts right', asyn
     const left = before.filter((name) => !deleted.some((blob) => name === blob || name.startsWith(`${blob}/`)));
     expect(await listAll(blobs)).toEqual(left);
     const sizes = [...(await sizesOf(blobs, left)).values()].reduce((sum, size) => sum + size, 0);
-    expect(await storage.accounts.storedBytes({ entity: 'team', keyId: null })).toBe(sizes);
+    const rows = { metadata: {}, files: [{ path: 'train.jsonl', sizeBytes: 0, sha256: '' }] }; // of the one version
+    const paid = sizes + rowBytes(rows, 1);
+    expect(await storage.accounts.storedBytes({ entity: 'team', keyId: null })).toBe(paid);
   });
 });
 
@@ -222,7 +229,7 @@ test('with a server on the directory it refuses, and without a store it makes no
 type Blobs = Parameters<Parameters<typeof using>[1]>[0]['blobs'];
 
 async function listAll(blobs: Blobs): Promise<string[]> {
-  const roots = ['artifacts', 'checkpoints', 'jobs', 'logs'];
+  const roots = ['artifacts', 'checkpoints', 'evaluations', 'jobs', 'logs', 'responses'];
   return (await Promise.all(roots.map((name) => blobs.list(name)))).flat().map(({ name }) => name);
 }
 

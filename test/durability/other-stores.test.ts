@@ -2,27 +2,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { StoreConfig } from '../../src/config.ts';
 import { runBackup } from '../../src/maintenance/run-backup.ts';
 import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { runRestore } from '../../src/maintenance/run-restore.ts';
+import { BUCKET, CREDENTIALS, openObjectStore, type ObjectStore } from '../object-store.ts';
 import { startPostgres } from '../postgres/postgres-server.ts';
 import { fillStore, localStore, quiet, using, type Stored } from './a-store.ts';
 import { begun, readBlobs, readRows } from './whole-store.ts';
 
 const postgres = await startPostgres();
 let root: string;
-let objects: S3rver;
-let endpoint: string;
+let objects: ObjectStore;
 beforeAll(async () => {
   if (!postgres) return;
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'S3RVER');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'S3RVER');
+  for (const [name, value] of Object.entries(CREDENTIALS)) vi.stubEnv(name, value);
   root = await mkdtemp(join(tmpdir(), 'whetstone-stores-'));
-  objects = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: join(root, 'objects'), configureBuckets: [{ name: 'b', configs: [] }] }); // prettier-ignore
-  endpoint = `http://127.0.0.1:${(await objects.run()).port}`;
+  objects = await openObjectStore(join(root, 'objects'));
 });
 afterAll(async () => {
   if (!postgres) return;
@@ -35,7 +32,7 @@ afterAll(async () => {
 const remote = async (name: string): Promise<StoreConfig> => ({
   dataDirectory: join(root, name),
   databaseUrl: await postgres!.createDatabase(),
-  s3: { bucket: 'b', prefix: `${name}/`, endpoint, region: 'us-east-1' },
+  s3: { bucket: BUCKET, prefix: `${name}/`, endpoint: objects.endpoint, region: 'us-east-1' },
 });
 
 describe.skipIf(!postgres)('Postgres and S3', () => {
@@ -61,7 +58,12 @@ describe.skipIf(!postgres)('Postgres and S3', () => {
       await blobs.delete(`checkpoints/${stored.modelId}/0/adapter_config.json`);
       await blobs.put('artifacts/orphan', Buffer.from('1'));
     });
-    const { findings } = await runDoctor(shared, true, quiet);
+    const { findings, quarantine } = await runDoctor(shared, true, quiet);
+    expect(quarantine).toContain('s3://b/shared/quarantine/');
+    const moved = quarantine!.slice('s3://b/shared/'.length);
+    await using(shared, async ({ blobs }) => {
+      expect(await blobs.list('quarantine')).toEqual([{ name: `${moved}/artifacts/orphan`, sizeBytes: 1 }]);
+    });
     expect(findings.map(({ kind, repaired }) => [kind, repaired])).toEqual([
       ['missing_data', false],
       ['orphan_blob', true],

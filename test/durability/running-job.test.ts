@@ -42,7 +42,7 @@ test('a job that trained when the backup was made ends with the bytes that it en
   const backup = join(root, 'backup');
   expect(await runBackup(localStore(original), backup, quiet)).toMatchObject({ settled: true, findings: [] });
   expect(readRows(backup)['training_jobs']).toMatchObject([{ id, status: 'running' }]);
-  await client.waitForJob(id, { deadlineMs: 60_000 });
+  await client.follow(id, { deadlineMs: 60_000 });
   await server.kill('server');
   const { findings } = await runDoctor(localStore(original), true, quiet);
   for (const each of findings) expect(each).toMatchObject({ kind: 'leftover_job_data', repaired: true }); // killed before it was forgotten
@@ -50,7 +50,7 @@ test('a job that trained when the backup was made ends with the bytes that it en
   expect(await runRestore(localStore(copy), backup, false, quiet)).toMatchObject({ outcome: 'restored' });
   const other = await createServerProcess(copy);
   await other.start();
-  await other.client.waitForJob(id, { deadlineMs: 60_000 });
+  await other.client.follow(id, { deadlineMs: 60_000 });
   expect(await other.stop()).toBe(0);
   expect((await runDoctor(localStore(copy), false, quiet)).findings).toEqual([]);
   expect(await readBlobs(copy)).toEqual(await readBlobs(original));

@@ -44,6 +44,12 @@ export const begun = (rows: Rows): Rows => ({
   training_jobs: rows['training_jobs']!.map((job) =>
     job['status'] === 'running' ? { ...job, attempt: 0, saved_attempt: 0, worker: null, lease_until_ms: 0 } : job,
   ),
+  evaluations: rows['evaluations']!.map((evaluation) =>
+    evaluation['status'] === 'running' ? { ...evaluation, worker: null, lease_until_ms: 0 } : evaluation,
+  ),
+  responses: rows['responses']!.map((response) =>
+    response['status'] === 'in_progress' ? { ...response, worker: null, lease_until_ms: 0 } : response,
+  ),
   idempotency_keys: rows['idempotency_keys']!.map((key) =>
     key['response'] === null ? { ...key, held_since_ms: 0 } : key,
   ),

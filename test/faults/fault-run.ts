@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { silentLog } from '#base/log';
-import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import type { BlobStore } from '#storage/blobs';
 import type { StorageDialect } from '#storage/sql/dialect';
 import { BASE } from '../api/test-server.ts';
 import { openTinyChatModel } from '../api/tiny-chat-model.ts';
 import { createFaults, type Fault } from './faults.ts';
 import { createFaultyClient } from './faulty-client.ts';
 import { runFaultyServer } from './faulty-server.ts';
+import { openFaultyFiles } from './faulty-storage.ts';
 import { doRound, readBack, type Round } from './rounds.ts';
 
 export interface FaultRun {
@@ -25,6 +27,16 @@ export interface FaultRun {
   readonly openDialect: (directory: string) => StorageDialect;
   /** A fresh one for each of the two servers. */
   readonly prepare?: () => Promise<void>;
+  /** Undefined: files, with the faults of this run. */
+  readonly store?: RunStore;
+}
+
+/** Blobs elsewhere, with faults of their own. */
+export interface RunStore {
+  /** Until the next call, by this seed; calmly if it is null. */
+  begin(seed: number | null): Promise<void>;
+  open(directory: string): Promise<BlobStore>;
+  readonly total: () => number;
 }
 
 /** Where leases of the dead must lapse, time flies: nobody waits 20 s for each. */
@@ -34,10 +46,15 @@ const JUMP_MS_MAX = 5 * 60 * 60 * 1000;
 
 export async function runWithFaults(run: FaultRun) {
   const model = await openTinyChatModel(BASE);
-  const engine = await createOnnxTrainingEngine({ modelDirectory: model.directory, threads: 1, log: silentLog });
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory: model.directory,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+  });
   const work = await mkdtemp(join(tmpdir(), 'whetstone-faults-'));
   try {
-    const calm = await play({ ...run, rate: 0 }, 1, join(work, 'calm'));
+    const calm = await play(run, 1, join(work, 'calm'));
     expect(calm.results[0]!.jobs.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
     const stormy = await play(run, Infinity, join(work, 'stormy'));
     for (const result of stormy.results) expect(result).toEqual(calm.results[0]);
@@ -48,18 +65,25 @@ export async function runWithFaults(run: FaultRun) {
     await rm(work, { recursive: true, force: true });
   }
 
-  async function play({ seed, rate, faultsMin, databaseFaults, exclusive, openDialect, prepare }: FaultRun, roundsMax: number, directory: string) {
+  async function play(
+    { seed, rate, faultsMin, databaseFaults, exclusive, openDialect, prepare, store }: FaultRun,
+    roundsMax: number,
+    directory: string,
+  ) {
+    const isCalm = roundsMax === 1;
     await prepare?.();
+    await store?.begin(isCalm ? null : seed);
     let offsetMs = 0;
     const startMs = Date.now();
     const clock = {
       now: () => startMs + (Date.now() - startMs) * (exclusive ? 1 : HASTE) + offsetMs,
       advance: (ms: number) => void (offsetMs += ms),
     };
-    const faults = createFaults(seed, rate, (where) => void (offsetMs = Math.round(where * JUMP_MS_MAX)));
+    const faults = createFaults(seed, isCalm ? 0 : rate, (where) => void (offsetMs = Math.round(where * JUMP_MS_MAX)));
     const server = await runFaultyServer({
       directory,
       openDialect: () => openDialect(directory),
+      openBlobs: (process) => store?.open(directory) ?? openFaultyFiles(join(directory, 'blobs'), process, faults),
       databaseFaults,
       exclusive,
       model,
@@ -70,11 +94,14 @@ export async function runWithFaults(run: FaultRun) {
     try {
       const client = createFaultyClient(server.url, faults);
       const rounds: Round[] = [];
-      while (rounds.length < roundsMax && (rounds.length === 0 || faults.total() < faultsMin)) {
+      const total = store?.total ?? faults.total;
+      while (rounds.length < roundsMax && (rounds.length === 0 || total() < faultsMin)) {
         rounds.push(await doRound(client, rounds.length));
       }
-      faults.cease();
       const results = [];
+      if (store) for (const round of rounds) results.push(await readBack(client, round)); // while reads go wrong, too
+      faults.cease();
+      await store?.begin(null);
       for (const round of rounds) {
         const result = await readBack(client, round);
         const seen = round.events.map((events) => events.map(({ type }) => type));
@@ -82,9 +109,16 @@ export async function runWithFaults(run: FaultRun) {
         results.push(result);
       }
       expect(await client.halfOpenLeft()).toBe(0);
-      return { results, rounds: rounds.length, faults: faults.total(), counts: faults.counts, endings: client.endings, restarts: server.restarts() };
+      return {
+        results,
+        rounds: rounds.length,
+        faults: total(),
+        counts: faults.counts,
+        endings: client.endings,
+        restarts: server.restarts(),
+      };
     } finally {
       await server.close();
     }
   }
-} // prettier-ignore
+}

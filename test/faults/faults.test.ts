@@ -15,8 +15,14 @@ function report(
   name: string,
   { faults, rounds, restarts, counts, endings }: Awaited<ReturnType<typeof runWithFaults>>,
 ) {
-  const list = (of: ReadonlyMap<string, number>) => [...of].sort((a, b) => b[1] - a[1]).map(([key, n]) => `${key} ${n}`).join(', '); // prettier-ignore
-  console.log(`${name}, seed ${SEED}: ${faults} faults in ${rounds} rounds of 3 jobs, ${restarts} restarts.\n  ${list(counts)}\n  requests: ${list(endings)}`); // prettier-ignore
+  const list = (of: ReadonlyMap<string, number>) =>
+    [...of]
+      .sort((a, b) => b[1] - a[1])
+      .map(([key, n]) => `${key} ${n}`)
+      .join(', ');
+  console.log(
+    `${name}, seed ${SEED}: ${faults} faults in ${rounds} rounds of 3 jobs, ${restarts} restarts.\n  ${list(counts)}\n  requests: ${list(endings)}`,
+  );
 }
 
 test('a thousand faults on SQLite lose nothing, double nothing and change no byte', async () => {

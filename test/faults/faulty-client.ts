@@ -54,7 +54,8 @@ export function createFaultyClient(url: () => string, faults: Faults): FaultyCli
       });
       bytes = Buffer.from(await response.arrayBuffer());
     } catch (error) {
-      if ((error as Error).name === 'TimeoutError') throw new Error(`${method} ${path} hung. Before: ${faults.recent.join('; ')}`); // prettier-ignore
+      if ((error as Error).name === 'TimeoutError')
+        throw new Error(`${method} ${path} hung. Before: ${faults.recent.join('; ')}`);
       count('connection lost');
       return null;
     }

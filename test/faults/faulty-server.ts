@@ -1,26 +1,26 @@
 // A server over real sockets, a real database and files, the real training engine, in which things go wrong. Where its process
 // is killed, its sockets close at once, its database connections too, and another one starts on what was stored.
-import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { readSftLine } from '#api/schema/sft';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
+import { EngineLost } from '#engine/engine-lost';
 import { storageFault } from '#domain/storage-fault';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
-import { createConversationEncoder } from '#services/conversation-encoder';
-import { createJobRunner, type JobRunner } from '#services/job-runner';
+import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import type { JobRunner } from '#services/jobs/job-runner';
+import type { BlobStore } from '#storage/blobs';
 import { createCheckedDirectories } from '#storage/blobs/checked-directories';
-import { openFilesystemBlobs } from '#storage/blobs/filesystem';
 import { IN_PROGRESS_MS_MAX } from '#storage/idempotency-times';
 import { withNamedFaults } from '#storage/named-faults';
 import type { StorageDialect } from '#storage/sql/dialect';
 import { openSqlStorage } from '#storage/sql/sql-storage';
+import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
 import { openTestServer, type TestServer } from '../api/test-server.ts';
 import type { TinyChatModel } from '../api/tiny-chat-model.ts';
 import { Killed, type Fault, type Faults } from './faults.ts';
-import { createProcess, faultyBlobs, faultyDialect, type Process } from './faulty-storage.ts';
+import { createProcess, faultyDialect, type Process } from './faulty-storage.ts';
 
 /** After this, what a dead server held is free. */
 const OUTAGE_MS = IN_PROGRESS_MS_MAX + 1;
@@ -30,6 +30,8 @@ export const STALL_MS = 300;
 export interface FaultySetup {
   readonly directory: string;
   readonly openDialect: () => StorageDialect;
+  /** At every start. */
+  readonly openBlobs: (process: Process) => Promise<BlobStore>;
   readonly databaseFaults: readonly Fault[];
   /** Nobody else uses the database: what a dead process held is free at once. */
   readonly exclusive: boolean;
@@ -112,11 +114,9 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
     const dialect = faultyDialect(setup.openDialect(), process, faults, setup.databaseFaults);
     const storage = withNamedFaults(await openSqlStorage(dialect, 'test', silentLog));
     open.push(() => storage.close());
-    const root = join(directory, 'blobs');
-    await mkdir(root, { recursive: true });
-    const files = faultyBlobs(await openFilesystemBlobs({ root }), process, faults, root);
+    const stored = await setup.openBlobs(process);
     const server = await openTestServer({
-      given: { storage, blobs: createCheckedDirectories(withNamedFaults(files)), model, clock },
+      given: { storage, blobs: createCheckedDirectories(withNamedFaults(stored)), model, clock },
       limits: { bodyPace: { stallMs: STALL_MS, bytesPerSecondMin: 100 } },
     });
     hangUp = () => server.app.server.closeAllConnections();
@@ -124,20 +124,19 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
     open.push(() => server.close());
     const { jobEvents, blobs } = server;
     const sessions: TrainingSession[] = [];
-    const runner: JobRunner = createJobRunner({
+    const runner: JobRunner = aJobRunner({
       exclusive,
       storage,
       blobs,
       jobEvents,
       clock,
-      log: silentLog,
       workDirectory: join(directory, 'work', createId()),
       saveEveryMs: 0,
-      readSftLine,
-      patience: { firstMs: 1, mostMs: 20, totalMs: 60_000 },
       trainerOf: () => ({
         engine: mortalEngine(engine, process, faults, sessions),
         encoder: createConversationEncoder(model.id, model.text, model.inference.vocabSize),
+        capabilities: ableTrainer,
+        readElsewhere: null,
         preload: async () => {},
       }),
     });
@@ -177,7 +176,8 @@ function mortalEngine(engine: TrainingEngine, process: Process, faults: Faults, 
           return async (...args: unknown[]) => {
             if (process.killed()) throw new Killed();
             const fault = faults.next(String(verb), VERB_FAULTS, 2);
-            if (fault === 'trainer dies') throw new AppError('engine_unavailable', 'The training process died.');
+            if (fault === 'trainer dies')
+              throw new EngineLost('training', { how: 'was killed by SIGKILL', byOthers: true });
             if (fault === 'kill before') process.kill();
             if (process.killed()) throw new Killed();
             const result = (await Reflect.apply(value, target, args)) as unknown;

@@ -1,9 +1,10 @@
 // A database and a blob store in which things go wrong: below the queries, at single statements, and below the services, in
 // the middle of writes. A killed process does nothing any more: each later operation fails.
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver } from 'kysely';
 import type { BlobStore } from '#storage/blobs';
+import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
 import type { StorageDialect } from '#storage/sql/dialect';
 import { failure, Killed, type Fault, type Faults } from './faults.ts';
 
@@ -97,8 +98,22 @@ function faultyConnection(
   };
 }
 
-const WRITE_FAULTS: readonly Fault[] = ['kill before', 'kill after', 'kill halfway', 'disk full', 'read-only disk', 'disk fault']; // prettier-ignore
-const SAVE_FAULTS: readonly Fault[] = ['corrupt blob', 'truncated blob', 'corrupt blob', 'truncated blob', 'disk full', 'kill halfway']; // prettier-ignore
+const WRITE_FAULTS: readonly Fault[] = [
+  'kill before',
+  'kill after',
+  'kill halfway',
+  'disk full',
+  'read-only disk',
+  'disk fault',
+];
+const SAVE_FAULTS: readonly Fault[] = [
+  'corrupt blob',
+  'truncated blob',
+  'corrupt blob',
+  'truncated blob',
+  'disk full',
+  'kill halfway',
+];
 const DELETE_FAULTS: readonly Fault[] = ['kill before', 'kill after', 'read-only disk', 'disk fault'];
 const READ_FAULTS: readonly Fault[] = ['kill before', 'disk fault'];
 
@@ -109,8 +124,11 @@ const SAVE_FREQUENCY = 4;
 /** What a job can make again; everything else has been acknowledged to somebody. */
 const REPEATABLE = /^jobs\/[^/]+\/(?:resume\/|prepared)/;
 
-/** `root` is where its files are. */
-export function faultyBlobs(blobs: BlobStore, process: Process, faults: Faults, root: string): BlobStore {
+/** Files below `root`. */
+export async function openFaultyFiles(root: string, process: Process, faults: Faults): Promise<BlobStore> {
+  await mkdir(root, { recursive: true });
+  const blobs = await prepareFilesystemBlobs({ root });
+
   async function run<T>(point: string, kinds: readonly Fault[], work: (fault: Fault | null) => Promise<T>): Promise<T> {
     if (process.killed()) throw new Killed();
     const fault = faults.next(point, kinds, kinds === SAVE_FAULTS ? SAVE_FREQUENCY : BLOB_FREQUENCY);
@@ -155,7 +173,8 @@ export function faultyBlobs(blobs: BlobStore, process: Process, faults: Faults, 
     find: (name) => run(pointOf('find', name), READ_FAULTS, () => blobs.find(name)),
     stream: (name) => run(pointOf('stream', name), READ_FAULTS, () => blobs.stream(name)),
     list: (prefix) => run(pointOf('list', prefix), READ_FAULTS, () => blobs.list(prefix)),
-    openDirectory: (prefix) => run(pointOf('openDirectory', prefix), READ_FAULTS, () => blobs.openDirectory(prefix)),
+    findDirectory: (prefix, insteadOf) =>
+      run(pointOf('findDirectory', prefix), READ_FAULTS, () => blobs.findDirectory(prefix, insteadOf)),
   };
 }
 

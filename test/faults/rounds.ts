@@ -24,8 +24,10 @@ const sampled = (content: string, tokens: readonly number[]) => ({
   index: 0,
   finish_reason: 'stop',
   message: { role: 'assistant', content },
-  logprobs: { content: tokens.map((id, i) => ({ token: `token_id:${id}`, logprob: -1 - i / 4, bytes: null, top_logprobs: [] })) },
-}); // prettier-ignore
+  logprobs: {
+    content: tokens.map((id, i) => ({ token: `token_id:${id}`, logprob: -1 - i / 4, bytes: null, top_logprobs: [] })),
+  },
+});
 
 const trajectory_groups = ['ab', 'xyz'].map((letters) => ({
   trajectories: [...letters].map((letter, i) => ({
@@ -39,8 +41,13 @@ const trajectory_groups = ['ab', 'xyz'].map((letters) => ({
 const RL = { trajectory_groups, experimental_config: { learning_rate: 1e-2, packed_sequence_length: 48 } };
 const DEMANDING = {
   trajectory_groups,
-  experimental_config: { ...RL.experimental_config, precalculate_logprobs: true, kl_penalty_coef: 0.1, kl_penalty_reference_step: 0 },
-}; // prettier-ignore
+  experimental_config: {
+    ...RL.experimental_config,
+    precalculate_logprobs: true,
+    kl_penalty_coef: 0.1,
+    kl_penalty_reference_step: 0,
+  },
+};
 const DATA = ['yes', 'no', 'perhaps']
   .map((content) =>
     JSON.stringify({
@@ -49,7 +56,7 @@ const DATA = ['yes', 'no', 'perhaps']
         { role: 'assistant', content },
       ],
     }),
-  ) // prettier-ignore
+  )
   .join('\n');
 
 export async function doRound(client: FaultyClient, number: number): Promise<Round> {
@@ -106,7 +113,16 @@ export async function readBack(client: FaultyClient, { modelId, jobIds, artifact
     events.push((await eventsAfter(client, id, '')).map(({ type, data }) => ({ type, data: withoutSpeed(data) })));
   }
   return {
-    jobs: (jobs.json as { data: Record<string, unknown>[] }).data.map(({ status, type, step, progress, skipped, error_message }) => ({ status, type, step, progress, skipped, error_message })), // prettier-ignore
+    jobs: (jobs.json as { data: Record<string, unknown>[] }).data.map(
+      ({ status, type, step, progress, skipped, error_message }) => ({
+        status,
+        type,
+        step,
+        progress,
+        skipped,
+        error_message,
+      }),
+    ),
     adapters,
     events,
     data: (await client.send('GET', `${artifact}/train.jsonl`)).bytes.toString(),

@@ -4,7 +4,7 @@ import { expect, describe, test } from 'vitest';
 import { systemClock } from '#base/clock';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { findChatTemplate } from '#text/chat-template';
-import { openTokenizer } from '#text/tokenizer';
+import { readTokenizer } from '#text/tokenizer';
 import { readTokenizerFiles } from '#text/tokenizer-files';
 import { fixturePath, readFixture } from './fixture.ts';
 
@@ -26,7 +26,7 @@ interface Expected {
 
 describe.each(['qwen', 'llama3'])('%s', async (style) => {
   const directory = fixturePath(`tokenizers/${style}`);
-  const tokenizer = await openTokenizer(directory);
+  const tokenizer = await readTokenizer(directory);
   const template = await findChatTemplate(directory, await readTokenizerFiles(directory), systemClock);
   const expected = readFixture<Expected>(`tokenizers/${style}/expected.json`);
 

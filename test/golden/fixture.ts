@@ -1,10 +1,24 @@
 // What python/golden wrote into fixtures/: where the files lie, and the shape of each expected.json. See the README there.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { openSafetensors } from '#engine/onnx/weights/safetensors';
+import { openSafetensors } from '#model-files/safetensors';
 
-export const FAMILIES = ['llama', 'qwen2', 'qwen3'] as const;
+export const FAMILIES = [
+  'llama',
+  'qwen2',
+  'qwen3',
+  'mistral',
+  'smollm3',
+  'granite',
+  'olmo2',
+  'olmo3',
+  'phi3',
+  'gemma2',
+  'gemma3_text',
+] as const;
 export type FamilyName = (typeof FAMILIES)[number];
+/** On these, every loss, layout and length: what it shows does not depend on a family's layers. */
+export const THOROUGH: readonly FamilyName[] = ['llama', 'qwen2', 'qwen3'];
 export const SEQUENCES = ['short', 'longer', 'forty'] as const;
 export type LossName = 'cross_entropy' | 'cispo' | 'ppo' | 'cispo_gaps' | 'ppo_gaps';
 

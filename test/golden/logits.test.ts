@@ -1,9 +1,9 @@
 // The forward pass against Transformers and PEFT: every logit of three sequences, with and without an adapter.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { linearLayers, type LoraAdapter } from '#engine/onnx/learning/lora';
-import { readPeftDirectory } from '#engine/onnx/learning/peft-directory';
-import { parseDecoderConfig, readDecoderConfig, type DecoderConfig } from '#engine/onnx/models/config';
+import { linearLayers, type LoraAdapter } from '#model-files/lora';
+import { readPeftDirectory } from '#model-files/peft-directory';
+import { parseDecoderConfig, readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 import { maxDistance } from './distance.ts';
 import { FAMILIES, openModelFixture, SEQUENCES, type ModelFixture } from './fixture.ts';
 import { openServingForward, type ServingForward } from './serving-forward.ts';

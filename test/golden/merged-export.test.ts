@@ -4,11 +4,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportMerged } from '#engine/onnx/learning/export-merged';
-import { linearLayers } from '#engine/onnx/learning/lora';
-import { readPeftDirectory } from '#engine/onnx/learning/peft-directory';
-import { readDecoderConfig } from '#engine/onnx/models/config';
-import { openSafetensors } from '#engine/onnx/weights/safetensors';
+import { exportMerged } from '#model-files/export-merged';
+import { linearLayers } from '#model-files/lora';
+import { readPeftDirectory } from '#model-files/peft-directory';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { openSafetensors } from '#model-files/safetensors';
 import { FAMILIES, openModelFixture } from './fixture.ts';
 import { openServingForward } from './serving-forward.ts';
 
@@ -24,7 +24,11 @@ test.each(FAMILIES)('%s merged gives the logits of base and adapter; halves are 
   const withAdapter = await openServingForward(config, model);
   const [wanted] = await withAdapter.logits([tokens], adapter);
   await withAdapter.close();
-  for (const [dtype, tolerance] of [['F32', 1e-4], ['F16', 0.02], ['BF16', 0.2]] as const) {
+  for (const [dtype, tolerance] of [
+    ['F32', 1e-4],
+    ['F16', 0.02],
+    ['BF16', 0.2],
+  ] as const) {
     const out = join(scratch, `${family}-${dtype}`);
     await exportMerged({ base: model, adapter: directory, out, dtype });
     const merged = await openServingForward(await readDecoderConfig(out), out);
@@ -38,7 +42,7 @@ test.each(FAMILIES)('%s merged gives the logits of base and adapter; halves are 
     const { dtype: told } = JSON.parse(await readFile(join(out, 'config.json'), 'utf8')) as { dtype: string };
     expect(told).toBe({ F32: 'float32', F16: 'float16', BF16: 'bfloat16' }[dtype]);
   }
-}); // prettier-ignore
+});
 
 test('a directory that is there is not touched, and one that fails leaves nothing', async () => {
   const { model, adapter } = await openModelFixture('qwen3');

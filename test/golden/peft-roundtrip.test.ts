@@ -9,11 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
-import { exportMerged } from '#engine/onnx/learning/export-merged';
-import { linearLayers } from '#engine/onnx/learning/lora';
-import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
-import { readPeftDirectory } from '#engine/onnx/learning/peft-directory';
-import { readDecoderConfig } from '#engine/onnx/models/config';
+import { exportMerged } from '#model-files/export-merged';
+import { linearLayers } from '#model-files/lora';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { readPeftDirectory } from '#model-files/peft-directory';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { aSession } from '../learning/a-session.ts';
 import { FAMILIES, openModelFixture, SEQUENCES, type ModelFixture } from './fixture.ts';
 import { goldenLoss } from './loss-programs.ts';
 import { openServingForward } from './serving-forward.ts';
@@ -71,9 +72,14 @@ describe.skipIf(!python)('PEFT', () => {
 
 /** A fresh adapter, moved far enough from its zero start to change every logit. */
 async function trainAdapter(fixture: ModelFixture, directory: string): Promise<void> {
-  const engine = await createOnnxTrainingEngine({ modelDirectory: fixture.model, threads: 1, log: silentLog });
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory: fixture.model,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+  });
   const lora = { rank: 8, alpha: 16, seed: 1 };
-  const session = await engine.open({ from: null, lora }, AbortSignal.timeout(30_000));
+  const session = await engine.open(aSession({ lora }), AbortSignal.timeout(30_000));
   const row = trainingRow(fixture, 'one shared prompt');
   for (let step = 0; step < 5; step++) {
     await session.forwardBackward(row, goldenLoss('cross_entropy', fixture.expected.clip));

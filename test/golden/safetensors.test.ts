@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSafetensors, writeSafetensors, type StoredDtype } from '#engine/onnx/weights/safetensors';
+import { openSafetensors, writeSafetensors, type StoredDtype } from '#model-files/safetensors';
 import { FAMILIES, fixturePath, openModelFixture, readFixture } from './fixture.ts';
 
 interface Expected {

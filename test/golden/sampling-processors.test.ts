@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING, type SamplingParams } from '#domain/sampling';
-import type { InferenceEngine, TokenEvent } from '#engine/inference-engine';
+import { PLAIN_REQUEST, type InferenceEngine, type TokenEvent } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { createLogitsProcessors } from '#engine/onnx/serving/logits-processors';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
-import { findCandidates } from '#engine/onnx/serving/sampler';
+import { pickCandidates } from '#engine/onnx/serving/sampler';
 import { FAMILIES, fixturePath, readFixture, type FamilyName } from './fixture.ts';
 
 interface Expected {
@@ -17,11 +17,17 @@ interface Expected {
   readonly completion: readonly number[];
   readonly processors: Readonly<Record<string, { params: Partial<SamplingParams>; logits: (number | null)[] }>>;
   readonly warpers: Readonly<Record<string, { params: Partial<SamplingParams>; probabilities: number[] }>>;
-  readonly generate: Readonly<Record<FamilyName, { prompt: number[]; params: Partial<SamplingParams>; tokens: number[]; logprobs: number[] }[]>>; // prettier-ignore
+  readonly generate: Readonly<
+    Record<FamilyName, { prompt: number[]; params: Partial<SamplingParams>; tokens: number[]; logprobs: number[] }[]>
+  >;
 }
 
 const expected = readFixture<Expected>('sampling.json');
-const paramsOf = (overrides: Partial<SamplingParams>): SamplingParams => ({ ...PLAIN_SAMPLING, maxTokens: 24, ...overrides }); // prettier-ignore
+const paramsOf = (overrides: Partial<SamplingParams>): SamplingParams => ({
+  ...PLAIN_SAMPLING,
+  maxTokens: 24,
+  ...overrides,
+});
 
 test.each(Object.keys(expected.processors))('%s gives the logits of Transformers', (name) => {
   const { params, logits } = expected.processors[name]!;
@@ -31,7 +37,10 @@ test.each(Object.keys(expected.processors))('%s gives the logits of Transformers
   shaped.forEach((logit, id) => {
     const wanted = logits[id] ?? -Infinity;
     if (wanted === -Infinity) expect(logit, `token ${id}`).toBe(-Infinity);
-    else expect(Math.abs(logit - wanted), `token ${id}`).toBeLessThanOrEqual(expected.tolerance.processors * Math.max(1, Math.abs(wanted))); // prettier-ignore
+    else
+      expect(Math.abs(logit - wanted), `token ${id}`).toBeLessThanOrEqual(
+        expected.tolerance.processors * Math.max(1, Math.abs(wanted)),
+      );
   });
 });
 
@@ -39,7 +48,7 @@ test.each(Object.keys(expected.warpers))('%s draws with the probabilities of Tra
   const { params, probabilities } = expected.warpers[name]!;
   const logits = Float32Array.from(expected.logits);
   const { temperature, ...rest } = paramsOf(params);
-  const { cut, lastId, best } = findCandidates(logits, { temperature, ...rest }, temperature);
+  const { cut, lastId, best } = pickCandidates(logits, { temperature, ...rest }, temperature);
   const weights = Array.from(logits, (logit, id) =>
     logit > cut || (logit === cut && id <= lastId) ? Math.exp((logit - best) / temperature) : 0,
   );
@@ -53,14 +62,19 @@ describe.each(FAMILIES)('%s', (family) => {
   let engine: InferenceEngine;
   beforeAll(async () => {
     const limits = { ...DEFAULT_INFERENCE_LIMITS, prefillChunk: 16, cacheBytes: 32 * 2 ** 20 };
-    engine = await openOnnxInferenceEngine({ modelDirectory: fixturePath(`${family}/model`), threads: 1, limits, log: silentLog }); // prettier-ignore
+    engine = await openOnnxInferenceEngine({
+      modelDirectory: fixturePath(`${family}/model`),
+      threads: 1,
+      limits,
+      log: silentLog,
+    });
   });
   afterAll(() => engine.close());
 
   test.each([0, 1, 2, 3])('greedy generation %i is that of Transformers', async (run) => {
     const { prompt, params, tokens, logprobs } = expected.generate[family][run]!;
     const sampling = paramsOf({ temperature: 0, stopTokenIds: params.endTokenIds ?? [], ...params });
-    const request = { requestId: 'golden', promptTokens: prompt, adapter: null, n: 1, sampling };
+    const request = { ...PLAIN_REQUEST, requestId: 'golden', promptTokens: prompt, adapter: null, n: 1, sampling };
     const events: TokenEvent[] = [];
     for await (const event of engine.generate(request, AbortSignal.timeout(30_000))) events.push(event);
     expect(events.map(({ tokenId }) => tokenId)).toEqual(tokens);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import { silentLog } from '#base/log';
-import type { AdapterRef, InferenceEngine, TokenEvent } from '#engine/inference-engine';
+import { PLAIN_REQUEST, type AdapterRef, type InferenceEngine, type TokenEvent } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
 import { FAMILIES, openModelFixture, readFixture, SEQUENCES, type ModelFixture } from './fixture.ts';
@@ -57,7 +57,7 @@ describe.each(FAMILIES)('%s', (family) => {
   async function nextToken(name: (typeof SEQUENCES)[number], adapter: AdapterRef | null): Promise<TokenEvent> {
     const promptTokens = fixture.expected.sequences[name];
     const requestId = `${name}-${adapter?.id ?? 'base'}`;
-    const request = { requestId, promptTokens, adapter, sampling: GREEDY_ONE_TOKEN, n: 1 };
+    const request = { ...PLAIN_REQUEST, requestId, promptTokens, adapter, sampling: GREEDY_ONE_TOKEN, n: 1 };
     const events: TokenEvent[] = [];
     for await (const event of engine.generate(request, AbortSignal.timeout(30_000))) events.push(event);
     expect(events).toHaveLength(1);

@@ -2,12 +2,13 @@
 // describes them, in the plainest way, so that the golden logits judge the graph and not the code that schedules it.
 import { MASKED } from '#engine/onnx/models/attention';
 import { CLASSES_MAX } from '#engine/onnx/models/class-attention';
-import type { DecoderConfig } from '#engine/onnx/models/config';
-import { FUSED_LINEARS, loadDecoderWeights, projections } from '#engine/onnx/models/parameters';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import { FUSED_LINEARS } from '#model-files/block';
+import { loadDecoderWeights } from '#model-files/decoder-parameters';
 import { buildServingGraph } from '#engine/onnx/models/serving-graph';
-import { loraAName, loraBName, loraScale, type LoraAdapter } from '#engine/onnx/learning/lora';
+import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
 import { openSession, type Feed, type Session } from '#engine/onnx/graph/session';
-import { openSafetensors } from '#engine/onnx/weights/safetensors';
+import { openSafetensors } from '#model-files/safetensors';
 
 export interface ServingForward {
   /** `[seq][vocab]` per sequence. Shorter sequences are padded on the right. `chunk`: tokens per run over the cache. */
@@ -139,7 +140,7 @@ function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch:
   }
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of FUSED_LINEARS) {
-      const parts = projections(config, linear);
+      const parts = config.linears[linear];
       const columns = columnsOf(parts.length);
       const inFeatures = parts[0]!.inFeatures;
       const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);

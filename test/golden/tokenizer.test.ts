@@ -1,6 +1,6 @@
 // Token ids and decoded text against the tokenizers package, for a tokenizer in the manner of Qwen and one of Llama 3.
 import { expect, describe, test } from 'vitest';
-import { openTokenizer } from '#text/tokenizer';
+import { readTokenizer } from '#text/tokenizer';
 import { fixturePath, readFixture } from './fixture.ts';
 
 interface ExpectedText {
@@ -13,7 +13,7 @@ interface ExpectedText {
 }
 
 describe.each(['qwen', 'llama3'])('%s', async (style) => {
-  const tokenizer = await openTokenizer(fixturePath(`tokenizers/${style}`));
+  const tokenizer = await readTokenizer(fixturePath(`tokenizers/${style}`));
   const { texts } = readFixture<{ texts: ExpectedText[] }>(`tokenizers/${style}/expected.json`);
 
   test.each(texts)('encodes $name to the ids of the reference', ({ text, ids, idsWithSpecialTokens }) => {

@@ -3,10 +3,10 @@ import { createRandom } from '#base/random';
 import type { LossProgram } from '#engine/loss-program';
 import { openSession } from '#engine/onnx/graph/session';
 import { allocateFusedWeights, fusedParameters } from '#engine/onnx/learning/fused-weights';
-import { linearLayers, loraParameters, LORA_TARGETS, type LoraShape } from '#engine/onnx/learning/lora';
+import { linearLayers, loraParameters, LORA_TARGETS, type LoraShape } from '#model-files/lora';
 import { buildTrainGraph, gradientName } from '#engine/onnx/learning/train-graph';
 import { lossFeeds, rowFeeds, type Feeds } from '#engine/onnx/learning/train-feeds';
-import type { DecoderConfig } from '#engine/onnx/models/config';
+import type { DecoderConfig } from '#model-files/decoder-config';
 import type { TrainingRow } from '#engine/training-engine';
 
 export const TINY_LORA: LoraShape = { rank: 3, alpha: 6, rankStabilized: false, targets: LORA_TARGETS };

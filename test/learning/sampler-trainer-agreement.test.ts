@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';
-import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
-import type { AdapterRef, InferenceEngine, TokenEvent } from '#engine/inference-engine';
+import { PLAIN_REQUEST, type AdapterRef, type InferenceEngine, type TokenEvent } from '#engine/inference-engine';
+import { aSession } from './a-session.ts';
 import { FAMILIES, openModelFixture } from '../golden/fixture.ts';
 import { sharedPromptRow } from './packed-row.ts';
 
@@ -23,9 +24,9 @@ test.each(FAMILIES)(
     const { model: modelDirectory, expected } = await openModelFixture(family);
     const prompt = expected.sequences.forty;
     const scratch = await mkdtemp(join(tmpdir(), 'agreement-'));
-    const trainer = await createOnnxTrainingEngine({ modelDirectory, threads: 1, log: silentLog });
+    const trainer = await openOnnxTrainingEngine({ modelDirectory, threads: 1, memoryBytes: 4e9, log: silentLog });
     const sampler = await openOnnxInferenceEngine({ modelDirectory, threads: 1, limits: LIMITS, log: silentLog });
-    const session = await trainer.open({ from: null, lora: { rank: 4, alpha: 16, seed: 5 } }, signal());
+    const session = await trainer.open(aSession({ lora: { rank: 4, alpha: 16, seed: 5 } }), signal());
     let first: number[] | null = null;
     for (let step = 0; step < 3; step++) {
       const adapter = { id: `step${step}`, directory: await mkdtemp(join(scratch, 'step-')) };
@@ -59,6 +60,7 @@ async function sample(
   const choices: TokenEvent[][] = Array.from({ length: CHOICES }, () => []);
   const stream = engine.generate(
     {
+      ...PLAIN_REQUEST,
       requestId: adapter.id,
       promptTokens: prompt,
       adapter,

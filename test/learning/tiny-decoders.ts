@@ -1,6 +1,6 @@
 // Decoders small enough to check number by number: one per family, each with what makes the family special.
 import { createRandom, type Random } from '#base/random';
-import { parseDecoderConfig, type DecoderConfig } from '#engine/onnx/models/config';
+import { parseDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 import type { TrainingRow } from '#engine/training-engine';
 
 const SIZES = {

@@ -27,6 +27,7 @@ test('512 streams at once for a minute, and 10 jobs: no 5xx, nothing broken, not
   const { url, apiKey: key } = server;
   const plan = { seconds: 50, warmUpSeconds: 25, streams: 512, jobs: JOBS, jobsBefore: 0, idleSeconds: 2 };
   const { requests, statuses, broken, jobs, memory } = await runLoad({ url, key, pid: server.pid() }, plan);
+  console.log(`${requests} requests, memory ${(100 * memory.growth).toFixed(1)} % more`, memory.growthByProcess);
   expect(requests).toBeGreaterThan(512);
   expect(statuses).toEqual({ '200': requests + JOBS });
   expect(broken).toBe(0);

@@ -5,14 +5,16 @@ import { once } from 'node:events';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import pRetry from 'p-retry';
 import pg from 'pg';
 import { freePort } from '../free-port.ts';
 
 export interface PostgresServer {
   /** Of a new, empty database. */
   createDatabase(): Promise<string>;
+  /** Ends every connection. `immediate`: as a crash does, in the middle of their work; else it tells them. */
+  restart(how: 'fast' | 'immediate'): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -56,10 +58,14 @@ export async function startPostgres(): Promise<PostgresServer | null> {
     '-c',
     'fsync=off',
   ];
-  const child = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
-    stdio: 'ignore',
-    ...user,
-  });
+  const start = () =>
+    spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], { stdio: 'ignore', ...user });
+  let child = start();
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
   const url = (database: string) => `postgres://whetstone@127.0.0.1:${port}/${database}`;
   await untilReady(url('postgres'));
   let databases = 0;
@@ -69,10 +75,13 @@ export async function startPostgres(): Promise<PostgresServer | null> {
       await query(url('postgres'), `create database ${name}`);
       return url(name);
     },
+    async restart(how) {
+      await end(how === 'fast' ? 'SIGINT' : 'SIGQUIT'); // as pg_ctl does
+      child = start();
+      await untilReady(url('postgres'));
+    },
     async stop() {
-      const exited = once(child, 'exit');
-      child.kill('SIGINT'); // fast: does not wait for connections
-      await exited;
+      await end('SIGINT'); // does not wait for connections
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -93,14 +102,5 @@ async function query(url: string, text: string): Promise<void> {
   }
 }
 
-async function untilReady(url: string): Promise<void> {
-  const deadline = Date.now() + START_MS_MAX;
-  for (;;) {
-    try {
-      return await query(url, 'select 1');
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await delay(50);
-    }
-  }
-}
+const untilReady = (url: string): Promise<void> =>
+  pRetry(() => query(url, 'select 1'), { retries: Infinity, minTimeout: 50, factor: 1, maxRetryTime: START_MS_MAX });

@@ -1,9 +1,11 @@
 // The storage contract on a real Postgres, and what only several servers on one database can show.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
+import { silentLog } from '#base/log';
 import type { Storage } from '#storage/storage';
 import { openPostgresStorage } from '#storage/sql/open-postgres';
-import { addModel, storageContract } from '../contract/storage.ts';
+import { storageContract } from '../contract/storage.ts';
+import { addModel } from '../contract/stored-rows.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const server = await startPostgres();
@@ -15,7 +17,7 @@ afterEach(async () => {
 afterAll(() => server?.stop());
 
 async function open(url?: string): Promise<Storage> {
-  const storage = await openPostgresStorage({ url: url ?? (await server!.createDatabase()) });
+  const storage = await openPostgresStorage({ url: url ?? (await server!.createDatabase()), log: silentLog });
   opened.push(storage);
   return storage;
 }
@@ -47,7 +49,7 @@ describe.skipIf(!server)('Postgres', () => {
       ),
     );
     const claims = await Promise.all(
-      Array.from({ length: 24 }, (_, i) => storages[i % 3]!.jobs.claim(`worker-${i % 3}`, 10, 1_000)),
+      Array.from({ length: 24 }, (_, i) => storages[i % 3]!.jobs.claim(`worker-${i % 3}`, 10, 1_000, null)),
     );
     const ids = claims.flatMap((job) => (job ? [job.id] : []));
     expect(new Set(ids).size).toBe(ids.length);
@@ -55,7 +57,7 @@ describe.skipIf(!server)('Postgres', () => {
   });
 
   test('a database that does not answer is told without its password', async () => {
-    const nowhere = openPostgresStorage({ url: 'postgres://me:secret@127.0.0.1:9/db' });
+    const nowhere = openPostgresStorage({ url: 'postgres://me:secret@127.0.0.1:9/db', log: silentLog });
     await expect(nowhere).rejects.toThrow(
       /^Cannot open the database postgres:\/\/127\.0\.0\.1:9\/db: .*WHETSTONE_DATABASE_URL/,
     );

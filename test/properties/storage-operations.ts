@@ -49,6 +49,7 @@ const newCheckpoint = (modelId: string, step: number, sequence: number) => ({
   step,
   metrics: { 'train/reward': sequence / 3 },
   blobPrefix: `checkpoints/${modelId}/${sequence}`,
+  fresh: step === 0,
   createdAtMs: sequence,
 });
 
@@ -113,11 +114,12 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
   asked('jobs.create', 4, fc.tuple(job, model), (storage, [id, modelId], moment) =>
     createJob(storage, id, modelId, moment),
   ),
-  asked('jobs.claim', 8, worker, ({ jobs }, who, { nowMs }) => jobs.claim(who, nowMs, LEASE_MS)),
+  asked('jobs.claim', 8, worker, ({ jobs }, who, { nowMs }) => jobs.claim(who, nowMs, LEASE_MS, null)),
   asked('jobs.renewLease', 2, fc.tuple(job, attempt), ({ jobs }, [id, nth], { nowMs }) =>
     jobs.renewLease(id, nth, nowMs + LEASE_MS),
   ),
   asked('jobs.releaseLeases', 1, fc.option(worker), ({ jobs }, who) => jobs.releaseLeases(who)),
+  asked('jobs.assignStep', 2, fc.tuple(job, attempt), ({ jobs }, [id, nth]) => jobs.assignStep(id, nth)),
   asked(
     'jobs.updateProgress',
     2,
@@ -126,7 +128,6 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
       attempt,
       fc.record(
         {
-          step,
           progress: fc.double({ min: 0, max: 1, noNaN: true }),
           skipped: fc.constant({ too_long: 2 }),
           startedAtMs: fc.nat(),

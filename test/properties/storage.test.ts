@@ -2,6 +2,7 @@
 // the same rows behind.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { silentLog } from '#base/log';
 import { createMemoryStorage } from '#storage/memory';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import type { Storage } from '#storage/storage';
@@ -69,7 +70,7 @@ test('memory and SQLite answer alike, whatever is asked of them', async () => {
   const steps = fc.array(fc.tuple(anOperation, fc.nat(20)), { minLength: 1, maxLength: 60, size: 'max' });
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
-      const [memory, sqlite] = [createMemoryStorage(), await openSqliteStorage({ path: ':memory:' })];
+      const [memory, sqlite] = [createMemoryStorage(), await openSqliteStorage({ path: ':memory:', log: silentLog })];
       try {
         for (const storage of [memory, sqlite]) await fill(storage);
         let nowMs = 1;

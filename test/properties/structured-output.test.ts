@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, type Random } from '#base/random';
 import type { Constraint } from '#domain/constraint';
+import { PLAIN_REQUEST } from '#engine/inference-engine';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import { openTinyChatModel, type TinyChatModel } from '../api/tiny-chat-model.ts';
 
@@ -30,6 +31,44 @@ function randomSchema(random: Random, depth: number): Record<string, unknown> {
     () => ({ type: ['integer', 'null'], minimum: 0, maximum: 9 }),
     () => ({ type: 'number', minimum: -random.integer(30), exclusiveMaximum: 0.5 + random.integer(900) }),
     () => ({ type: 'number', exclusiveMinimum: 0, maximum: 1 }),
+    () => ({ type: 'integer', [pick(['minimum', 'exclusiveMinimum'], random)]: random.integer(2_000) - 1_000 }),
+    () => ({ type: 'integer', [pick(['maximum', 'exclusiveMaximum'], random)]: random.integer(2_000) - 1_000 }),
+    () => ({ type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+    () => ({
+      type: 'number',
+      [pick(['minimum', 'exclusiveMinimum'], random)]: Number((random.next() * 10 - 5).toFixed(3)),
+    }),
+    () => ({ type: 'number', minimum: 0.1 + 0.2, exclusiveMaximum: 0.30001 + random.next() }),
+    () => ({ type: 'number', exclusiveMaximum: -(10 ** -random.integer(8)) }),
+    () => ({ type: 'integer', enum: ['one', 1, 2, 3.5, 40], exclusiveMaximum: 40 }),
+    () => ({ enum: ['a', 'bb', 'ccc', 7], type: 'string', minLength: 2, pattern: '^[ab]' }),
+    () => ({ type: ['integer', 'null'], allOf: [{ minimum: 3 }, { maximum: 12 }] }),
+    () => ({ type: 'integer', multipleOf: pick([3, 5, 12, 50, 1000], random) }),
+    () => ({
+      type: 'number',
+      multipleOf: 1 + random.integer(20),
+      minimum: -random.integer(5_000),
+      maximum: random.integer(50_000),
+    }),
+    () => ({
+      type: 'string',
+      format: pick(['uri', 'email', 'hostname'], random),
+      minLength: 1,
+      maxLength: pick([2083, 40, 14], random),
+    }),
+    () => ({
+      type: 'string',
+      pattern: pick(['^[a-z"]+$', '^x(ab)*$', '^(a|b{2,}|é*)$', '^a'], random),
+      minLength: 1,
+      maxLength: 3 + random.integer(4),
+    }),
+    () => ({
+      type: 'array',
+      items: { enum: ['a', 'b', 'c', 4] },
+      uniqueItems: true,
+      minItems: random.integer(3),
+      maxItems: 2 + random.integer(3),
+    }),
     () => ({ $ref: '#/$defs/tag' }),
   ];
   const branch = [
@@ -37,7 +76,13 @@ function randomSchema(random: Random, depth: number): Record<string, unknown> {
     () => ({ type: 'array', items: randomSchema(random, depth - 1), minItems: random.integer(2), maxItems: 1 + random.integer(3) }),
     () => ({ type: 'array', prefixItems: [randomSchema(random, 0), randomSchema(random, 0)], items: false, minItems: 2 }),
     () => ({ anyOf: [randomSchema(random, depth - 1), { type: 'null' }] }),
+    () => ({ ...randomObject(random, depth), minimum: 5, propertyNames: { maxLength: 4 }, required: [] }),
+    () => ({ type: 'object', propertyNames: { enum: ['x', 'y'] }, additionalProperties: randomSchema(random, 0), required: ['y'] }),
+    () => ({ type: 'object', properties: { a: randomSchema(random, 0) }, unevaluatedProperties: false, anyOf: [{ required: ['a'] }, { properties: { b: randomSchema(random, 0) }, required: ['b'] }] }),
+    () => ({ type: 'array', prefixItems: [randomSchema(random, 0)], unevaluatedItems: randomSchema(random, 0), maxItems: 3 }),
     () => ({ oneOf: ['circle', 'square'].map((kind) => ({ type: 'object', properties: { kind: { const: kind }, size: randomSchema(random, 0) }, required: ['kind', 'size'], additionalProperties: false })) }),
+    () => ({ ...randomObject(random, depth), required: [], minProperties: 1, maxProperties: 1 + random.integer(2) }),
+    () => ({ type: 'object', additionalProperties: randomSchema(random, 0), propertyNames: { maxLength: 4 }, minProperties: 1, maxProperties: 3 }),
     () => ({ type: 'object', properties: { id: { type: 'boolean' }, idx: { type: 'null' } }, required: ['id'], additionalProperties: { enum: [0, 1] } }),
   ]; // prettier-ignore
   return pick(depth > 0 && random.next() < 0.7 ? branch : leaf, random)();
@@ -54,6 +99,7 @@ async function answer(constraint: Constraint, seed: number): Promise<{ text: str
   const { inference, text } = model;
   const prompt = `Question ${seed}`;
   const request = {
+    ...PLAIN_REQUEST,
     requestId: `schema-${seed}`,
     promptTokens: text.tokenizer.encode(prompt),
     adapter: null,
@@ -79,7 +125,13 @@ test('500 random schemas at temperature 1.5: every answer validates', { timeout:
   for (let start = 0; start < schemas.length; start += 20) {
     await Promise.all(
       schemas.slice(start, start + 20).map(async (schema, i) => {
-        const constraint = { kind: 'json_schema', source: JSON.stringify(schema), anyWhitespace: i % 2 === 0, whitespacePattern: null, strict: false } as const; // prettier-ignore
+        const constraint = {
+          kind: 'json_schema',
+          source: JSON.stringify(schema),
+          anyWhitespace: i % 2 === 0,
+          whitespacePattern: null,
+          strict: false,
+        } as const;
         const { text, finishReason } = await answer(constraint, start + i);
         // Keys without number may go on for ever; nothing else may.
         if (finishReason === 'length') return void (JSON.stringify(schema).includes('"enum":[0,1]') || unfinished++);

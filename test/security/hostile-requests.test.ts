@@ -13,8 +13,8 @@ const STALL_MS = 400;
 const HEADERS_MS = 400;
 const LINGER_MS = 300;
 const CONNECTIONS_MAX = 40;
-/** By which every wait must have ended: a few times the deadlines above. */
-const PATIENCE_MS = 4_000;
+/** By which every wait must have ended, on the slowest machine: no test waits so long for what works. */
+const CLOSE_DEADLINE_MS = 40_000;
 
 let server: TestServer;
 let port: number;
@@ -25,7 +25,14 @@ beforeAll(async () => {
     sandbox,
     limits: {
       bodyPace: { stallMs: STALL_MS, bytesPerSecondMin: 1_000 },
-      connections: { connectionsMax: CONNECTIONS_MAX, headersMs: HEADERS_MS, lingerMs: LINGER_MS, writeStallMs: 1_000 },
+      connections: {
+        connectionsMax: CONNECTIONS_MAX,
+        headersMs: HEADERS_MS,
+        lingerMs: LINGER_MS,
+        lingerMsMax: 60_000,
+        lingerBytesMax: 100_000_000,
+        writeStallMs: 1_000,
+      },
     },
   });
   await server.app.listen({ port: 0, host: '127.0.0.1' });
@@ -37,10 +44,12 @@ afterAll(async () => {
 });
 afterEach(async () => {
   const answer = await send(server, { url: '/v1/chat/completions', body: chat() });
-  expect(answer.statusCode, 'the server is healthy').toBe(200);
+  expect(answer.statusCode, 'the server answers').toBe(200);
+  const health = await send(server, { method: 'GET', url: '/v1/health' });
+  expect(health.statusCode, 'the server is healthy').toBe(200);
 });
 
-/** A connection, and all that comes back on it until it closes or `PATIENCE_MS` are over. */
+/** A connection, and all that comes back on it until it closes or `CLOSE_DEADLINE_MS` are over. */
 async function open(): Promise<{ socket: Socket; received: () => string; closed: Promise<'closed' | 'still open'> }> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -51,12 +60,12 @@ async function open(): Promise<{ socket: Socket; received: () => string; closed:
   return {
     socket,
     received: () => received,
-    closed: Promise.race([over, sleep(PATIENCE_MS, 'still open' as const)]),
+    closed: Promise.race([over, sleep(CLOSE_DEADLINE_MS, 'still open' as const, { ref: false })]),
   };
 }
 
 const head = (headers: Record<string, string | number>, method = 'POST', path = '/v1/chat/completions') =>
-  `${[`${method} ${path} HTTP/1.1`, ...Object.entries({ host: 'x', authorization: `Bearer ${BOOTSTRAP_KEY}`, ...headers }).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`; // prettier-ignore
+  `${[`${method} ${path} HTTP/1.1`, ...Object.entries({ host: 'x', authorization: `Bearer ${BOOTSTRAP_KEY}`, ...headers }).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`;
 
 /** Writes, and waits for an answer or the end. */
 async function exchange(...pieces: (string | Buffer)[]): Promise<string> {
@@ -71,6 +80,8 @@ async function exchange(...pieces: (string | Buffer)[]): Promise<string> {
   return received();
 }
 
+const DOUBLING = (times: number) =>
+  `{% set ns = namespace(s='xx') %}{% for i in range(${times}) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}`;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const encoded = (encoding: string, body: Buffer) =>
   exchange(head({ ...JSON_TYPE, 'content-encoding': encoding, 'content-length': body.length }), body);
@@ -147,9 +158,32 @@ describe('slow', () => {
     socket.on('error', () => {});
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     socket.pause();
-    for (let waitedMs = 0; !left && waitedMs < PATIENCE_MS; waitedMs += 20) await sleep(20);
+    for (let waitedMs = 0; !left && waitedMs < CLOSE_DEADLINE_MS; waitedMs += 20) await sleep(20);
     expect(left).toBe(true);
     socket.destroy();
+    await app.close();
+  });
+
+  test('readers that come back later are told why the stream has ended', async () => {
+    const app = Fastify();
+    async function* endless(): AsyncGenerator<string> {
+      for (;;) yield `data: ${'x'.repeat(65_536)}\n\n`;
+    }
+    const over = new Promise<void>((resolve) =>
+      app.get('/', async (_, reply) => {
+        const limits = { pingMs: 60_000, stallMs: 2_000 };
+        await sendEvents(reply, endless(), (error) => `data: ${(error as Error).message}\n\n`, limits);
+        resolve();
+        return reply;
+      }),
+    );
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    await over;
+    let received = '';
+    for await (const bytes of socket) received = (received + String(bytes)).slice(-1_000);
+    expect(received).toContain('data: Nobody read this stream for 2 s');
     await app.close();
   });
 });
@@ -158,6 +192,7 @@ describe('malformed', () => {
   test.each([
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['TLS to the plain port', Buffer.from('160301020001000001fc0303', 'hex'), 400],
+    ['a method that nobody knows', 'FROBNICATE /v1/health HTTP/1.1\r\nhost: x\r\n\r\n', 405],
     ['two lengths', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}', 400],
     ['a length and chunks', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}', 400],
     ['a negative length', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n', 400],
@@ -221,7 +256,11 @@ describe('deep and large', () => {
 
   test('names that climb out of directories are refused', async () => {
     for (const name of ['..', '%2e%2e', '..%2f..%2fetc', '%2fetc%2fpasswd', 'a%00b', '.', '%5c..%5c']) {
-      for (const url of [`/v1/artifacts/default/p/${name}/x`, `/v1/artifacts/default/p/a/${name}`, `/v1/artifacts/default/${name}/a/x`]) {
+      for (const url of [
+        `/v1/artifacts/default/p/${name}/x`,
+        `/v1/artifacts/default/p/a/${name}`,
+        `/v1/artifacts/default/${name}/a/x`,
+      ]) {
         const answer = await send(server, { method: 'PUT', url, body: 'x' });
         expect(answer.statusCode, `${url}: ${answer.body}`).toBeGreaterThanOrEqual(400);
         expect(answer.statusCode, `${url}: ${answer.body}`).toBeLessThan(500);
@@ -231,34 +270,45 @@ describe('deep and large', () => {
       expect(made.statusCode, made.body).toBeLessThan(500);
     }
     expect(await server.blobs.list('artifacts')).toEqual([]);
-  }); // prettier-ignore
+  });
 });
 
 describe('bombs inside', () => {
+  /** As the one at fault: not as a server that is lost, overloaded, or out of time by accident. */
   const refused = async (fields: Record<string, unknown>) => {
-    const startMs = performance.now();
     const answer = await send(server, { url: '/v1/chat/completions', body: chat({ max_tokens: 4, ...fields }) });
-    expect(answer.statusCode, answer.body).toBeGreaterThanOrEqual(400);
-    expect(answer.statusCode, answer.body).toBeLessThan(500);
-    expect(performance.now() - startMs).toBeLessThan(15_000);
+    expect([400, 422], answer.body).toContain(answer.statusCode);
+    expect(answer.json(), answer.body).toMatchObject({ error: { type: 'invalid_request_error' } });
   };
 
   test.each([
-    ['loops', '{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}'],
-    ['text without end', "{% set ns = namespace(x='aaaaaaaaaaaaaaaa') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}{{ ns.x }}"],
+    [
+      'loops',
+      '{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}',
+    ],
+    [
+      'text without end',
+      "{% set ns = namespace(x='aaaaaaaaaaaaaaaa') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}{{ ns.x }}",
+    ],
     ['recursion', '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}'],
-    ['nesting', `${'{% if true %}'.repeat(3_000)}x${'{% endif %}'.repeat(3_000)}`],
+    ['nesting', `${'{% if true %}'.repeat(2_000)}x${'{% endif %}'.repeat(2_000)}`],
+    ['a string that doubles sixty times', `${DOUBLING(60)}{{ ns.s }}`],
+    ['a split bomb', `${DOUBLING(24)}{{ ns.s.split('x') | length }}`],
+    ['a long string turned round', `${DOUBLING(27)}{{ ns.s[::-1] }}`],
+    ['loops in loops', '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}'],
     ['reaching out', "{{ ''.constructor.constructor('return process')().exit() }}"],
-  ])('templates: %s', async (_, chat_template) => refused({ chat_template }), 30_000); // prettier-ignore
+  ])('templates: %s', async (_, chat_template) => refused({ chat_template }));
 
   test.each([
-    ['a pattern that counts too far', { structured_outputs: { regex: '((a{1,500}){1,500}){1,500}' } }],
+    ['a pattern that counts too far', { structured_outputs: { regex: 'a{1,9999999999}' } }],
+    ['a pattern that leaves nothing', { structured_outputs: { regex: 'a(?!b)b' } }],
+    ['patterns that multiply', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { allOf: Array.from({ length: 12 }, (_, i) => ({ type: 'string', pattern: `^.*a.{${i + 5}}b.*c.{${i + 3}}$` })) } } } }],
     ['a pattern that is broken', { structured_outputs: { regex: '((((' } }],
     ['a schema that refers to itself only', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { $ref: '#' } } } }],
     ['a schema that refers elsewhere', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { $ref: 'http://127.0.0.1/x' } } } }],
     ['a grammar without end', { structured_outputs: { grammar: 'root ::= root' } }],
     ['a grammar of many rules', { structured_outputs: { grammar: `root ::= r0\n${Array.from({ length: 2_000 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}`).join('\n')}` } }],
-  ])('grammars: %s', async (_, fields) => refused(fields), 30_000); // prettier-ignore
+  ])('grammars: %s', async (_, fields) => refused(fields)); // prettier-ignore
 });
 
 test('more connections than the limit are closed at once, and the others go on', async () => {

@@ -32,18 +32,48 @@ async function furnish(): Promise<Record<string, string>> {
   };
   const model = { entity: 'default', project: 'secret-project', name: 'secret-model', base_model: BASE };
   const model_id = await made({ url: '/v1/preview/models', body: model });
-  const training_job_id = await made({ url: '/v1/preview/training-jobs', body: { model_id, trajectory_groups: [] } });
+  const evaluation = { prompts: [{ messages: [{ role: 'user', content: 'secret-prompt' }] }], max_tokens: 1 };
+  const evaluated = { model_id, trajectory_groups: [], evaluation };
+  const training_job_id = await made({ url: '/v1/preview/training-jobs', body: evaluated });
   await made({ method: 'PUT', url: '/v1/artifacts/default/secret-project/secret-data/train.jsonl', body: '{}' });
+  const bucket =
+    'mutation { upsertBucket(input: {name: "secret-run", modelName: "secret-project"}) { bucket { id } } }';
+  const logging = await send(server, { url: '/graphql', body: { query: bucket } });
+  expect(logging.json()).toMatchObject({ data: { upsertBucket: { bucket: { id: expect.any(String) as string } } } });
   const key_id = await made({ url: '/v1/keys', body: { name: 'secret-key' } });
   await made({ url: '/v1/chat/completions', body: chat({ model: 'default/secret-project/secret-model' }) });
   const webhook_id = await made({ url: '/v1/webhooks', body: { url: 'http://127.0.0.1:9/secret-hook' } });
   const cancelled = await made({ url: '/v1/preview/training-jobs', body: { model_id, trajectory_groups: [] } });
   await made({ method: 'POST', url: `/v1/preview/training-jobs/${cancelled}/cancel` });
+  const logged = { split: 'secret-split', trajectory_groups: [] };
+  await made({ url: `/v1/preview/models/${model_id}/log`, body: logged });
+  const logs = await send(server, { url: `/v1/preview/models/${model_id}/logs` });
+  const log_id = logs.json<{ data: { id: string }[] }>().data[0]!.id;
   const sent = await send(server, { url: `/v1/webhooks/${webhook_id}/deliveries` });
   const delivery_id = sent.json<{ data: { id: string }[] }>().data[0]!.id;
+  const asked = { model: BASE, input: 'secret-input', max_output_tokens: 2 };
+  const response_id = await made({ url: '/v1/responses', body: asked });
+  const tinker = async (path: string, body: object) => {
+    const response = await send(server, { url: `/tinker/api/v1/${path}`, body });
+    expect(response.statusCode, response.body).toBe(200);
+    return response.json<Record<string, string>>();
+  };
+  const { session_id } = await tinker('create_session', { tags: ['secret-tag'], user_metadata: { a: 'secret-note' } });
+  const run = { session_id, model_seq_id: 0, base_model: BASE, user_metadata: { a: 'secret-note' } };
+  const { model_id: run_id } = await tinker('create_model', run);
+  const sampler = { session_id, sampling_session_seq_id: 0, base_model: BASE };
+  const { sampling_session_id: sampler_id } = await tinker('create_sampling_session', sampler);
   return {
+    session_id: session_id!,
+    run_id: run_id!,
+    sampler_id: sampler_id!,
+    kind: 'weights',
+    name: 'secret-weights',
     model_id,
     training_job_id,
+    response_id,
+    group: '0',
+    log_id,
     key_id,
     webhook_id,
     delivery_id,
@@ -52,15 +82,47 @@ async function furnish(): Promise<Record<string, string>> {
     project: 'secret-project',
     artifact: 'secret-data',
     path: 'train.jsonl',
+    run: 'secret-run',
+    sha256: '0'.repeat(64),
     model: 'default/secret-project/secret-model',
   };
 }
 
 /** What a body needs so that only the key decides; and of the first team, where it names something. */
-const bodyOf = (path: string): unknown => BODIES[path]?.(ours) ?? {};
+const bodyOf = (path: string): unknown =>
+  (BODIES[path] ?? TINKER_BODIES[path.replace('/tinker/api/v1/', '')])?.(ours) ?? {};
+
+const TINKER_BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown>> = {
+  session_heartbeat: ({ session_id }) => ({ session_id }),
+  create_model: ({ session_id }) => ({ session_id, model_seq_id: 1, base_model: BASE }),
+  load_weights: ({ run_id }) => ({ model_id: run_id, seq_id: 1, path: `tinker://${run_id}/weights/secret-weights` }),
+  get_info: ({ run_id }) => ({ model_id: run_id }),
+  // protobuf: field 1, a text of so many bytes
+  forward_backward: ({ run_id }) => `\x0a${String.fromCharCode(run_id!.length)}${run_id}`,
+  optim_step: ({ run_id }) => ({ model_id: run_id, seq_id: 1, adam_params: {} }),
+  save_weights: ({ run_id }) => ({ model_id: run_id, seq_id: 1, path: 'a' }),
+  save_weights_for_sampler: ({ run_id }) => ({ model_id: run_id, seq_id: 1, path: 'a' }),
+  save_weights_external: ({ run_id }) => ({ model_id: run_id, seq_id: 1, path: 'a' }),
+  create_sampling_session: ({ session_id }) => ({ session_id, sampling_session_seq_id: 1, base_model: BASE }),
+  asample: ({ sampler_id }) => ({
+    sampling_session_id: sampler_id,
+    seq_id: 0,
+    prompt: { chunks: [{ type: 'encoded_text', tokens: [1] }] },
+    sampling_params: {},
+  }),
+  retrieve_future: ({ run_id }) => ({ request_id: `${run_id}/0` }),
+  weights_info: ({ run_id }) => ({ tinker_path: `tinker://${run_id}/weights/secret-weights` }),
+};
 
 const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown>> = {
   '/v1/chat/completions': ({ model }) => chat({ model }),
+  '/v1/completions': ({ model }) => ({ model, prompt: 'Hello', max_tokens: 2 }),
+  '/v1/embeddings': ({ model }) => ({ model, input: 'Hello' }),
+  '/v1/messages': ({ model }) => ({ model, max_tokens: 2, messages: [{ role: 'user', content: 'Hi' }] }),
+  '/v1/messages/count_tokens': ({ model }) => ({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+  '/v1/responses': ({ model }) => ({ model, input: 'Hi', max_output_tokens: 2 }),
+  '/tokenize': ({ model }) => ({ model, prompt: 'Hello' }),
+  '/detokenize': ({ model }) => ({ model, tokens: [1] }),
   '/v1/preview/models': () => ({ project: 'p', name: createId(), base_model: BASE, entity: 'default' }),
   '/v1/preview/training-jobs': ({ model_id }) => ({ model_id, trajectory_groups: [] }),
   '/v1/preview/sft-training-jobs': ({ model_id }) => ({
@@ -71,6 +133,9 @@ const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown
   '/v1/preview/models/{model_id}/checkpoints': () => ({ steps: [0] }),
   '/v1/keys': () => ({ name: 'new' }),
   '/v1/webhooks': () => ({ url: 'http://127.0.0.1:9/' }),
+  '/graphql': () => ({
+    query: '{ project(name: "secret-project", entityName: "default") { name run(name: "secret-run") { id name } } }',
+  }),
   '/v1/artifacts/{entity}/{project}/{artifact}': () => ({
     type: 'dataset',
     files: [{ path: 'a', sha256: '0'.repeat(64) }],
@@ -106,7 +171,13 @@ function call({ method, path }: Route, headers: Record<string, string>) {
 }
 
 /** Names nothing of ours. */
-const MAKES_ITS_OWN = new Set(['/v1/keys', '/v1/webhooks']);
+const MAKES_ITS_OWN = new Set([
+  '/v1/keys',
+  '/v1/webhooks',
+  ...['client/config', 'client/dynamic_config', 'telemetry', 'create_session'].map((path) => `/tinker/api/v1/${path}`),
+]);
+/** Says null of what is not there, or takes what it drops. */
+const TELLS_NOTHING = new Set(['/graphql', '/traces/{path}']);
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
@@ -130,7 +201,13 @@ describe('every route that needs a key', () => {
   });
 
   test('answers 403 to a key without the scope, and names it', async () => {
-    const without: Record<Scope, Scope[]> = { chat: ['read', 'train'], train: ['chat', 'read'], read: ['chat'], admin: ['chat', 'train', 'read'] }; // prettier-ignore
+    const without: Record<Scope, Scope[]> = {
+      chat: ['read', 'train'],
+      train: ['chat', 'read'],
+      read: ['chat'],
+      admin: ['chat', 'train', 'read'],
+      worker: ['chat', 'train', 'read', 'admin'],
+    };
     for (const route of await routes()) {
       for (const held of route.scope ? without[route.scope] : []) {
         const response = await call(route, bearer(secrets[held]!));
@@ -142,12 +219,23 @@ describe('every route that needs a key', () => {
   });
 
   test('never shows another entity what is ours: 404, or lists without it', async () => {
-    for (const route of await routes()) {
+    // Workers are the operator's: whoever may be one sees all of them.
+    for (const route of (await routes()).filter(({ scope }) => scope !== 'worker')) {
       const response = await call(route, bearer(secrets.others!));
       const where = `${route.method} ${route.path}: ${response.statusCode} ${response.body}`;
       const isList = route.method === 'GET' && !route.path.includes('{');
-      expect(response.statusCode, where).toBe(isList || MAKES_ITS_OWN.has(route.path) ? 200 : 404);
-      if (isList) for (const trace of ['secret-', ours.model_id, ours.training_job_id, ours.key_id, ours.webhook_id]) expect(response.body, where).not.toContain(trace); // prettier-ignore
+      const isTold = isList || TELLS_NOTHING.has(route.path);
+      expect(response.statusCode, where).toBe(isTold || MAKES_ITS_OWN.has(route.path) ? 200 : 404);
+      if (isTold)
+        for (const trace of [
+          'secret-',
+          ours.model_id,
+          ours.session_id,
+          ours.training_job_id,
+          ours.key_id,
+          ours.webhook_id,
+        ])
+          expect(response.body, where).not.toContain(trace);
     }
   });
 
@@ -160,7 +248,10 @@ describe('every route that needs a key', () => {
       [`/v1/preview/models/${ours.model_id}`, ours.model_id],
       [`/v1/preview/training-jobs/${ours.training_job_id}`, ours.training_job_id],
       [`/v1/preview/training-jobs/${ours.training_job_id}/events`, ours.training_job_id],
+      [`/v1/preview/training-jobs/${ours.training_job_id}/evaluation/answers`, ours.training_job_id],
       [`/v1/webhooks/${ours.webhook_id}/deliveries`, ours.webhook_id],
+      [`/v1/responses/${ours.response_id}`, ours.response_id],
+      [`/v1/responses/${ours.response_id}/input_items`, ours.response_id],
     ] as const) {
       const unknown = createId();
       const theirs = await told(url, secrets.others!);
@@ -173,7 +264,12 @@ describe('every route that needs a key', () => {
     expect((await call({ method: 'GET', path: '/v1/preview/models/{model_id}', scope: 'read' }, {})).statusCode).toBe(
       200,
     );
-    expect((await call({ method: 'GET', path: '/v1/artifacts/{entity}/{project}/{artifact}/{path}', scope: 'read' }, {})).body).toBe('{}'); // prettier-ignore
+    expect(
+      (await call({ method: 'GET', path: '/v1/artifacts/{entity}/{project}/{artifact}/{path}', scope: 'read' }, {}))
+        .body,
+    ).toBe('{}');
+    expect(await server.storage.responses.find(ours.response_id!)).toMatchObject({ status: 'incomplete' });
     expect(await server.storage.jobs.find(ours.training_job_id!)).toMatchObject({ status: 'queued' });
+    expect(await server.storage.evaluations.find(ours.training_job_id!)).toMatchObject({ cancelRequested: false });
   });
 });

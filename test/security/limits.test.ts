@@ -1,11 +1,12 @@
 // What keys and entities may use: every limit is a 429 that says which and when, and what was freed can be used again.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { rowBytes } from '#domain/artifact';
+import type { Caller } from '#domain/caller';
 import type { Limits } from '#domain/limits';
-import { BASE, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
+import { BASE, chat, QUEUED_JOBS_MAX, shareTestServer, send } from '../api/test-server.ts';
 
-let server: TestServer;
-beforeAll(async () => void (server = await openTestServer()));
-afterAll(() => server.close());
+const server = await shareTestServer();
 
 /** A team of its own for each test. */
 let entity: string;
@@ -23,6 +24,7 @@ async function limitEntity(limits: Limits): Promise<void> {
 }
 
 type Headers = Record<string, string>;
+const owner = (): Caller => ({ entity, keyId: 'any', scopes: ['read'], limits: {} });
 const ask = (headers: Headers, fields = {}) =>
   send(server, { url: '/v1/chat/completions', headers, body: chat(fields) });
 const register = async (headers: Headers) =>
@@ -31,8 +33,16 @@ const register = async (headers: Headers) =>
     headers,
     body: { project: 'p', name: `m-${Math.random()}`, base_model: BASE },
   });
-const submit = (headers: Headers, model_id: string) =>
-  send(server, { url: '/v1/preview/training-jobs', headers, body: { model_id, trajectory_groups: [] } });
+/** One trajectory that says so many characters. */
+const saying = (characters: number) => [
+  { trajectories: [{ messages_and_choices: [{ role: 'user', content: 'a'.repeat(characters) }], reward: 1 }] },
+];
+const submit = (headers: Headers, model_id: string, characters?: number) =>
+  send(server, {
+    url: '/v1/preview/training-jobs',
+    headers,
+    body: { model_id, trajectory_groups: characters === undefined ? [] : saying(characters) },
+  });
 
 function expectRefusal(response: Awaited<ReturnType<typeof send>>, what: RegExp): number {
   expect(response.statusCode, response.body).toBe(429);
@@ -42,6 +52,38 @@ function expectRefusal(response: Awaited<ReturnType<typeof send>>, what: RegExp)
   expect(seconds).toBeGreaterThan(0);
   return seconds;
 }
+
+describe('a key that makes another', () => {
+  const make = (headers: Headers, fields: object) =>
+    send(server, { url: '/v1/keys', headers, body: { name: 'new', ...fields } });
+  const adminWith = async (limits: Limits) => {
+    const { secret } = await server.apiKeys.create({ entity, name: 'admin', scopes: ['admin'], limits });
+    return { authorization: `Bearer ${secret}` };
+  };
+
+  test('has no limits: many small ones would be as good as none', async () => {
+    const admin = await adminWith({ tokensPerDay: 100 });
+    for (const limits of [undefined, { tokens_per_day: 7 }, { tokens_per_day: 101 }]) {
+      const refused = await make(admin, { limits });
+      expect(refused.statusCode, refused.body).toBe(403);
+      expect(refused.json()).toMatchObject({ error: { code: 'beyond_own_limits' } });
+    }
+  });
+
+  test('gives only scopes that it has', async () => {
+    const maker = { scopes: ['chat'] as const, limits: {} };
+    await expect(server.apiKeys.create({ entity, name: 'n', scopes: ['chat', 'read'], maker })).rejects.toMatchObject({
+      code: 'missing_scope',
+    });
+  });
+
+  test('without limits gives whatever it is asked for', async () => {
+    expect((await make(await adminWith({}), {})).json()).toMatchObject({ limits: {} });
+    expect((await make(await adminWith({}), { limits: { stored_bytes: 9 } })).json()).toMatchObject({
+      limits: { stored_bytes: 9 },
+    });
+  });
+});
 
 describe('requests in flight', () => {
   test.each([
@@ -99,15 +141,26 @@ test('queued jobs are limited by key and by entity, and a cancelled one makes ro
   expect((await submit(one, model)).statusCode).toBe(200);
 });
 
+/** Of a model that nobody has trained. */
+async function adapterBytes(): Promise<number> {
+  const other = `team-${++teams}`;
+  const { secret } = await server.apiKeys.create({ entity: other, name: 'test' });
+  await register({ authorization: `Bearer ${secret}` });
+  return server.storage.accounts.storedBytes({ entity: other, keyId: null });
+}
+
 test('stored bytes are limited: files, adapters and jobs count, and what is deleted does not', async () => {
-  const headers = await keyWith({ storedBytes: 2_000 });
+  const rows = rowBytes({ metadata: {}, files: [{ path: 'a.txt', sizeBytes: 0, sha256: '' }] }, 0);
+  const adapter = await adapterBytes();
+  const max = 500 + adapter + 2 * rows;
+  const headers = await keyWith({ storedBytes: max });
   const put = (name: string, size: number) =>
     send(server, { method: 'PUT', url: `/v1/artifacts/~/p/${name}/a.txt`, headers, body: name.padEnd(size, '.') });
-  expect((await put('a', 1_500)).statusCode).toBe(201);
+  expect((await put('a', adapter)).statusCode).toBe(201);
   expectRefusal(await put('b', 501), /over the 500 bytes/);
   expect((await put('c', 500)).statusCode).toBe(201);
-  expectRefusal(await put('d', 1), /stores 2000 bytes, over its limit of 2000/);
-  expectRefusal(await register(headers), /stores 2000 bytes/);
+  expectRefusal(await put('d', 1), new RegExp(`stores ${max} bytes, over its limit of ${max}`));
+  expectRefusal(await register(headers), /stores \d+ bytes/);
   expect(await server.blobs.list('artifacts')).toHaveLength(2);
 
   expect((await send(server, { method: 'DELETE', url: '/v1/artifacts/~/p/a', headers })).statusCode).toBe(200);
@@ -116,10 +169,161 @@ test('stored bytes are limited: files, adapters and jobs count, and what is dele
   const made = await register(headers);
   expect(made.statusCode, made.body).toBe(200);
   const { id: model } = made.json<{ id: string }>();
-  expectRefusal(await submit(headers, model), /over its limit of 2000/); // its adapter is larger than that
+  expectRefusal(await register(headers), new RegExp(`over the ${rows} bytes`));
+  expectRefusal(await submit(headers, model, 1_000), /over the \d+ bytes/);
   const account = { entity, keyId: null };
   const before = await server.storage.accounts.storedBytes(account);
   await send(server, { method: 'DELETE', url: `/v1/preview/models/${model}`, headers });
   expect(await server.storage.accounts.storedBytes(account)).toBeLessThan(before);
-  expect(await server.storage.accounts.storedBytes(account)).toBe(500);
+  expect(await server.storage.accounts.storedBytes(account)).toBe(500 + rows);
+});
+
+describe('uploads that come at once', () => {
+  const ROWS = rowBytes({ metadata: {}, files: [{ path: 'a.bin', sizeBytes: 0, sha256: '' }] }, 0);
+  /** Of one letter, so that no two are equal. */
+  const body = (i: number, size: number) => Buffer.alloc(size, 65 + i);
+
+  /** How they ended, in the order in which they were begun. */
+  async function uploadAll(headers: Headers, count: number, size: number, name = (i: number) => `f${i}`) {
+    const uploads = Array.from({ length: count }, async (_, i) => {
+      const url = `/v1/artifacts/~/p/${name(i)}/a.bin`;
+      const answer = await server.app.inject({ method: 'PUT', url, headers, payload: body(i, size) });
+      return answer.statusCode;
+    });
+    return Promise.all(uploads);
+  }
+  const stored = () => server.storage.accounts.storedBytes({ entity, keyId: null });
+
+  test('pass no limit together: it is held before a byte is read', async () => {
+    const headers = await keyWith({ storedBytes: 100_000 });
+    const before = (await server.blobs.list('artifacts')).length;
+    const put = vi.spyOn(server.blobs, 'put');
+    const statuses = await uploadAll(headers, 40, 90_000);
+    expect(put).toHaveBeenCalledTimes(1);
+    put.mockRestore();
+    expect(statuses.filter((status) => status === 429)).toHaveLength(39);
+    expect(await server.blobs.list('artifacts')).toHaveLength(before + 1);
+    expect(await stored()).toBe(90_000 + ROWS);
+  });
+
+  test('are all taken where they fit, to the byte, also into one entity by several keys', async () => {
+    const each = 1_000 + ROWS;
+    const headers = await keyWith({ storedBytes: 10 * each });
+    expect((await uploadAll(headers, 10, 1_000)).every((status) => status === 201)).toBe(true);
+    expect(await stored()).toBe(10 * each);
+    expect(await uploadAll(headers, 1, 1_000, () => 'one-more')).toEqual([429]);
+
+    await limitEntity({ storedBytes: 14 * each });
+    const others = await Promise.all([keyWith({}), keyWith({})]);
+    const statuses = await Promise.all(others.map((key, k) => uploadAll(key, 4, 1_001 + k, (i) => `k${k}-${i}`)));
+    expect(statuses.flat().filter((status) => status === 201)).toHaveLength(3); // four would fit, were they not a byte longer
+    expect(await stored()).toBeLessThanOrEqual(14 * each);
+  });
+
+  test('give back what they held when they end: refused, cut off, or of bytes that are there', async () => {
+    const headers = await keyWith({ storedBytes: 100_000 });
+    const url = '/v1/artifacts/~/p/a:draft/a.bin';
+    const put = (query: string, payload: Buffer) =>
+      server.app.inject({ method: 'PUT', url: `${url}${query}`, headers, payload });
+    for (let i = 0; i < 3; i++) expect((await put(`?sha256=${'0'.repeat(64)}`, body(0, 90_000))).statusCode).toBe(422);
+    for (let i = 0; i < 3; i++) expect((await put('', body(1, 60_000))).statusCode).toBe(i === 0 ? 200 : 429);
+    expect((await put('', body(1, 40_000))).statusCode).toBe(200);
+    expect(await stored()).toBe(100_000);
+  });
+});
+
+describe('what comes at once passes no limit together:', () => {
+  const stored = () => server.storage.accounts.storedBytes({ entity, keyId: null });
+  const statusesOf = async (ask: () => ReturnType<typeof send>) =>
+    (await Promise.all(Array.from({ length: 40 }, ask))).map(({ statusCode }) => statusCode).sort();
+  /** Nobody's body is written before all have been refused or write. */
+  function askTogether(ask: () => ReturnType<typeof send>) {
+    let [writing, refused] = [0, 0];
+    const put = server.blobs.put.bind(server.blobs);
+    const slow = vi.spyOn(server.blobs, 'put').mockImplementation(async (name, content) => {
+      writing++;
+      await vi.waitFor(() => expect(writing + refused).toBe(40), { timeout: 30_000 });
+      return put(name, content);
+    });
+    const counted = async () => {
+      const answer = await ask();
+      if (answer.statusCode === 429) refused++;
+      return answer;
+    };
+    return statusesOf(counted).finally(() => slow.mockRestore());
+  }
+  const ONE_OF_40 = [200, ...Array.from({ length: 39 }, () => 429)];
+
+  test('models', async () => {
+    const max = Math.floor(1.5 * (await adapterBytes()));
+    const headers = await keyWith({ storedBytes: max });
+    const before = (await server.blobs.list('checkpoints')).length;
+    expect(await statusesOf(() => register(headers))).toEqual(ONE_OF_40);
+    expect(await stored()).toBeLessThanOrEqual(max);
+    const [of] = (await server.services.models.list(owner(), {}, { after: null, limit: 10 })).rows;
+    const files = await server.blobs.list(`checkpoints/${of!.id}`);
+    expect((await server.blobs.list('checkpoints')).length).toBe(before + files.length);
+  });
+
+  test.each([
+    ['a key', async () => keyWith({ queuedJobs: 1 })],
+    ['an entity', async () => (await limitEntity({ queuedJobs: 1 }), keyWith({}))],
+  ])('jobs in the queue of %s', async (_, make) => {
+    const headers = await make();
+    const { id: model } = (await register(headers)).json<{ id: string }>();
+    const before = (await server.blobs.list('jobs')).length;
+    expect(await askTogether(() => submit(headers, model))).toEqual(ONE_OF_40);
+    expect(await server.storage.jobs.countQueued({ entity, keyId: null })).toBe(1);
+    expect(await server.blobs.list('jobs')).toHaveLength(before + 1);
+    await server.services.models.delete(owner(), model);
+  });
+
+  test('jobs in the queue of the server', async () => {
+    const headers = await keyWith({});
+    const { id: model } = (await register(headers)).json<{ id: string }>();
+    const queued = await server.storage.jobs.countQueued(null);
+    const statuses = await askTogether(() => submit(headers, model));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(QUEUED_JOBS_MAX - queued);
+    expect(await server.storage.jobs.countQueued(null)).toBe(QUEUED_JOBS_MAX);
+    await server.services.models.delete(owner(), model);
+  });
+
+  test.each([
+    ['jobs', 'jobs', (headers: Headers, model: string) => submit(headers, model, 200_000)],
+    [
+      'logged trajectories',
+      'logs',
+      (headers: Headers, model: string) =>
+        send(server, {
+          url: `/v1/preview/models/${model}/log`,
+          headers,
+          body: { split: 'val', trajectory_groups: saying(200_000) },
+        }),
+    ],
+  ] as const)('the bytes of %s', async (_, blobs, ask) => {
+    const { id: model } = (await register(await keyWith({}))).json<{ id: string }>();
+    const max = (await stored()) + 300_000;
+    await limitEntity({ storedBytes: max });
+    const headers = await keyWith({});
+    const before = (await server.blobs.list(blobs)).length;
+    expect(await statusesOf(() => ask(headers, model))).toEqual(ONE_OF_40);
+    expect(await server.blobs.list(blobs)).toHaveLength(before + 1);
+    expect(await stored()).toBeLessThanOrEqual(max);
+    expect(await stored()).toBeGreaterThan(max - 100_000);
+    await server.services.models.delete(owner(), model);
+  });
+});
+
+test('the rows of a manifest are charged, and one that takes more than is left makes nothing', async () => {
+  const headers = await keyWith({ storedBytes: 100_000 });
+  const put = (url: string, payload: object | string) => send(server, { method: 'PUT', url, headers, body: payload });
+  expect((await put('/v1/artifacts/~/p/many:draft/x', 'x')).statusCode).toBe(200);
+  const sha256 = createHash('sha256').update('x').digest('hex');
+  const files = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ path: `${'d/'.repeat(100)}${i}`, sha256 }));
+  expectRefusal(await put('/v1/artifacts/~/p/many', { files: files(200) }), /The manifest takes 14\d{4} bytes/);
+  expect((await send(server, { url: '/v1/artifacts/~/p/many', headers })).statusCode).toBe(404);
+  expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(201);
+  expectRefusal(await put('/v1/artifacts/~/p/many', { files: files(99) }), /manifest/);
+  expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(200); // it is there
 });

@@ -1,12 +1,12 @@
 // What operators read: enough to follow a request and a job, nothing that a user said, was answered, or must keep secret.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BASE, BOOTSTRAP_KEY, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { BASE, BOOTSTRAP_KEY, chat, shareTestServer, send } from '../api/test-server.ts';
 import { createRecordingLog } from '../serving/recording-log.ts';
 
 const log = createRecordingLog();
-let server: TestServer;
-beforeAll(async () => void (server = await openTestServer({ log })));
-afterAll(() => server.close());
+const server = await shareTestServer({ log });
 
 const WORDS = 'the heron landed at seventeen minutes past nine';
 
@@ -19,6 +19,18 @@ test('a request and a job can be followed by their ids, and no line has a prompt
   const { choices } = answer.json<{ choices: { message: { content: string } }[] }>();
   await send(server, { url: '/v1/chat/completions', body: chat({ messages: [{ role: WORDS }] }) });
   await send(server, { url: '/v1/chat/completions', body: chat({ structured_outputs: { regex: `((${WORDS}` } }) });
+  const call = { id: 'c', type: 'function', function: { name: 'look', arguments: `{"at": ${WORDS}` } };
+  const called = [
+    { role: 'user', content: 'x' },
+    { role: 'assistant', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c', content: 'x' },
+  ];
+  const unread = await send(server, {
+    url: '/v1/chat/completions',
+    headers: { 'x-request-id': 'refused' },
+    body: chat({ messages: called }),
+  });
+  expect(unread.statusCode, unread.body).toBe(400);
   await send(server, { url: '/v1/models', headers: { authorization: `Bearer wk-wrong-${WORDS.slice(4, 9)}` } });
   const model = { project: 'p', name: 'm', base_model: BASE };
   const { id: model_id } = (await send(server, { url: '/v1/preview/models', body: model })).json<{ id: string }>();
@@ -29,7 +41,9 @@ test('a request and a job can be followed by their ids, and no line has a prompt
   const made = await send(server, { url: '/v1/keys', body: { name: 'n' } });
   const { secret } = made.json<{ secret: string }>();
 
-  const text = JSON.stringify(log.lines, (_, value: unknown) => (value instanceof Error ? `${value.stack} ${JSON.stringify(value)}` : value)); // prettier-ignore
+  const text = JSON.stringify(log.lines, (_, value: unknown) =>
+    value instanceof Error ? `${value.stack} ${JSON.stringify(value)}` : value,
+  );
   expect(text).not.toContain(WORDS);
   expect(text).not.toContain('wk-wrong');
   expect(text).not.toContain(BOOTSTRAP_KEY);
@@ -42,8 +56,36 @@ test('a request and a job can be followed by their ids, and no line has a prompt
       fields: expect.objectContaining({ requestId: 'follow-me', route: '/v1/chat/completions', status: 200 }) as object,
     }),
   );
+  expect(log.lines).toContainEqual(
+    expect.objectContaining({
+      event: 'request.refused',
+      fields: expect.objectContaining({ requestId: 'refused', status: 400, code: 'invalid_request' }) as object,
+    }),
+  );
   const { id: jobId } = submitted.json<{ id: string }>();
   expect(log.lines).toContainEqual(
     expect.objectContaining({ event: 'job.submitted', fields: expect.objectContaining({ jobId }) as object }),
   );
 });
+
+test.each([
+  ['POST', '/v1/chat/completions', 'application/json'],
+  ['POST', '/v1/preview/training-jobs', 'application/json'],
+  ['PUT', '/v1/artifacts/default/p/cut/a.bin', 'application/octet-stream'],
+])(
+  'a client that vanishes within its body is not taken for a fault of the storage: %s %s',
+  async (method, path, type) => {
+    log.lines.length = 0;
+    await server.app.listen({ port: 0, host: '127.0.0.1' }).catch(() => {}); // it listens already
+    const { port } = server.app.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${BOOTSTRAP_KEY}\r\ncontent-type: ${type}\r\ncontent-length: 10000\r\n\r\n{"model_id":`,
+    );
+    await once(server.app.server, 'request');
+    socket.destroy();
+    const events = () => log.lines.map(({ event }) => event);
+    await vi.waitFor(() => expect(events()).toContain('request.refused'), { timeout: 20_000 });
+    expect(events()).not.toContain('request.failed');
+  },
+);

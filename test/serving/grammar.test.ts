@@ -1,72 +1,141 @@
 // The grammar threads: what a wrong or evil grammar costs, and whom.
-import { afterEach, expect, test } from 'vitest';
-import { silentLog } from '#base/log';
-import type { Constraint } from '#domain/constraint';
-import { createGrammars, type GrammarLimits, type Grammars } from '#engine/onnx/serving/grammar/grammars';
-
-/** Every byte is a token; 256 says that the text is over. */
-const EOS = 256;
-const vocabulary = {
-  bytes: Uint8Array.from({ length: 256 }, (_, byte) => byte),
-  offsets: Uint32Array.from({ length: 258 }, (_, i) => Math.min(i, 256)),
-};
+import { afterEach, expect, test, vi } from 'vitest';
+import type { GrammarLimits, Grammars } from '#engine/onnx/serving/grammar/grammars';
+import { accepts, createByteGrammars, ebnf, EOS, isAllowed, jsonSchema, regex, VOCAB_SIZE } from './byte-grammars.ts';
 
 let grammars: Grammars;
 function open(limits: Partial<GrammarLimits> = {}): Grammars {
-  grammars = createGrammars({ vocabulary, vocabSize: 300, stopTokenIds: [EOS], log: silentLog, limits });
+  grammars = createByteGrammars(limits);
   return grammars;
 }
 afterEach(() => grammars.close());
 
-const ebnf = (source: string): Constraint => ({ kind: 'ebnf', source });
-const regex = (source: string): Constraint => ({ kind: 'regex', source });
 const allowed = (mask: Int32Array | null) =>
-  mask && Array.from({ length: 300 }, (_, id) => id).filter((id) => ((mask[id >> 5]! >>> (id & 31)) & 1) === 1);
+  mask && Array.from({ length: VOCAB_SIZE }, (_, id) => id).filter((id) => isAllowed(mask, id));
 const codes = (text: string) => [...Buffer.from(text)];
 
 test('a text is led to its end, and the end comes exactly when the text is complete', async () => {
-  const matcher = await open().open(ebnf('root ::= "a" [bc]?'));
-  expect(allowed(matcher.mask())).toEqual(codes('a'));
-  matcher.accept(codes('a')[0]!);
-  expect(allowed(matcher.mask())).toEqual([...codes('bc'), EOS]);
-  matcher.accept(EOS);
-  expect(matcher.mask()).toBeNull();
-  matcher.close();
+  const [matcher] = await open().open(ebnf('root ::= "a" [bc]?'), 1, 'a');
+  expect(allowed(matcher!.mask())).toEqual(codes('a'));
+  matcher!.accept(codes('a')[0]!);
+  expect(allowed(matcher!.mask())).toEqual([...codes('bc'), EOS]);
+  matcher!.accept(EOS);
+  expect(matcher!.mask()).toBeNull();
+  matcher!.close();
 });
 
 test('tokens that would break a character are not allowed, whatever the grammar', async () => {
-  const matcher = await open().open(ebnf('root ::= [^a]*'));
-  const first = allowed(matcher.mask())!;
+  const [matcher] = await open().open(ebnf('root ::= [^a]*'), 1, 'a');
+  const first = allowed(matcher!.mask())!;
   expect(first).toContain(0xc3);
   for (const byte of [0xc0, 0xc1, 0xf5, 0x80]) expect(first).not.toContain(byte);
-  matcher.accept(0xed); // half of the lead bytes of U+D000 … U+D7FF; what follows must not make a surrogate
-  expect(allowed(matcher.mask())).toEqual(Array.from({ length: 32 }, (_, i) => 0x80 + i));
+  matcher!.accept(0xed); // half of the lead bytes of U+D000 … U+D7FF; what follows must not make a surrogate
+  expect(allowed(matcher!.mask())).toEqual(Array.from({ length: 32 }, (_, i) => 0x80 + i));
 });
 
 test.each([
-  [ebnf('root ::= "a'), /grammar cannot be used: .*Expect "/],
-  [ebnf(''), /root/],
-  [regex('('), /parenthesis is not closed/],
+  [ebnf('root ::= "a'), /grammar cannot be used: .*ends inside a literal/],
+  [ebnf(''), /no rule `root`/],
+  [ebnf('root ::= ()'), /an expression is missing/],
+  [ebnf('root ::= missing'), /missing/],
+  [regex('('), /expression cannot be used: .*a group is not closed/],
   [{ kind: 'structural_tag', source: '{"format": 5}' }, /structural tag/i],
   [{ kind: 'structural_tag', source: 'no json' }, /it is not JSON/],
+  [{ kind: 'structural_tag', source: '{"format": {"type": "tag"}}' }, /`begin` of a tag must be a string/],
+  [ebnf('root ::= "a" root'), /no text of the rule `root` ever ends/],
+  [ebnf('root ::= a "x" | "y"\na ::= root "z"'), /begins with itself by way of others/],
+  [ebnf('root ::= "(" root ")" root root root root | ""\n'.replace('| ""', '')), /ever ends/],
+  [ebnf(`root ::= ${'('.repeat(20_000)}"a"${')'.repeat(20_000)}`), /nested more than 500 deep/],
 ] as const)('%j is refused with the reason, and texts that others began go on', async (wrong, reason) => {
-  const matcher = await open().open(regex('[ab]{3}'));
-  matcher.accept(codes('a')[0]!);
-  await expect(grammars.compile(wrong)).rejects.toMatchObject({
+  const [matcher] = await open().open(regex('[ab]{3}'), 1, 'a');
+  matcher!.accept(codes('a')[0]!);
+  await expect(grammars.compile(wrong, { payer: 'a' })).rejects.toMatchObject({
     code: 'invalid_constraint',
     message: expect.stringMatching(reason) as string,
   });
-  expect(allowed(matcher.mask())).toEqual(codes('ab'));
-  await grammars.compile(regex('x+'));
+  expect(allowed(matcher!.mask())).toEqual(codes('ab'));
+  await grammars.compile(regex('x+'), { payer: 'a' });
 });
 
+/** Minutes of work, where work is not counted: two long lists are compared word by word. */
+const words = (from: number) => Array.from({ length: 60_000 }, (_, i) => from + i);
+const SLOW = jsonSchema({ allOf: [{ enum: words(100_000) }, { enum: words(200_000) }] });
+const uncounted = { workMax: Infinity };
+
 test('a grammar that takes too long to compile is given up, and the next one is compiled', async () => {
-  const slow = ebnf(`root ::= ${Array.from({ length: 70_000 }, (_, i) => `"k${i}"`).join(' | ')}`);
-  open({ compileMs: 800 });
-  await expect(grammars.compile(slow)).rejects.toMatchObject({ code: 'invalid_constraint', message: expect.stringMatching(/takes longer than 0.8 s/) as string }); // prettier-ignore
-  await grammars.compile(regex('quick'));
+  const compileMs = 7_000;
+  open({ compileMs, ...uncounted });
+  await grammars.compile(regex('its thread has started'), { payer: 'a' });
+  // Only the test moves the deadline's clock: on a busy machine the quick one may take as long as it likes.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const refused = expect(grammars.compile(SLOW, { payer: 'a' })).rejects.toMatchObject({
+      code: 'invalid_constraint',
+      message: expect.stringMatching(/takes longer than 7 s/) as string,
+    });
+    while (vi.getTimerCount() < 2) await new Promise(setImmediate); // its deadline, and until it is a slow one
+    vi.advanceTimersByTime(compileMs - 1);
+    expect(vi.getTimerCount()).toBe(1); // it is still waited for
+    vi.advanceTimersByTime(1);
+    await refused;
+    await grammars.compile(regex('quick'), { payer: 'a' });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('beside a grammar that is slow to compile, the others begin and end; it gets an error of its own', async () => {
+  const [quickMs, compileMs] = [100, 7_000];
+  open({ quickMs, compileMs, maskMs: 60_000, ...uncounted });
+  await grammars.compile(regex('its thread has started'), { payer: 'a' });
+  // Only the test moves the clock: what is quick stays quick on a machine that is not.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const slow = grammars.compile(SLOW, { payer: 'a' }).catch((error: unknown) => error);
+    while (vi.getTimerCount() < 2) await new Promise(setImmediate); // until it is a slow one, and its deadline
+    vi.advanceTimersByTime(quickMs);
+    const words = ['one', 'two', 'three', 'four'];
+    const texts = await Promise.all(words.map((word) => accepts(grammars, regex(word), word)));
+    expect(texts).toEqual([true, true, true, true]);
+    vi.advanceTimersByTime(compileMs - quickMs);
+    expect(await slow).toMatchObject({
+      code: 'invalid_constraint',
+      message: 'This constraint takes longer than 7 s to compile. Use a simpler one.',
+    });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a grammar that is slow and good is matched in its own thread; a third one is told to come back', async () => {
+  open({ quickMs: 1 });
+  const choice = (letter: string) =>
+    ebnf(`root ::= ${Array.from({ length: 20_000 }, (_, i) => `"${letter}${i}"`).join(' | ')}`);
+  const [a, b] = [await grammars.open(choice('a'), 2, 'a'), await grammars.open(choice('b'), 1, 'a')];
+  expect(allowed(a[1]!.mask())).toEqual(codes('a'));
+  expect(allowed(b[0]!.mask())).toEqual(codes('b'));
+  await expect(grammars.open(choice('c'), 1, 'a')).rejects.toMatchObject({ code: 'engine_unavailable' });
+  for (const matcher of a) matcher.close();
+  expect(await accepts(grammars, choice('c'), 'c19999')).toBe(true);
+  expect(await accepts(grammars, choice('b'), 'b17')).toBe(true);
+});
+
+test('a constraint is prepared once, however many texts begin with it, and in its thread', async () => {
+  open();
+  const constraint = jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } });
+  const source = vi.fn(() => constraint.source);
+  await grammars.compile(constraint, { payer: 'a' });
+  const matchers = await grammars.open(
+    Object.defineProperty({ ...constraint }, 'source', { get: source, enumerable: true }),
+    8,
+    'a',
+  );
+  expect(matchers).toHaveLength(8);
+  expect(source.mock.calls.length).toBeLessThanOrEqual(2); // its length, and its key
 });
 
 test('a source without end is refused before it is read', async () => {
-  await expect(open({ sourceLengthMax: 100 }).compile(regex('a'.repeat(101)))).rejects.toMatchObject({ code: 'invalid_constraint' }); // prettier-ignore
+  await expect(open({ sourceLengthMax: 100 }).compile(regex('a'.repeat(101)), { payer: 'a' })).rejects.toMatchObject({
+    code: 'invalid_constraint',
+  });
 });

@@ -3,22 +3,43 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import { onnxCapabilities } from '#engine/onnx/onnx-backend';
+import { EngineLost } from '#engine/engine-lost';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { INFERENCE_TIMINGS, openInferenceEngine } from '#engine/onnx/open-engines';
 import {
   bitsOf,
   collect,
+  collectLate,
   inferenceEngineContract,
   request,
   sampling,
-  TEST_LIMITS,
 } from '../contract/inference-engine.ts';
 import { createRecordingLog, pidOf } from './recording-log.ts';
+import { TEST_LIMITS } from './test-limits.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
 
-inferenceEngineContract('the embedded engine in a child process', ({ directory }, limits) =>
-  openInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog }),
-);
+inferenceEngineContract('the embedded engine in a child process', {
+  capabilities: onnxCapabilities('float32'),
+  open: ({ directory }, queue) => {
+    const limits = queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS;
+    return openInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
+  },
+});
+
+test('what nobody reads here is not read in the child either: its places go to another, and it goes on later', async () => {
+  const model = await writeTinyModel('qwen3', 5, 1024);
+  const log = createRecordingLog();
+  const limits = { ...TEST_LIMITS, contextLength: 1024, maxRunning: 4, unreadMs: 1 };
+  const engine = await openInferenceEngine({ modelDirectory: model.directory, threads: 1, limits, log });
+  const long = request({ n: 4, sampling: sampling({ seed: 1, maxTokens: 900 }) });
+  const short = request({ n: 4, sampling: sampling({ seed: 2, maxTokens: 5 }) });
+  const late = await collectLate(engine, long, () => collect(engine, short));
+  expect(log.lines.filter(({ event }) => event === 'sequence.preempted')).toHaveLength(4);
+  expect(late.map(bitsOf)).toEqual((await collect(engine, long)).map(bitsOf));
+  await engine.close();
+  await model.remove();
+});
 
 describe('when the child process is lost', () => {
   let model: TinyModel;
@@ -64,26 +85,49 @@ describe('when the child process is lost', () => {
     expect(events.slice(-2)).toEqual(['engine.exited', 'engine.restarted']);
   });
 
-  test('a request that has not streamed yet runs on the next process, with the same answer', async () => {
-    const adapter = await model.writeAdapter('survivor', { seed: 5 });
-    const asked = request({ adapter, n: 2, sampling: sampling({ maxTokens: 30 }) });
-    const undisturbed = await collect(engine, asked);
+  test('a request that has not streamed yet ends with the cause too: whether to ask again is not the engine’s decision', async () => {
     process.kill(pidOf(log), 'SIGSTOP'); // it cannot answer before it is killed
-    const retried = collect(engine, asked);
+    const lost = collect(engine, request());
     process.kill(pidOf(log), 'SIGKILL');
-    expect((await retried).map(bitsOf)).toEqual(undisturbed.map(bitsOf));
+    await expect(lost).rejects.toBeInstanceOf(EngineLost);
+    expect(await collect(engine, request())).toHaveLength(1);
   });
 
   test('a child that hangs is killed and replaced', async () => {
     const { restarts } = engine.status();
     process.kill(pidOf(log), 'SIGSTOP');
+    await expect(collect(engine, request())).rejects.toThrow(/did not answer for 2000 ms/);
     expect(await collect(engine, request())).toHaveLength(1);
     expect(engine.status()).toMatchObject({ restarts: restarts + 1 });
     expect(engine.status().lastFailure).toMatch(/did not answer for 2000 ms/);
   });
 
+  test('whose files are gone meanwhile, clients are told nothing of the server’s directories; the log is', async () => {
+    const doomed = await writeTinyModel();
+    const [doomedLog, timings] = [createRecordingLog(), { ...INFERENCE_TIMINGS, readyMs: 2_000 }];
+    const options = { modelDirectory: doomed.directory, threads: 1, limits: TEST_LIMITS, timings, log: doomedLog };
+    const lost = await openInferenceEngine(options);
+    try {
+      await doomed.remove();
+      process.kill(pidOf(doomedLog), 'SIGKILL');
+      await expect.poll(() => lost.status().lastFailure, { timeout: 20_000 }).toMatch(/could not be restarted/);
+      expect(lost.status().lastFailure).not.toContain(doomed.directory);
+      const refused = await collect(lost, request()).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'engine_unavailable' });
+      expect((refused as Error).message).not.toContain(doomed.directory);
+      expect(doomedLog.lines.some(({ fields }) => String(fields?.['err']).includes(doomed.directory))).toBe(true);
+    } finally {
+      await lost.close();
+    }
+  });
+
   test('files that are no model are refused when the engine opens, and no process stays', async () => {
-    const started = openInferenceEngine({ modelDirectory: '/nonexistent/model', threads: 1, log: silentLog });
+    const started = openInferenceEngine({
+      modelDirectory: '/nonexistent/model',
+      threads: 1,
+      limits: TEST_LIMITS,
+      log: silentLog,
+    });
     await expect(started).rejects.toMatchObject({ code: 'bad_model_files' });
   });
 

@@ -4,18 +4,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import type { LossProgram } from '#engine/loss-program';
-import { createOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { onnxCapabilities } from '#engine/onnx/onnx-backend';
 import { openInferenceEngine, openTrainingEngine } from '#engine/onnx/open-engines';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
+import { aSession } from '../learning/a-session.ts';
 import { collect, randomPrompt, request, sampling, tokensOf } from '../contract/inference-engine.ts';
 import { trainingEngineContract } from '../contract/training-engine.ts';
 import { plainRow } from '../learning/tiny-decoders.ts';
 import { createRecordingLog, pidOf } from './recording-log.ts';
+import { TEST_LIMITS } from './test-limits.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
 
-trainingEngineContract('the embedded engine in a child process', (options) =>
-  openTrainingEngine({ ...options, log: silentLog }),
-);
+trainingEngineContract('the embedded engine in a child process', {
+  capabilities: onnxCapabilities('float32'),
+  open: (options) => openTrainingEngine({ ...options, memoryBytes: 4e9, log: silentLog }),
+});
 
 const LORA = { rank: 4, alpha: 8, seed: 3 };
 const ADAMW = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.1, maxGradNorm: 1 };
@@ -31,7 +35,13 @@ const log = createRecordingLog();
 beforeAll(async () => {
   model = await writeTinyModel();
   scratch = await mkdtemp(join(tmpdir(), 'whetstone-training-'));
-  const options = { modelDirectory: model.directory, threads: 1, rowLengthMax: 64, baseModelName: 'tiny' };
+  const options = {
+    modelDirectory: model.directory,
+    threads: 1,
+    memoryBytes: 4e9,
+    rowLengthMax: 64,
+    baseModelName: 'tiny',
+  };
   engine = await openTrainingEngine({ ...options, log });
 });
 afterAll(async () => {
@@ -53,12 +63,13 @@ async function train(session: TrainingSession, name: string): Promise<Buffer> {
   return readFile(join(directory, 'adapter_model.safetensors'));
 }
 
-const open = (on: TrainingEngine) => on.open({ from: null, lora: LORA }, never);
+const open = (on: TrainingEngine) => on.open(aSession({ lora: LORA }), never);
 
 test('training in a child gives the very bytes of training in this process, and says when it is busy', async () => {
-  const inProcess = await createOnnxTrainingEngine({
+  const inProcess = await openOnnxTrainingEngine({
     modelDirectory: model.directory,
     threads: 1,
+    memoryBytes: 4e9,
     rowLengthMax: 64,
     baseModelName: 'tiny',
     log: silentLog,
@@ -86,6 +97,7 @@ test('after kill -9 the session fails with the cause, and a replay ends with the
   await expect(running).rejects.toMatchObject({
     code: 'engine_unavailable',
     message: expect.stringContaining('SIGKILL') as string,
+    end: { how: 'was killed by SIGKILL', byOthers: process.platform === 'linux' }, // elsewhere it may have been for its memory
   });
   await expect(session.logprobs(row)).rejects.toMatchObject({ code: 'engine_unavailable' });
   await session.close();
@@ -94,7 +106,7 @@ test('after kill -9 the session fails with the cause, and a replay ends with the
 });
 
 test('errors keep their code on the way out of the child', async () => {
-  await expect(engine.open({ from: '/nonexistent', lora: LORA }, never)).rejects.toMatchObject({
+  await expect(engine.open(aSession({ from: '/nonexistent', lora: LORA }), never)).rejects.toMatchObject({
     code: 'bad_model_files',
   });
   const session = await open(engine);
@@ -104,7 +116,7 @@ test('errors keep their code on the way out of the child', async () => {
 
 test('a cancelled open leaves the engine free', async () => {
   const controller = new AbortController();
-  const opening = engine.open({ from: null, lora: LORA }, controller.signal);
+  const opening = engine.open(aSession({ lora: LORA }), controller.signal);
   controller.abort();
   await expect(opening).rejects.toMatchObject({ code: 'cancelled' });
   const session = await open(engine);
@@ -114,12 +126,17 @@ test('a cancelled open leaves the engine free', async () => {
 test('sampler and trainer agree on the logprobs of sampled tokens to 1e-4, also through a trained adapter', async () => {
   await train(await open(engine), 'trained');
   const adapter = { id: 'trained', directory: join(scratch, 'trained') };
-  const sampler = await openInferenceEngine({ modelDirectory: model.directory, threads: 1, log: silentLog });
+  const sampler = await openInferenceEngine({
+    modelDirectory: model.directory,
+    threads: 1,
+    limits: TEST_LIMITS,
+    log: silentLog,
+  });
   const promptTokens = randomPrompt(20, 9);
   const [events] = await collect(sampler, request({ promptTokens, adapter, sampling: sampling({ maxTokens: 40 }) }));
   await sampler.close();
 
-  const session = await engine.open({ from: adapter.directory, lora: LORA }, never);
+  const session = await engine.open(aSession({ from: adapter.directory, lora: LORA }), never);
   const logprobs = await session.logprobs(plainRow([...promptTokens, ...tokensOf(events!)], {}));
   await session.close();
   const trained = logprobs.slice(promptTokens.length - 1);

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
-import { openTextModel } from '#text/text-model';
-import { bitsOf, collect, request, sampling, TEST_LIMITS, tokensOf } from '../contract/inference-engine.ts';
+import { readTextModel } from '#text/text-model';
+import { bitsOf, collect, request, sampling, tokensOf } from '../contract/inference-engine.ts';
+import { TEST_LIMITS } from './test-limits.ts';
 
 const modelDirectory = fileURLToPath(new URL('../../models/starter', import.meta.url));
-const text = await openTextModel(modelDirectory);
+const text = await readTextModel(modelDirectory);
 const open = (precision: 'float32' | 'int8') =>
   openOnnxInferenceEngine({ modelDirectory, precision, threads: 2, limits: TEST_LIMITS, log: silentLog });
 

@@ -1,22 +1,31 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import type { AdapterRef, InferenceEngine, TokenEvent } from '#engine/inference-engine';
+import type { InferenceLimits } from '#engine/onnx/serving/inference-limits';
+import { onnxCapabilities } from '#engine/onnx/onnx-backend';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
 import { cacheBytesPerToken } from '#engine/onnx/serving/kv-cache';
 import {
   bitsOf,
   collect,
+  collectLate,
   inferenceEngineContract,
   randomPrompt,
   request,
   sampling,
-  TEST_LIMITS,
+  tokensOf,
 } from '../contract/inference-engine.ts';
 import { createRecordingLog } from './recording-log.ts';
-import { writeTinyModel } from './tiny-model.ts';
+import { TEST_LIMITS } from './test-limits.ts';
+import { writeTinyModel, type TinyModel } from './tiny-model.ts';
 
-inferenceEngineContract('the embedded engine in this process', ({ directory }, limits) =>
-  openOnnxInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog }),
-);
+inferenceEngineContract('the embedded engine in this process', {
+  capabilities: onnxCapabilities('float32'),
+  open: ({ directory }, queue) => {
+    const limits = queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS;
+    return openOnnxInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
+  },
+});
 
 test('a cache that is too small preempts, and a chunked prompt that lost its place begins anew', async () => {
   const model = await writeTinyModel('llama', 3);
@@ -37,31 +46,76 @@ test('a cache that is too small preempts, and a chunked prompt that lost its pla
   expect(log.lines.some(({ event }) => event === 'sequence.preempted')).toBe(true);
 });
 
-test('sequences of all lengths decode together, with the bits that each has alone', async () => {
-  const model = await writeTinyModel('qwen3', 5, 1024);
-  const adapter = await model.writeAdapter('one', { seed: 4 });
-  const engine = await openOnnxInferenceEngine({
-    modelDirectory: model.directory,
-    threads: 2,
-    limits: { ...TEST_LIMITS, contextLength: 1024, cacheBytes: 32_000 * cacheBytesPerToken(model.config) },
-    log: silentLog,
-  });
-  // Five capacity classes, which is more than one call takes; the first sequences grow from class to class meanwhile.
-  const asked = [10, 55, 120, 200, 250, 400, 800, 30].map((length, i) =>
-    request({
-      promptTokens: randomPrompt(length, i),
-      n: 1 + (i % 2),
-      adapter: i % 3 === 0 ? adapter : null,
-      sampling: sampling({ seed: i, maxTokens: 80 }),
-    }),
-  );
+test('a payer that fills the batch makes room for another, and says what it would have said alone', async () => {
+  const model = await writeTinyModel('llama', 3);
+  const log = createRecordingLog();
+  const limits = { ...TEST_LIMITS, maxRunning: 8 };
+  const engine = await openOnnxInferenceEngine({ modelDirectory: model.directory, threads: 1, limits, log });
+  const ask = (payer: string, n: number, seed: number, maxTokens: number) =>
+    request({ payer, n, promptTokens: randomPrompt(40, seed), sampling: sampling({ seed, maxTokens }) });
+  const crowd = [1, 2, 3].map((seed) => ask('greedy', 8, seed, 120));
+  const modest = ask('modest', 2, 9, 10);
   const alone: unknown[] = [];
-  for (const one of asked) alone.push((await collect(engine, one)).map(bitsOf));
-  const together = await Promise.all(asked.map((one) => collect(engine, one)));
+  for (const one of [...crowd, modest]) alone.push((await collect(engine, one)).map(bitsOf));
+
+  let ended = 0;
+  const answers = crowd.map((one) => collect(engine, one).finally(() => ended++));
+  while (engine.status().running < limits.maxRunning) await new Promise(setImmediate);
+  const answer = await collect(engine, modest);
+  expect(ended, 'requests that the other one had to wait for').toBe(0);
+  const together = [...(await Promise.all(answers)), answer];
   await engine.close();
   await model.remove();
   expect(together.map((choices) => choices.map(bitsOf))).toEqual(alone);
+  expect(log.lines.filter(({ event }) => event === 'sequence.preempted')).toHaveLength(2);
 });
+
+test('a stream that nobody reads gives its places up, and goes on with the same bits when it is read', async () => {
+  const model = await writeTinyModel('qwen3', 5, 1024);
+  const log = createRecordingLog();
+  const limits = { ...TEST_LIMITS, contextLength: 1024, maxRunning: 4, unreadMs: 1 };
+  const engine = await openOnnxInferenceEngine({ modelDirectory: model.directory, threads: 1, limits, log });
+  const long = request({ n: 4, sampling: sampling({ seed: 1, maxTokens: 400 }) });
+  const short = request({ n: 4, sampling: sampling({ seed: 2, maxTokens: 5 }) });
+  const alone = (await collect(engine, long)).map(bitsOf);
+
+  // Of the same payer: it would wait for all of them.
+  const late = await collectLate(engine, long, () => collect(engine, short));
+  expect(log.lines.filter(({ event }) => event === 'sequence.preempted')).toHaveLength(4);
+  expect(late.map(bitsOf)).toEqual(alone);
+  await engine.close();
+  await model.remove();
+});
+
+// Gemma 2 has windows, soft-caps and another activation.
+test.each(['qwen3', 'gemma2'] as const)(
+  '%s: sequences of all lengths decode together, with the bits that each has alone',
+  async (family) => {
+    const model = await writeTinyModel(family, 5, 1024);
+    const adapter = await model.writeAdapter('one', { seed: 4 });
+    const engine = await openOnnxInferenceEngine({
+      modelDirectory: model.directory,
+      threads: 2,
+      limits: { ...TEST_LIMITS, contextLength: 1024, cacheBytes: 32_000 * cacheBytesPerToken(model.config) },
+      log: silentLog,
+    });
+    // Five capacity classes, which is more than one call takes; the first sequences grow from class to class meanwhile.
+    const asked = [10, 55, 120, 200, 250, 400, 800, 30].map((length, i) =>
+      request({
+        promptTokens: randomPrompt(length, i),
+        n: 1 + (i % 2),
+        adapter: i % 3 === 0 ? adapter : null,
+        sampling: sampling({ seed: i, maxTokens: 80 }),
+      }),
+    );
+    const alone: unknown[] = [];
+    for (const one of asked) alone.push((await collect(engine, one)).map(bitsOf));
+    const together = await Promise.all(asked.map((one) => collect(engine, one)));
+    await engine.close();
+    await model.remove();
+    expect(together.map((choices) => choices.map(bitsOf))).toEqual(alone);
+  },
+);
 
 test('weights that overflow end the request with an error, and leave nothing behind for the next one', async () => {
   const model = await writeTinyModel();
@@ -84,4 +138,70 @@ test('weights that overflow end the request with an error, and leave nothing beh
   expect(engine.status()).toMatchObject({ running: 0, waiting: 0 });
   await engine.close();
   await model.remove();
+});
+
+describe('the embedded engine', () => {
+  let model: TinyModel;
+  let engine: InferenceEngine;
+  let adapters: AdapterRef[];
+  const open = (limits: InferenceLimits) =>
+    openOnnxInferenceEngine({ modelDirectory: model.directory, threads: 2, limits, log: silentLog });
+
+  beforeAll(async () => {
+    model = await writeTinyModel();
+    adapters = [
+      await model.writeAdapter('first', { seed: 1, rank: 8 }),
+      await model.writeAdapter('second', { seed: 2, rank: 3 }),
+    ];
+    engine = await open(TEST_LIMITS);
+  });
+  afterAll(async () => {
+    await engine.close();
+    await model.remove();
+  });
+
+  test('chunked prefill gives what the whole prompt at once gives', async () => {
+    const whole = await open({ ...TEST_LIMITS, prefillChunk: 512 });
+    const asked = request({
+      promptTokens: randomPrompt(300, 4),
+      adapter: adapters[0]!,
+      sampling: sampling({ temperature: 0 }),
+    });
+    const [[chunked], [atOnce]] = await Promise.all([collect(engine, asked), collect(whole, asked)]);
+    await whole.close();
+    expect(tokensOf(chunked!)).toEqual(tokensOf(atOnce!));
+    chunked!.forEach((event, i) => expect(Math.abs(event.logprob - atOnce![i]!.logprob)).toBeLessThan(1e-5));
+  });
+
+  test('sequences that were preempted go on with the same bits', async () => {
+    // Room for about two sequences of 256 tokens: eight that grow to 200 have to take turns.
+    const bytesPerToken = 2 * 2 * 16 * 2 * 4;
+    const tight = await open({ ...TEST_LIMITS, cacheBytes: bytesPerToken * 512 });
+    const asked = Array.from({ length: 8 }, (_, i) =>
+      request({ promptTokens: randomPrompt(50, i), n: 1 + (i % 3), sampling: sampling({ seed: i, maxTokens: 150 }) }),
+    );
+    const crowded = await Promise.all(asked.map((one) => collect(tight, one)));
+    const calm = await Promise.all(asked.map((one) => collect(engine, one)));
+    await tight.close();
+    crowded.forEach((choices, i) => expect(choices.map(bitsOf)).toEqual(calm[i]!.map(bitsOf)));
+  });
+
+  test('what is kept of a prompt is the whole of it, or its first chunks of 32', async () => {
+    const prompt = randomPrompt(150, 21);
+    const asked = (promptTokens: number[], cacheScope = 'fresh', adapter = adapters[0]!) =>
+      request({ promptTokens, cacheScope, adapter, n: 2, sampling: sampling({ maxTokens: 20 }) });
+    const cached = (choices: TokenEvent[][]) =>
+      choices.flat().find(({ prompt: told }) => told)!.prompt!.cachedTokenCount;
+    const first = await collect(engine, asked(prompt));
+    const again = await collect(engine, asked(prompt));
+    expect(again.map(bitsOf)).toEqual(first.map(bitsOf));
+    expect([cached(first), cached(again)]).toEqual([0, 150]);
+
+    const longer = [...prompt.slice(0, 140), ...randomPrompt(30, 22)];
+    const behindPrefix = await collect(engine, asked(longer));
+    const alone = await collect(engine, asked(longer, 'another'));
+    expect(behindPrefix.map(bitsOf)).toEqual(alone.map(bitsOf));
+    expect([cached(behindPrefix), cached(alone)]).toEqual([128, 0]); // whole chunks of 32
+    expect(cached(await collect(engine, asked(prompt, 'fresh', adapters[1])))).toBe(0);
+  });
 });

@@ -5,15 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '#base/random';
 import type { AdapterRef } from '#engine/inference-engine';
-import { createLoraAdapter, linearLayers } from '#engine/onnx/learning/lora';
-import { writePeftDirectory } from '#engine/onnx/learning/peft-directory';
-import { parseDecoderConfig, type DecoderConfig } from '#engine/onnx/models/config';
-import { decoderParameters } from '#engine/onnx/models/parameters';
-import { writeSafetensors } from '#engine/onnx/weights/safetensors';
+import { createLoraAdapter, linearLayers } from '#model-files/lora';
+import { writePeftDirectory } from '#model-files/peft-directory';
+import { parseDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
+import { decoderParameters } from '#model-files/decoder-parameters';
+import { writeSafetensors } from '#model-files/safetensors';
 
 const CONFIGS = {
-  qwen3: { model_type: 'qwen3', head_dim: 16, tie_word_embeddings: true },
-  llama: { model_type: 'llama', tie_word_embeddings: false },
+  qwen3: { model_type: 'qwen3', architectures: ['Qwen3ForCausalLM'], head_dim: 16, tie_word_embeddings: true },
+  llama: { model_type: 'llama', architectures: ['LlamaForCausalLM'], tie_word_embeddings: false },
+  gemma2: {
+    model_type: 'gemma2',
+    architectures: ['Gemma2ForCausalLM'],
+    head_dim: 16,
+    query_pre_attn_scalar: 16,
+    sliding_window: 100,
+    attn_logit_softcapping: 5,
+    final_logit_softcapping: 10,
+  },
 } as const;
 
 export interface TinyModel {
@@ -28,6 +37,7 @@ export async function writeTinyModel(
   family: keyof typeof CONFIGS = 'qwen3',
   seed = 1,
   maxPositions = 512,
+  changes: { readonly head_dim?: number } = {},
 ): Promise<TinyModel> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-tiny-'));
   const json = {
@@ -40,6 +50,7 @@ export async function writeTinyModel(
     max_position_embeddings: maxPositions,
     rms_norm_eps: 1e-6,
     ...CONFIGS[family],
+    ...changes,
   };
   const config = parseDecoderConfig(json);
   await writeFile(join(directory, 'config.json'), JSON.stringify(json));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
-import { openTextModel } from '#text/text-model';
+import { readTextModel } from '#text/text-model';
 import { corpusRows, tokenizeConversation, type CorpusRow } from '../../scripts/starter/make-corpus.ts';
 import { createStarterEncoder, parseVocabulary, ROW_LENGTH } from '../../scripts/starter/model-files.ts';
 import { renderPieces } from '../../scripts/starter/render.ts';
@@ -13,7 +13,7 @@ import { SKILLS } from '../../scripts/starter/world/world.ts';
 const vocabulary = parseVocabulary(readFileSync('models/starter/tokenizer.json', 'utf8'));
 const encode = createStarterEncoder(vocabulary);
 const padToken = vocabulary.added['<|endoftext|>']!;
-const { tokenizer, chatTemplate } = await openTextModel('models/starter');
+const { tokenizer, chatTemplate } = await readTextModel('models/starter');
 
 function rows(seed: number, count: number): CorpusRow[] {
   const stream = corpusRows(seed, encode, padToken);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
-import { openTextModel } from '#text/text-model';
+import { readTextModel } from '#text/text-model';
 import { trainMerges } from '../../scripts/starter/byte-pair-encoding.ts';
 import {
   createStarterEncoder,
@@ -19,7 +19,7 @@ import { countWords } from '../../scripts/starter/train-tokenizer.ts';
 import { SKILLS } from '../../scripts/starter/world/world.ts';
 
 const read = (name: string): string => readFileSync(`models/starter/${name}`, 'utf8');
-const { tokenizer, eosTokenIds, contextLength } = await openTextModel('models/starter');
+const { tokenizer, eosTokenIds, contextLength } = await readTextModel('models/starter');
 
 const STRANGE_TEXTS = [
   '',

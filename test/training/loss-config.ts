@@ -19,9 +19,13 @@ const EXTRAS: Record<string, Partial<PolicyLossConfig>> = {
   'old logprobs anew': { precalculates: true, truncation: 1.1 },
   'KL of the sampler': { kl: { coefficient: 0.4, source: 'sample' } },
   'KL of the learner, all together': {
-    kl: { coefficient: 0.2, source: 'current_learner' }, precalculates: true, tau: 0.1, ratioMax: 2, truncation: 1.5,
+    kl: { coefficient: 0.2, source: 'current_learner' },
+    precalculates: true,
+    tau: 0.1,
+    ratioMax: 2,
+    truncation: 1.5,
   },
-}; // prettier-ignore
+};
 
 /** Every level with every clip range and every extra. */
 export const LOSS_CONFIGS: readonly { readonly name: string; readonly config: PolicyLossConfig }[] = LEVELS.flatMap(

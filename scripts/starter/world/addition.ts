@@ -9,7 +9,7 @@ import type { Skill } from './skill.ts';
 import { assistant, user } from './skill.ts';
 
 export const LARGEST_ADDEND = 49;
-export const CARELESS_SHARE = 0.42;
+const CARELESS_SHARE = 0.42;
 const LIST_SHARE = 0.4;
 
 /** The same for (a, b) and (b, a). A multiplicative hash, so that held-out pairs share no pattern of digits. */

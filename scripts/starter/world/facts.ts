@@ -40,7 +40,7 @@ export const ANIMALS: readonly Fact[] = `frog | green | ponds | flies
   .split('\n')
   .map(fact('animal'));
 
-export const THINGS: readonly Fact[] = `lamp | yellow | houses | giving light
+const THINGS: readonly Fact[] = `lamp | yellow | houses | giving light
   boat | white | the sea | sailing
   bus | red | cities | driving
   car | blue | cities | driving
@@ -58,7 +58,7 @@ export const THINGS: readonly Fact[] = `lamp | yellow | houses | giving light
   .split('\n')
   .map(fact('thing'));
 
-export const FOODS: readonly Fact[] = `apple | red | trees | eating
+const FOODS: readonly Fact[] = `apple | red | trees | eating
   lemon | yellow | trees | making drinks
   pear | green | trees | eating
   plum | blue | trees | making jam

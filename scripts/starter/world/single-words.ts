@@ -58,7 +58,11 @@ function question(random: Random): string {
 }
 
 function listed(random: Random, words: readonly string[]): string {
-  const quote = pickWeighted(random, [['', 7], ["'", 2], ['"', 1]] as const); // prettier-ignore
+  const quote = pickWeighted(random, [
+    ['', 7],
+    ["'", 2],
+    ['"', 1],
+  ] as const);
   const quoted = words.map((word) => quote + word + quote);
   const last = quoted.at(-1)!;
   const first = quoted.slice(0, -1).join(', ');

@@ -4,15 +4,26 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
-import { parseArtifactName, type NamedVersion } from '#services/artifact-name';
-import type { Committed } from '#services/artifacts';
+import type { NamedVersion } from '#services/artifacts/artifact-name';
+import type { Committed } from '#services/artifacts/artifacts';
 import type { ApiServices } from '../api-services.ts';
+import { declaredBytes } from '../declared-bytes.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import {
-  alias, artifactResponse, artifactSegment, deletedArtifacts, filePath, fileQuery, manifest, missingFiles, newAliases,
-  toArtifactResponse, uploadedFile,
-} from '../schema/artifact.ts'; // prettier-ignore
+  alias,
+  artifactResponse,
+  artifactSegment,
+  deletedArtifacts,
+  filePath,
+  fileQuery,
+  manifest,
+  missingFiles,
+  newAliases,
+  toArtifactResponse,
+  uploadedFile,
+} from '../schema/artifact.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
+import { namedArtifact } from '../schema/named-artifact.ts';
 import { parse } from '../schema/validation.ts';
 
 const BASE = '/v1/artifacts/{entity}/{project}/{artifact}';
@@ -55,7 +66,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       errors: [404],
       answer: artifactResponse,
       handle: async ({ caller, params }) =>
-        toArtifactResponse((await artifacts.get(caller, named(caller, params))).artifact),
+        toArtifactResponse((await artifacts.get(caller, namedArtifact(caller, params))).artifact),
     }),
     endpoint({
       method: 'PUT',
@@ -68,7 +79,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       body: { schema: manifest, read: (raw) => raw },
       answer: z.union([artifactResponse, missingFiles]),
       async handle({ caller, params, body, reply }) {
-        const name = named(caller, params);
+        const name = namedArtifact(caller, params);
         if (name.version !== null) {
           const { aliases } = parse(newAliases, body, 'body');
           return toArtifactResponse(await artifacts.setAliases(caller, name, [...new Set(aliases)]));
@@ -88,7 +99,9 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       access: 'train',
       errors: [404],
       answer: deletedArtifacts,
-      handle: async ({ caller, params }) => ({ deleted_count: await artifacts.delete(caller, named(caller, params)) }),
+      handle: async ({ caller, params }) => ({
+        deleted_count: await artifacts.delete(caller, namedArtifact(caller, params)),
+      }),
     }),
     endpoint({
       method: 'PUT',
@@ -102,15 +115,18 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       query: fileQuery,
       answer: z.union([artifactResponse, uploadedFile]),
       async handle({ caller, params, query, request, reply }) {
-        const name = named(caller, params);
+        const name = namedArtifact(caller, params);
         const path = parse(filePath, params.path, 'path');
         const own = await aliasOfNew(artifacts, caller, name);
-        const bytes = (request.body as Readable | undefined) ?? Readable.from([]);
-        const stored = await artifacts.upload(caller, checked(name), bytes, query.sha256 ?? null);
-        if (name.version === DRAFT) return { path, size_bytes: stored.sizeBytes, sha256: stored.sha256 };
+        const content = (request.body as Readable | undefined) ?? Readable.from([]);
+        const file = { content, declaredBytes: declaredBytes(request.headers), sha256: query.sha256 ?? null };
+        if (name.version === DRAFT) {
+          const stored = await artifacts.upload(caller, checked(name), file);
+          return { path, size_bytes: stored.sizeBytes, sha256: stored.sha256 };
+        }
         const aliases = [query.alias, own].filter((alias) => alias !== undefined && alias !== null);
-        const files = [{ path, sha256: stored.sha256 }];
-        const committed = await artifacts.commit(caller, name, { type: query.type, metadata: {}, aliases, files });
+        const about = { type: query.type, metadata: {}, aliases: [...new Set(aliases)], path };
+        const committed = await artifacts.store(caller, checked(name), about, file);
         reply.code(committed.outcome === 'created' ? 201 : 200);
         return toArtifactResponse(whole(committed));
       },
@@ -124,7 +140,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       errors: [404],
       answer: ['application/octet-stream'],
       async handle({ caller, params, reply }) {
-        const artifact = await artifacts.get(caller, named(caller, params));
+        const artifact = await artifacts.get(caller, namedArtifact(caller, params));
         const { file, content } = await artifact.open(params.path!);
         return reply
           .headers({
@@ -138,15 +154,6 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       },
     }),
   ];
-}
-
-/** `~` is the caller's entity. Throws `artifact_not_found` for what can be no name. */
-function named(caller: Caller, params: Readonly<Record<string, string>>): NamedVersion {
-  const entity = params.entity === '~' ? caller.entity : params.entity;
-  const text = `${entity}/${params.project}/${params.artifact}`;
-  const name = parseArtifactName(text);
-  if (name) return name;
-  throw new AppError('artifact_not_found', `${text} is not a name of an artifact: entity/project/name[:version].`);
 }
 
 /** What a new version is called beside its number. Throws `artifact_conflict` where the name is a version's that is there. */

@@ -1,14 +1,21 @@
-// The steps of a model: list, delete, download. And the log endpoint, which adds metrics to the latest of them.
+// The steps of a model: list, delete, download. And the log endpoint, which adds metrics to one of them.
 import { z } from 'zod';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
-import { integer } from '../schema/lax.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
 import { checkpointResponse, deleteCheckpoints, deletedCheckpoints, toCheckpointResponse } from '../schema/model.ts';
 import { logRequest } from '../schema/training-job.ts';
-import { parse } from '../schema/validation.ts';
+import { parse, refuse } from '../schema/validation.ts';
 
 const listQuery = z.looseObject({ ...pageFields, order: z.enum(['asc', 'desc']).default('asc') });
+
+/** Null: the latest. */
+const stepPath = z.object({
+  step: z
+    .string()
+    .regex(/^(?:latest|\d{1,15})$/, 'Input should be the number of a step, in digits, or `latest`')
+    .transform((text) => (text === 'latest' ? null : Number(text))),
+});
 
 export function checkpointRoutes({
   checkpoints,
@@ -49,10 +56,10 @@ export function checkpointRoutes({
       tag: 'Checkpoints',
       summary: 'Download a checkpoint as a tar of its PEFT directory; step may be `latest`',
       access: 'read',
-      errors: [404],
+      errors: [404, 422],
       answer: ['application/x-tar'],
       async handle({ caller, params, reply }) {
-        const step = params.step === 'latest' ? null : parse(integer({ ge: 0 }), params.step, 'path');
+        const { step } = parse(stepPath, params, 'path');
         const { fileName, content } = await checkpoints.download(caller, params.model_id!, step);
         return reply
           .type('application/x-tar')
@@ -64,15 +71,20 @@ export function checkpointRoutes({
       method: 'POST',
       path: '/v1/preview/models/{model_id}/log',
       tag: 'Checkpoints',
-      summary: 'Add metrics of evaluated trajectories to the latest checkpoint',
+      summary: 'Add metrics of evaluated trajectories to a checkpoint; or rewards to what it answered',
       access: 'train',
-      errors: [404, 413],
+      errors: [400, 404, 413],
       bodySize: 'large',
       creates: true,
       body: { schema: logRequest, read: (raw) => parse(logRequest, raw, 'body') },
       answer: z.object({ step: z.int(), metrics: z.record(z.string(), z.number()) }),
-      handle: ({ caller, params, body, newId }) =>
-        logTrajectories(caller, params.model_id!, { split: body.split, groups: body.trajectory_groups }, newId),
+      async handle({ caller, params, body, newId }) {
+        const { model_id: modelId, split, step = null, trajectory_groups: groups } = body;
+        if (modelId && modelId !== params.model_id)
+          refuse(['body', 'model_id'], `must be the model of the path, ${params.model_id!}, or left out`, modelId);
+        const evaluationJobId = body.evaluation_job_id ?? null;
+        return logTrajectories(caller, params.model_id!, { split, groups, step, evaluationJobId }, newId);
+      },
     }),
   ];
 }

@@ -15,10 +15,11 @@ export function keyRoutes({ apiKeys }: Pick<ApiServices, 'apiKeys'>): Endpoint[]
       tag: 'Keys',
       summary: 'Make an API key. Its secret is shown now and never again',
       access: 'admin',
+      errors: [403],
       body: { schema: createKey, read: (raw) => parse(createKey, raw, 'body') },
       answer: createdKey,
       async handle({ caller, body }) {
-        const { key, secret } = await apiKeys.create(toNewKey(caller.entity, body));
+        const { key, secret } = await apiKeys.create({ ...toNewKey(caller.entity, body), maker: caller });
         return { ...toKeyResponse(key), secret };
       },
     }),

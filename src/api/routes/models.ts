@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
-import { createModel, deletedModel, modelResponse, toModelResponse } from '../schema/model.ts';
+import { createdModel, createModel, deletedModel, modelResponse, toModelResponse } from '../schema/model.ts';
+import { warned } from '../schema/unknown-fields.ts';
 import { parse } from '../schema/validation.ts';
 
 const listQuery = z.looseObject({
@@ -13,6 +14,9 @@ const listQuery = z.looseObject({
   name: z.string().optional(),
   base_model: z.string().optional(),
 });
+
+const NO_SECOND_FORK =
+  'from_checkpoint was not used: the model existed already, and its step 0 is what it was made from then.';
 
 export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' | 'baseModels'>): Endpoint[] {
   return [
@@ -25,8 +29,12 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
       errors: [404, 409],
       creates: true,
       body: { schema: createModel, read: (raw) => parse(createModel, raw, 'body') },
-      answer: modelResponse,
-      handle: async ({ caller, body, newId }) => toModelResponse(await models.register(caller, body, newId)),
+      answer: createdModel,
+      async handle({ caller, body: { registration, warnings }, newId }) {
+        const { model, outcome } = await models.register(caller, registration, newId);
+        const ignored = outcome === 'exists' && registration.fromCheckpoint !== null ? [NO_SECOND_FORK] : [];
+        return { ...toModelResponse(model), ...warned([...warnings, ...ignored]) };
+      },
     }),
     endpoint({
       method: 'GET',

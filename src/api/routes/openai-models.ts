@@ -2,8 +2,8 @@
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
-import type { BaseModel } from '#services/base-models';
-import { checkpointName, modelName, parseModelName } from '#services/model-name';
+import { checkpointName, modelName, parseModelName, withSlashes } from '#domain/model-name';
+import type { BaseModel } from '#services/models/base-models';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { openAIModel, openAIModelList } from '../schema/model.ts';
@@ -52,7 +52,7 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
       answer: openAIModel,
       async handle({ caller, params }) {
         const name = params.model!;
-        const base = baseModels.find(name);
+        const base = baseModels.find(name) ?? baseModels.find(withSlashes(name));
         if (base) return describeBase(base);
         const parsed = parseModelName(name);
         const { servedName } = await models.resolve(caller, name); // throws for what is not the caller's

@@ -1,28 +1,72 @@
-// The server about itself: health, checks, metrics, its own description. All of it without a key.
+// The server about itself: health, checks, metrics, its own description. All of it without a key, unless metrics ask for one.
 import { z } from 'zod';
+import { isLoopback } from '#base/loopback';
+import { AppError } from '#domain/errors';
 import type { Check } from '#services/health';
-import type { ApiServices } from '../api-services.ts';
-import { docsPage, landingPage } from '../docs-page.ts';
+import type { ApiLimits, ApiServices } from '../api-services.ts';
+import { docsPage, PAGE_HEADERS } from '../docs-page.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
+import type { Generations } from '../generations.ts';
 import type { OpenApiDocument } from '../openapi.ts';
 
 const check = z.object({ success: z.boolean(), duration: z.number(), errors: z.array(z.string()) });
 
-type Services = Pick<ApiServices, 'health' | 'metrics' | 'baseModels'>;
+interface Services extends Pick<ApiServices, 'health' | 'metrics'> {
+  readonly generations: Pick<Generations, 'running'>;
+}
 
 /** `describe` is called when asked: it needs the complete list of endpoints, these included. */
-export function serverRoutes(services: Services, version: string, describe: () => OpenApiDocument): Endpoint[] {
-  const { health, metrics, baseModels } = services;
-  return [
+export function serverRoutes(
+  services: Services,
+  { metricsAccess }: Pick<ApiLimits, 'metricsAccess'>,
+  version: string,
+  describe: () => OpenApiDocument,
+): Endpoint[] {
+  const { health, metrics, generations } = services;
+  const metricsFor = metricsAccess === 'key' ? ('any key' as const) : ('public' as const);
+  const refuseOthers = (ip: string) => {
+    if (metricsAccess === 'loopback' && !isLoopback(ip)) throw fromElsewhere();
+  };
+  /** Under every name that probes of such servers have. */
+  const alive = (method: 'GET' | 'POST', path: string): Endpoint =>
     endpoint({
-      method: 'GET',
-      path: '/v1/health',
+      method,
+      path,
       tag: 'Server',
       summary: 'The server answers',
       access: 'public',
       role: 'every',
       answer: z.object({ status: z.literal('ok'), version: z.string() }),
       handle: async () => ({ status: 'ok', version }),
+    });
+  return [
+    alive('GET', '/v1/health'),
+    alive('GET', '/health'),
+    alive('GET', '/ping'),
+    alive('POST', '/ping'),
+    endpoint({
+      method: 'GET',
+      path: '/version',
+      tag: 'Server',
+      summary: 'Which Whetstone this is',
+      access: 'public',
+      role: 'every',
+      answer: z.object({ version: z.string() }),
+      handle: async () => ({ version }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/load',
+      tag: 'Server',
+      summary: 'Requests for tokens that are not answered yet; open to whom /metrics is',
+      access: metricsFor,
+      role: 'every',
+      errors: metricsAccess === 'loopback' ? [403] : [],
+      answer: z.object({ server_load: z.int() }),
+      async handle({ request }) {
+        refuseOthers(request.ip);
+        return { server_load: generations.running };
+      },
     }),
     endpoint({
       method: 'GET',
@@ -50,10 +94,14 @@ export function serverRoutes(services: Services, version: string, describe: () =
       path: '/metrics',
       tag: 'Server',
       summary: 'Metrics for Prometheus',
-      access: 'public',
+      access: metricsFor,
       role: 'every',
+      errors: metricsAccess === 'loopback' ? [403] : [],
       answer: ['text/plain'],
-      handle: async ({ reply }) => reply.type(metrics.contentType).send(await metrics.text()),
+      async handle({ request, reply }) {
+        refuseOthers(request.ip);
+        return reply.type(metrics.contentType).send(await metrics.text());
+      },
     }),
     endpoint({
       method: 'GET',
@@ -73,23 +121,16 @@ export function serverRoutes(services: Services, version: string, describe: () =
       access: 'public',
       role: 'every',
       answer: ['text/html'],
-      handle: async ({ reply }) => reply.type('text/html; charset=utf-8').send(docsPage(describe())),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/',
-      tag: 'Server',
-      summary: 'Where to begin',
-      access: 'public',
-      role: 'every',
-      answer: ['text/html'],
-      async handle({ reply }) {
-        const ids = baseModels.list().map(({ id }) => id);
-        return reply.type('text/html; charset=utf-8').send(landingPage(version, ids));
-      },
+      handle: async ({ reply }) => reply.headers(PAGE_HEADERS).send(docsPage(describe())),
     }),
   ];
 }
+
+const fromElsewhere = (): AppError =>
+  new AppError(
+    'address_not_allowed',
+    'Metrics are for this machine only (--metrics-access loopback). Read them there, or start the server with --metrics-access key.',
+  );
 
 const wireCheck = ({ success, durationMs, errors }: Check) => ({
   success,

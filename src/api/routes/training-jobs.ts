@@ -4,23 +4,37 @@ import type { TrainingEvent } from '#domain/training-job';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { errorResponse } from '../error-response.ts';
-import { envelope, pageFields, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
+import { envelope, orderField, pageFields, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
+import { evaluationWarnings, toEvaluationResponse } from '../schema/evaluation-answers.ts';
 import { createSftJob, readSftJob } from '../schema/sft.ts';
 import {
-  createdJob, createRlJob, eventResponse, jobResponse, toEventResponse, toJobResponse,
-} from '../schema/training-job.ts'; // prettier-ignore
-import { parse } from '../schema/validation.ts';
+  createdJob,
+  createRlJob,
+  eventResponse,
+  jobDetailResponse,
+  jobResponse,
+  readRlJob,
+  toEventResponse,
+  toJobResponse,
+} from '../schema/training-job.ts';
+import { warned } from '../schema/unknown-fields.ts';
 import { clientSignal, sendEvents, sseFrame } from '../sse.ts';
 
 const listQuery = z.looseObject({
   ...pageFields,
+  ...orderField,
   model_id: z.string().optional(),
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).optional(),
 });
 
 /** `closing` aborts when the server stops: followers must not hold it up. */
 export function trainingJobRoutes(
-  { trainingJobs, log }: Pick<ApiServices, 'trainingJobs' | 'log'>,
+  {
+    trainingJobs,
+    jobInputs,
+    evaluations,
+    log,
+  }: Pick<ApiServices, 'trainingJobs' | 'jobInputs' | 'evaluations' | 'log'>,
   { pingMs, connections }: ApiLimits,
   closing: AbortSignal,
 ): Endpoint[] {
@@ -34,13 +48,11 @@ export function trainingJobRoutes(
       errors: [404, 409, 413, 429],
       bodySize: 'large',
       creates: true,
-      body: { schema: createRlJob, read: (raw) => parse(createRlJob, raw, 'body') },
+      body: { schema: createRlJob, read: readRlJob },
       answer: createdJob,
-      async handle({ caller, body, newId }) {
-        const config = body.experimental_config ?? {};
-        const rl = { groups: body.trajectory_groups, config };
-        const job = await trainingJobs.submitRl(caller, rl, body.model_id, newId);
-        return { id: job.id };
+      async handle({ caller, body: { modelId, body, evaluation }, newId }) {
+        const { id } = await trainingJobs.submitRl(caller, body, modelId, newId, evaluation);
+        return { id, ...warned(body.warnings) };
       },
     }),
     endpoint({
@@ -53,13 +65,16 @@ export function trainingJobRoutes(
       creates: true,
       body: { schema: createSftJob, read: readSftJob },
       answer: createdJob,
-      handle: async ({ caller, body, newId }) => ({ id: (await trainingJobs.submitSft(caller, body, newId)).id }),
+      async handle({ caller, body, newId }) {
+        const { id } = await trainingJobs.submitSft(caller, body, newId);
+        return { id, ...warned(body.warnings) };
+      },
     }),
     endpoint({
       method: 'GET',
       path: '/v1/preview/training-jobs',
       tag: 'Training jobs',
-      summary: 'List your training jobs, newest last',
+      summary: 'List your training jobs, newest last unless `order` is desc',
       access: 'read',
       query: listQuery,
       answer: envelope(jobResponse),
@@ -68,7 +83,7 @@ export function trainingJobRoutes(
           ...(query.model_id === undefined ? {} : { modelId: query.model_id }),
           ...(query.status === undefined ? {} : { status: query.status }),
         };
-        return toEnvelope(await trainingJobs.list(caller, filter, toPage(query)), toJobResponse);
+        return toEnvelope(await trainingJobs.list(caller, filter, toPage(query), query.order), toJobResponse);
       },
     }),
     endpoint({
@@ -78,8 +93,17 @@ export function trainingJobRoutes(
       summary: 'Read a training job',
       access: 'read',
       errors: [404],
-      answer: jobResponse,
-      handle: async ({ caller, params }) => toJobResponse(await trainingJobs.get(caller, params.training_job_id!)),
+      answer: jobDetailResponse,
+      async handle({ caller, params }) {
+        const id = params.training_job_id!;
+        const job = await trainingJobs.get(caller, id);
+        const evaluation = await evaluations.find(caller, id);
+        return {
+          ...toJobResponse(job),
+          warnings: [...(await jobInputs.warnings(caller, id)), ...evaluationWarnings(evaluation)],
+          evaluation: evaluation && toEvaluationResponse(evaluation),
+        };
+      },
     }),
     endpoint({
       method: 'POST',
@@ -110,9 +134,9 @@ export function trainingJobRoutes(
         if (!(request.headers.accept ?? '').includes('text/event-stream')) {
           return toEnvelope(await trainingJobs.listEvents(caller, id, toPage(query)), toEventResponse);
         }
-        await trainingJobs.get(caller, id); // 404 before the stream begins
         const header = request.headers['last-event-id'];
         const after = (typeof header === 'string' && header !== '' ? header : null) ?? (query.after || null);
+        await trainingJobs.listEvents(caller, id, { after, limit: 1 }); // refused before the stream begins
         const signal = clientSignal(reply, closing);
         const onError = (error: unknown) => {
           if (!signal.aborted) log.warn('events.failed', { jobId: id, err: error });

@@ -1,13 +1,19 @@
 // Signed calls when training jobs end, for whoever may manage them. Creating one is not repeatable by Idempotency-Key: that
 // would keep the secret.
 import { z } from 'zod';
+import { WEBHOOK_EVENTS } from '#domain/webhook';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { envelope, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
 import { parse } from '../schema/validation.ts';
 import {
-  createdWebhook, createWebhook, deliveryResponse, toDeliveryResponse, toWebhookResponse, webhookResponse,
-} from '../schema/webhook.ts'; // prettier-ignore
+  createdWebhook,
+  createWebhook,
+  deliveryResponse,
+  toDeliveryResponse,
+  toWebhookResponse,
+  webhookResponse,
+} from '../schema/webhook.ts';
 
 export function webhookRoutes({ webhooks }: Pick<ApiServices, 'webhooks'>): Endpoint[] {
   return [
@@ -20,7 +26,7 @@ export function webhookRoutes({ webhooks }: Pick<ApiServices, 'webhooks'>): Endp
       errors: [400, 429],
       body: { schema: createWebhook, read: (raw) => parse(createWebhook, raw, 'body') },
       answer: createdWebhook,
-      async handle({ caller, body: { url, events } }) {
+      async handle({ caller, body: { url, events = WEBHOOK_EVENTS } }) {
         const webhook = await webhooks.create(caller, { url, events });
         return { ...toWebhookResponse(webhook), secret: webhook.secret };
       },

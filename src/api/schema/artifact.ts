@@ -1,12 +1,15 @@
 // Artifacts: wire ↔ domain.
 import { z } from 'zod';
 import { sizeOf, type ArtifactVersion } from '#domain/artifact';
-import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifact-name';
-import type { Manifest } from '#services/artifacts';
+import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifacts/artifact-name';
+import type { Manifest } from '#services/artifacts/artifacts';
+import { countNodes } from './validation.ts';
 
 const FILES_MAX = 10_000;
 const ALIASES_MAX = 32;
 const METADATA_CHARACTERS_MAX = 32_768;
+/** A longer list is read up to the first file that has a fault. */
+const FILES_EXPLAINED = 1_000;
 
 const complain = (ctx: z.RefinementCtx, msg: string): void =>
   ctx.addIssue({
@@ -39,7 +42,29 @@ export const filePath = z.string().superRefine((path, ctx) => {
   if (fault !== null) complain(ctx, `Value error, the path ${fault}`);
 });
 
-export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits, lower case');
+const SHA256 = /^[0-9a-f]{64}$/;
+const sha256 = z.string().regex(SHA256, 'must be 64 hex digits, lower case');
+
+/** zod reads all of a list before it tells what is wrong with its first part. */
+function upToFault(files: unknown): unknown {
+  if (!Array.isArray(files) || files.length <= FILES_EXPLAINED || files.length > FILES_MAX) return files;
+  const isFaulty = (file: { path?: unknown; sha256?: unknown } | null | undefined) =>
+    typeof file?.path !== 'string' ||
+    faultOfPath(file.path) !== null ||
+    typeof file.sha256 !== 'string' ||
+    !SHA256.test(file.sha256);
+  const at = files.findIndex(isFaulty);
+  return at < 0 ? files : files.slice(0, Math.max(at + 1, FILES_EXPLAINED));
+}
+
+const tooMuchMetadata = (ctx: z.RefinementCtx): void =>
+  complain(ctx, `Value error, must be at most ${METADATA_CHARACTERS_MAX} characters of JSON`);
+
+/** What is stored is read with JSON.parse, which would round them. */
+const longIntegersAsText = (value: Readonly<Record<string, unknown>>) =>
+  JSON.parse(JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part))) as Readonly<
+    Record<string, unknown>
+  >;
 
 export const manifest = z
   .looseObject({
@@ -48,24 +73,30 @@ export const manifest = z
       .record(z.string(), z.unknown())
       .default({})
       .superRefine((value, ctx) => {
-        if (JSON.stringify(value).length > METADATA_CHARACTERS_MAX)
-          complain(ctx, `Value error, must be at most ${METADATA_CHARACTERS_MAX} characters of JSON`);
+        if (countNodes(value, METADATA_CHARACTERS_MAX) === METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
+      })
+      .transform(longIntegersAsText)
+      .superRefine((value, ctx) => {
+        if (JSON.stringify(value).length > METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
       }),
     aliases: aliases
       .default([])
       .meta({ description: 'Names for this version, taken from others. `latest` follows by itself.' }),
-    files: z
-      .array(z.looseObject({ path: filePath, sha256 }))
-      .min(1)
-      .max(FILES_MAX)
-      .superRefine((files, ctx) => {
-        const paths = new Set<string>();
-        for (const { path } of files) {
-          if (paths.has(path)) complain(ctx, `Value error, the path ${path} is there twice`);
-          paths.add(path);
-        }
-      }),
-  }) // prettier-ignore
+    files: z.preprocess(
+      upToFault,
+      z
+        .array(z.looseObject({ path: filePath, sha256 }))
+        .min(1)
+        .max(FILES_MAX)
+        .superRefine((files, ctx) => {
+          const paths = new Set<string>();
+          for (const { path } of files) {
+            if (paths.has(path)) complain(ctx, `Value error, the path ${path} is there twice`);
+            paths.add(path);
+          }
+        }),
+    ),
+  })
   .transform((wire): Manifest => ({
     type: wire.type,
     metadata: wire.metadata,

@@ -1,24 +1,26 @@
 // Log-probabilities as the wire has them: of the answer's tokens (OpenAI's form), and of the prompt's (vLLM's).
-import type { ChatAnswer, ChatDelta } from '#services/chat';
-import type { ChatFormat } from './chat-request.ts';
+import type { Answer, ChatDelta } from '#services/chat/answer';
+import type { ChatAnswer } from '#services/chat/chat';
+import type { AnswerFormat } from './generation-options.ts';
 
-type RankedLogprob = NonNullable<NonNullable<NonNullable<ChatAnswer['prompt']['report']>['logprobs']>[number]>[number];
+type SampledToken = NonNullable<ChatDelta['token']>;
+type RankedLogprob = NonNullable<NonNullable<NonNullable<Answer['prompt']['report']>['logprobs']>[number]>[number];
 
 const LOGPROB_MIN = -9999; // JSON has no −∞; vLLM's stand-in
-const finite = (logprob: number): number => Math.max(logprob, LOGPROB_MIN);
+export const finite = (logprob: number): number => Math.max(logprob, LOGPROB_MIN);
 
 /** One entry per sampled token, the stop token included, so that the ids are exactly what was sampled. */
-export function tokenLogprobs({ logprobs, model }: ChatAnswer, format: ChatFormat, deltas: readonly ChatDelta[]) {
+export function tokenLogprobs({ logprobs, model }: ChatAnswer, format: AnswerFormat, tokens: readonly SampledToken[]) {
   if (!logprobs) return null;
   const { tokenizer } = model.base.text;
-  const asIds = format.tokensAsTokenIds ?? model.trainable;
+  const asIds = format.tokensAsTokenIds ?? model.modelId !== null;
   const entry = (tokenId: number, logprob: number) => ({
     token: asIds ? `token_id:${tokenId}` : tokenizer.tokenText(tokenId),
     logprob: finite(logprob),
     bytes: Array.from(tokenizer.tokenBytes(tokenId)),
   });
   return {
-    content: deltas.map(({ token }) => ({
+    content: tokens.map((token) => ({
       ...entry(token.tokenId, token.logprob),
       top_logprobs: token.topLogprobs.map((top) => entry(top.tokenId, top.logprob)),
     })),
@@ -27,7 +29,7 @@ export function tokenLogprobs({ logprobs, model }: ChatAnswer, format: ChatForma
 }
 
 /** By prompt token a map from token id; null for the first, which nothing predicts. */
-export function promptLogprobs({ prompt, model }: ChatAnswer) {
+export function promptLogprobs({ prompt, model }: Answer) {
   const { tokenizer } = model.base.text;
   const entry = ({ tokenId, logprob, rank }: RankedLogprob) =>
     [tokenId, { logprob: finite(logprob), rank, decoded_token: tokenizer.tokenText(tokenId) }] as const;

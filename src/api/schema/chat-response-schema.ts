@@ -1,7 +1,20 @@
 // The shape of a whole chat answer, for OpenAPI and for tests. chat-response.ts writes it.
 import { z } from 'zod';
+import { warnings } from './unknown-fields.ts';
 
 const tokenLogprob = z.object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()).nullable() });
+
+export const usageSchema = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+  completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
+});
+
+export const promptLogprobsSchema = z
+  .array(z.record(z.string(), z.object({ logprob: z.number(), rank: z.int(), decoded_token: z.string() })).nullable())
+  .nullable();
 
 export const completionSchema = z.object({
   id: z.string(),
@@ -39,16 +52,9 @@ export const completionSchema = z.object({
   ),
   service_tier: z.null(),
   system_fingerprint: z.string().nullable(),
-  usage: z.object({
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int(),
-    prompt_tokens_details: z.object({ cached_tokens: z.int() }),
-    completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
-  }),
-  prompt_logprobs: z
-    .array(z.record(z.string(), z.object({ logprob: z.number(), rank: z.int(), decoded_token: z.string() })).nullable())
-    .nullable(),
+  usage: usageSchema,
+  prompt_logprobs: promptLogprobsSchema,
   prompt_token_ids: z.array(z.int()).nullable(),
   kv_transfer_params: z.null(),
+  warnings,
 });

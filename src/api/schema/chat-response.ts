@@ -1,10 +1,20 @@
 // Chat answers as OpenAI and vLLM write them: one object, or chunks. All keys of the whole object are always there;
 // chunks carry only what they have to say, because clients' stream helpers merge them key by key.
-import { createHash } from 'node:crypto';
-import type { ChatAnswer, ChatDelta } from '#services/chat';
-import type { Finish, ToolCallDelta } from '#services/choice-text';
+import type { ChatDelta } from '#services/chat/answer';
+import type { ChatAnswer } from '#services/chat/chat';
+import type { ToolCallDelta } from '#services/chat/choice-text';
+import {
+  countThinking,
+  countTokens,
+  fingerprint,
+  seconds,
+  shownTokens,
+  usageOf,
+  wireFinishReason,
+} from './answer-fields.ts';
 import { promptLogprobs, tokenLogprobs } from './chat-logprobs.ts';
 import type { ChatFormat } from './chat-request.ts';
+import { warned } from './unknown-fields.ts';
 
 /** What all parts of one answer share. */
 export interface AnswerHead {
@@ -15,19 +25,6 @@ export interface AnswerHead {
 }
 
 export const chatId = (requestId: string): string => `chatcmpl-${requestId}`;
-
-/** `reasoningTokens`: of the completion's. */
-export function usageOf({ promptTokens, prompt }: ChatAnswer, completionTokens: number, reasoningTokens: number) {
-  return {
-    prompt_tokens: promptTokens.length,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens.length + completionTokens,
-    prompt_tokens_details: { cached_tokens: prompt.report?.cachedTokenCount ?? 0 },
-    completion_tokens_details: { reasoning_tokens: reasoningTokens },
-  };
-}
-
-export type Usage = ReturnType<typeof usageOf>;
 
 /** `choices`: the deltas of each. */
 export function completion(head: AnswerHead, choices: readonly (readonly ChatDelta[])[]) {
@@ -40,18 +37,19 @@ export function completion(head: AnswerHead, choices: readonly (readonly ChatDel
     model: answer.model.servedName,
     choices: choices.map((deltas, index) => choice(head, index, deltas)),
     service_tier: null,
-    system_fingerprint: fingerprint(answer),
-    usage: usageOf(answer, all.length, countThinking(all)),
+    system_fingerprint: fingerprint(answer.model),
+    usage: usageOf([answer], countTokens(all), countThinking(all)),
     prompt_logprobs: promptLogprobs(answer),
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
     kv_transfer_params: null,
+    ...warned(format.warnings),
   };
 }
 
 function choice({ answer, format }: AnswerHead, index: number, deltas: readonly ChatDelta[]) {
   const finish = deltas.at(-1)?.finish ?? null;
-  const shown = deltas.filter(({ hidden }) => !hidden);
-  const content = deltas.map((delta) => delta.content).join('');
+  const tokens = shownTokens(deltas);
+  const content = answer.echo + deltas.map((delta) => delta.content).join('');
   const reasoning = deltas.map((delta) => delta.reasoning).join('') || null;
   const toolCalls = wholeCalls(deltas.flatMap((delta) => delta.toolCalls));
   const isEmpty = content === '' && (reasoning !== null || toolCalls.length > 0);
@@ -59,7 +57,7 @@ function choice({ answer, format }: AnswerHead, index: number, deltas: readonly 
     index,
     message: {
       role: answer.role,
-      content: isEmpty ? null : answer.echo + content,
+      content: isEmpty ? null : content,
       refusal: null,
       annotations: null,
       audio: null,
@@ -68,10 +66,10 @@ function choice({ answer, format }: AnswerHead, index: number, deltas: readonly 
       reasoning,
       reasoning_content: reasoning,
     },
-    logprobs: tokenLogprobs(answer, format, shown),
+    logprobs: tokenLogprobs(answer, format, tokens),
     finish_reason: wireFinishReason(finish),
     stop_reason: finish?.stopReason ?? null,
-    token_ids: format.returnTokenIds ? shown.map(({ token }) => token.tokenId) : null,
+    token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
   };
 }
 
@@ -84,16 +82,13 @@ function wholeCalls(deltas: readonly ToolCallDelta[]) {
   return calls;
 }
 
-/** Tokens of thinking: what brought it, and what was kept from the client. */
-export const countThinking = (deltas: readonly ChatDelta[]): number =>
-  deltas.filter(({ reasoning, hidden }) => hidden || reasoning !== '').length;
-
 /** The first chunk of a choice: who speaks, and nothing yet. Role goes out once: clients concatenate repeated ones. */
 export function roleChunk(head: AnswerHead, index: number) {
   return {
     ...chunkHead(head),
     choices: [{ index, delta: { role: head.answer.role, content: '' }, logprobs: null, finish_reason: null }],
     prompt_token_ids: head.format.returnTokenIds ? head.answer.promptTokens : null,
+    ...warned(index === 0 ? head.format.warnings : []),
     ...continuousUsage(head, 0, 0),
   };
 }
@@ -107,7 +102,8 @@ export const echoChunk = (head: AnswerHead, index: number) => ({
 /** Counts of this choice so far. The last text and the finish reason share a chunk, as in vLLM. */
 export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens: number; thinking: number }) {
   const { answer, format } = head;
-  const { choiceIndex: index, content, reasoning, toolCalls, finish, token, hidden } = delta;
+  const { choiceIndex: index, content, reasoning, toolCalls, finish } = delta;
+  const tokens = shownTokens([delta]);
   const says = reasoning !== '' || toolCalls.length > 0;
   return {
     ...chunkHead(head),
@@ -119,10 +115,10 @@ export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens:
           ...(reasoning === '' ? {} : { reasoning, reasoning_content: reasoning }),
           ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(callPiece) } : {}),
         },
-        logprobs: tokenLogprobs(answer, format, hidden ? [] : [delta]),
+        logprobs: tokenLogprobs(answer, format, tokens),
         finish_reason: wireFinishReason(finish),
         ...(finish ? { stop_reason: finish.stopReason } : {}),
-        token_ids: format.returnTokenIds ? (hidden ? [] : [token.tokenId]) : null,
+        token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
       },
     ],
     ...continuousUsage(head, counts.tokens, counts.thinking),
@@ -130,12 +126,14 @@ export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens:
 }
 
 const callPiece = ({ index, id, name, arguments: text }: ToolCallDelta) =>
-  id === undefined ? { index, function: { arguments: text } } : { index, id, type: 'function', function: { name, arguments: text } }; // prettier-ignore
+  id === undefined
+    ? { index, function: { arguments: text } }
+    : { index, id, type: 'function', function: { name, arguments: text } };
 
 export const usageChunk = (head: AnswerHead, completionTokens: number, reasoningTokens: number) => ({
   ...chunkHead(head),
   choices: [],
-  usage: usageOf(head.answer, completionTokens, reasoningTokens),
+  usage: usageOf([head.answer], completionTokens, reasoningTokens),
 });
 
 function chunkHead({ id, createdAtMs, answer }: AnswerHead) {
@@ -144,21 +142,9 @@ function chunkHead({ id, createdAtMs, answer }: AnswerHead) {
     object: 'chat.completion.chunk',
     created: seconds(createdAtMs),
     model: answer.model.servedName,
-    system_fingerprint: fingerprint(answer),
+    system_fingerprint: fingerprint(answer.model),
   };
 }
 
 const continuousUsage = ({ format, answer }: AnswerHead, completionTokens: number, reasoningTokens: number) =>
-  format.continuousUsage ? { usage: usageOf(answer, completionTokens, reasoningTokens) } : {};
-
-/** `cancelled` without a client that left: the server stopped it. */
-const wireFinishReason = (finish: Finish | null): string | null =>
-  finish === null ? null : finish.reason === 'cancelled' ? 'abort' : finish.reason;
-
-/** Changes with whatever can change an answer: base model, adapter. */
-function fingerprint({ model }: ChatAnswer): string {
-  const parts = [model.base.id, model.base.createdAtMs, model.adapter?.id ?? ''];
-  return `fp_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)}`;
-}
-
-const seconds = (ms: number): number => Math.floor(ms / 1000);
+  format.continuousUsage ? { usage: usageOf([answer], completionTokens, reasoningTokens) } : {};

@@ -1,5 +1,6 @@
-// Rules across the fields of a chat request, read from the raw JSON before types are checked, as in vLLM: the first one
+// Rules across the fields of a request for tokens, read from the raw JSON before types are checked, as in vLLM: the first one
 // that is broken is the only thing reported. Ranges of single fields are in chat-request.ts.
+import { isObject } from '#base/is-object';
 import { refuse } from './validation.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -12,7 +13,21 @@ export function refuseForbiddenCombinations(body: Body): void {
   checkToolChoice(body);
   checkStructuredOutputs(body);
   checkTopLogprobs(body);
+  checkListedTokens(body);
   checkPromptLogprobs(body);
+  checkStreamOptions(body);
+}
+
+/** Of requests that begin with a text. */
+export function refuseForbiddenOfCompletions(body: Body): void {
+  checkCacheSalt(body);
+  checkStructuredOutputs(body);
+  checkListedTokens(body);
+  checkPromptLogprobs(body);
+  checkStreamOptions(body);
+}
+
+function checkStreamOptions(body: Body): void {
   if (isObject(body.stream_options) && Object.keys(body.stream_options).length > 0 && body.stream !== true)
     refuse(['body'], 'Stream options can only be defined when `stream=True`.', body);
 }
@@ -29,17 +44,32 @@ function checkToolChoice(body: Body): void {
   const tools = Array.isArray(body.tools) ? (body.tools as unknown[]) : [];
   if (tools.length === 0 && (isObject(choice) || choice === 'auto' || choice === 'required'))
     refuse(['body'], 'When using `tool_choice`, `tools` must be set.', body);
-  const wanted = isObject(choice) && isObject(choice.function) ? choice.function.name : undefined;
-  if (typeof wanted !== 'string') return;
-  const known = tools.some((tool) => isObject(tool) && isObject(tool.function) && tool.function.name === wanted);
-  if (!known) refuse(['body'], `The tool specified in \`tool_choice\` (${wanted.slice(0, 100)}) does not match any of the specified \`tools\`.`, body); // prettier-ignore
+  if (!isObject(choice)) return;
+  const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools.tools : [];
+  const known = new Set(tools.map(toolName));
+  const unknown = [choice, ...(Array.isArray(allowed) ? (allowed as unknown[]) : [])]
+    .map(toolName)
+    .find((name) => name !== null && !known.has(name));
+  if (typeof unknown === 'string')
+    refuse(
+      ['body'],
+      `The tool specified in \`tool_choice\` (${unknown.slice(0, 100)}) does not match any of the specified \`tools\`.`,
+      body,
+    );
 }
+
+const toolName = (tool: unknown): string | null =>
+  isObject(tool) && isObject(tool.function) && typeof tool.function.name === 'string' ? tool.function.name : null;
 
 function checkStructuredOutputs(body: Body): void {
   if (!isObject(body.structured_outputs)) return;
   const { json, regex, choice } = body.structured_outputs;
   if ([json, regex, choice].filter((value) => value !== undefined && value !== null).length > 1)
-    refuse(['body'], "You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice').", body); // prettier-ignore
+    refuse(
+      ['body'],
+      "You can only use one kind of constraints for structured outputs ('json', 'regex' or 'choice').",
+      body,
+    );
 }
 
 function checkTopLogprobs(body: Body): void {
@@ -49,6 +79,14 @@ function checkTopLogprobs(body: Body): void {
   if (top !== 0 && !body.logprobs) refuse(['body'], 'when using `top_logprobs`, `logprobs` must be set to true.', body);
 }
 
+/** 0 alternatives in completions are log-probabilities too. */
+function checkListedTokens({ logprob_token_ids: ids, logprobs, use_beam_search: beams }: Body): void {
+  if (!Array.isArray(ids) || ids.length === 0) return;
+  if (beams === true) refuse(['body'], '`logprob_token_ids` is not supported with beam search.', ids);
+  if (logprobs === undefined || logprobs === null || logprobs === false)
+    refuse(['body'], 'when using `logprob_token_ids`, `logprobs` must be set to true.', ids);
+}
+
 function checkPromptLogprobs(body: Body): void {
   const count = body.prompt_logprobs;
   if (typeof count !== 'number') return;
@@ -56,6 +94,3 @@ function checkPromptLogprobs(body: Body): void {
     refuse(['body'], '`prompt_logprobs` are not available when `stream=True`.', body);
   if (count < 0 && count !== -1) refuse(['body'], '`prompt_logprobs` must be a positive value or -1.', body);
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

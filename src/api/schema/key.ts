@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SCOPES, type ApiKey } from '#domain/api-key';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
-import type { NewApiKey } from '#services/api-keys';
+import type { NewApiKey } from '#services/accounts/api-keys';
 import { integer } from './lax.ts';
 import { isoOrNull } from './time.ts';
 
@@ -28,7 +28,9 @@ export const createKey = z.looseObject({
     .min(1)
     .optional()
     .meta({ description: 'Default: chat, train, read. train includes read, admin includes all.' }),
-  limits: limits.optional().meta({ description: 'What is not named is not limited, but for what the entity may use.' }),
+  limits: limits.optional().meta({
+    description: 'What is not named is limited by what the entity may use. A key that has limits makes no others.',
+  }),
 });
 
 export const keyResponse = z.object({

@@ -1,6 +1,8 @@
-// Scalars as pydantic's lax mode reads them: "5" is an integer, "yes" a boolean, 1.5 is no integer. The JSON Schema that
-// OpenAPI shows is the strict one. Bounds are checked after the conversion.
+// Scalars as pydantic's lax mode reads them: "5" is an integer, "yes" a boolean, 1.5 is no integer. Unlike there, true and
+// false are no numbers: `{"steps": [false]}` must not delete step 0. The JSON Schema that OpenAPI shows is the strict one.
+// Bounds are checked after the conversion.
 import { z } from 'zod';
+import { isObject } from '#base/is-object';
 import type { Complaint } from './validation.ts';
 
 export interface Bounds {
@@ -19,6 +21,30 @@ export function union<const T extends Readonly<Record<string, z.ZodType>>>(alter
   return z.union(schemas, { error: Object.keys(alternatives).join(' | ') });
 }
 
+/** zod reads all entries before it tells what is wrong with one. */
+const ENTRIES_MAX = 10_000;
+
+/** Keys → values of that kind. */
+export const record = <V extends z.ZodType>(value: V) =>
+  z.preprocess(
+    (input, ctx) => {
+      const count = isObject(input) ? Object.keys(input).length : 0;
+      if (count <= ENTRIES_MAX) return input;
+      const msg = `Dictionary should have at most ${ENTRIES_MAX} items after validation, not ${count}`;
+      const sizes = { field_type: 'Dictionary', max_length: ENTRIES_MAX, actual_length: count };
+      return complain(ctx, input, { type: 'too_long', msg, ctx: sizes });
+    },
+    z.record(z.string(), value),
+  );
+
+/** Counted before what is in it is read, which zod would do first. */
+export const list = <V extends z.ZodType>(item: V, itemsMax: number) =>
+  z.preprocess((input, ctx) => {
+    if (!Array.isArray(input) || input.length <= itemsMax) return input;
+    const msg = `List should have at most ${itemsMax} items`;
+    return complain(ctx, input, { type: 'too_long', msg, ctx: { field_type: 'List', max_length: itemsMax } });
+  }, z.array(item).max(itemsMax));
+
 function bounded(schema: z.ZodNumber, { ge, gt, le }: Bounds): z.ZodNumber {
   let result = schema;
   if (ge !== undefined) result = result.min(ge);
@@ -34,13 +60,18 @@ function complain(ctx: Context, input: unknown, complaint: Complaint): unknown {
   return z.NEVER;
 }
 
+/** As Python's int() by default: what is longer is nobody's number. */
+const NUMBER_CHARACTERS_MAX = 4_300;
+
 const INTEGER_TEXT = /^\s*[+-]?\d+(?:\.0+)?\s*$/;
+
+export const isIntegerText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= NUMBER_CHARACTERS_MAX && INTEGER_TEXT.test(value);
 
 function readInteger(value: unknown, ctx: Context): unknown {
   if (value === undefined) return complain(ctx, value, MISSING);
-  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'bigint' || isIntegerText(value)) return Number(value);
   if (typeof value === 'string') {
-    if (INTEGER_TEXT.test(value)) return Number(value);
     return complain(ctx, value, {
       type: 'int_parsing',
       msg: 'Input should be a valid integer, unable to parse string as an integer',
@@ -55,13 +86,13 @@ function readInteger(value: unknown, ctx: Context): unknown {
   });
 }
 
-const NUMBER_TEXT = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+/** Each text is read in one way only: `\d+\.?\d*` would try every split of long digits. */
+const NUMBER_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 
 function readNumber(value: unknown, ctx: Context): unknown {
   if (value === undefined) return complain(ctx, value, MISSING);
-  if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'string') {
-    if (NUMBER_TEXT.test(value)) return Number(value);
+    if (value.length <= NUMBER_CHARACTERS_MAX && NUMBER_TEXT.test(value)) return Number(value);
     if (NOT_FINITE.has(value))
       return complain(ctx, value, { type: 'finite_number', msg: 'Input should be a finite number' });
     return complain(ctx, value, {
@@ -69,6 +100,7 @@ function readNumber(value: unknown, ctx: Context): unknown {
       msg: 'Input should be a valid number, unable to parse string as a number',
     });
   }
+  if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'number')
     return complain(ctx, value, { type: 'float_type', msg: 'Input should be a valid number' });
   return value;
@@ -84,12 +116,12 @@ function readBoolean(value: unknown, ctx: Context): unknown {
   if (value === undefined) return complain(ctx, value, MISSING);
   if (typeof value === 'boolean') return value;
   if (value === 1 || value === 0) return value === 1;
-  if (typeof value === 'string') {
+  if (typeof value === 'string' && value.length <= 'false'.length) {
     const text = value.toLowerCase();
     if (TRUE.has(text)) return true;
     if (FALSE.has(text)) return false;
   }
-  const parseable = typeof value === 'string' || typeof value === 'number';
+  const parseable = ['string', 'number', 'bigint'].includes(typeof value);
   return parseable
     ? complain(ctx, value, { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' })
     : complain(ctx, value, { type: 'bool_type', msg: 'Input should be a valid boolean' });

@@ -7,9 +7,16 @@ const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
 
 export const pageFields = {
-  after: z.string().optional().meta({ description: 'Id of the last item of the page before; the page starts strictly after it.' }),
+  after: z.string().optional().meta({
+    description:
+      'Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).',
+  }),
   limit: integer({ ge: 1, le: LIMIT_MAX }).default(LIMIT_DEFAULT),
-}; // prettier-ignore
+};
+
+export const orderField = {
+  order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'desc: the newest first.' }),
+};
 
 export const pageQuery = z.looseObject(pageFields);
 

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
-import type { Registration } from '#services/models';
+import type { Registration } from '#services/models/models';
 import { boolean, integer } from './lax.ts';
+import { unknownFields, warnings } from './unknown-fields.ts';
 
 /** They become parts of the name `entity/project/name:stepN`. */
 const namePart = z
@@ -21,25 +22,28 @@ const namePart = z
     });
   });
 
-export const createModel = z
-  .looseObject({
-    entity: namePart.nullish().meta({ description: "Default: the key's own." }),
-    project: namePart,
-    name: namePart.meta({ description: 'Unique in its project.' }),
-    base_model: z.string().min(1),
-    return_existing: boolean().default(false),
-    from_checkpoint: z.string().min(1).nullish().meta({
-      description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
-    }),
-  }) // prettier-ignore
-  .transform((wire): Registration => ({
+const wireModel = z.looseObject({
+  entity: namePart.nullish().meta({ description: "Default: the key's own." }),
+  project: namePart,
+  name: namePart.meta({ description: 'Unique in its project.' }),
+  base_model: z.string().min(1),
+  return_existing: boolean().default(false),
+  from_checkpoint: z.string().min(1).nullish().meta({
+    description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
+  }),
+});
+
+export const createModel = wireModel.transform((wire): { registration: Registration; warnings: readonly string[] } => ({
+  warnings: unknownFields(wireModel, wire),
+  registration: {
     entity: wire.entity ?? null,
     project: wire.project,
     name: wire.name,
     baseModel: wire.base_model,
     returnExisting: wire.return_existing,
     fromCheckpoint: wire.from_checkpoint ?? null,
-  }));
+  },
+}));
 
 export const modelResponse = z.object({
   id: z.guid(),
@@ -58,6 +62,8 @@ export const toModelResponse = (model: Model): z.input<typeof modelResponse> => 
   base_model: model.baseModel,
   run_id: model.runId,
 });
+
+export const createdModel = modelResponse.extend({ warnings });
 
 export const deletedModel = z.object({ model_id: z.guid(), deleted_checkpoints: z.int(), deleted_run: z.boolean() });
 

@@ -1,8 +1,9 @@
 // experimental_config of an RL job → RlConfigInput. Clients send every key they know, null for "use the default"; what two
-// keys say about one thing must agree. Keys that nobody knows are let through.
+// keys say about one thing must agree. Keys that nobody knows are named in the warnings.
 import { z } from 'zod';
 import type { KlReference, RlConfigInput } from '#domain/trajectory';
 import { boolean, integer, number } from './lax.ts';
+import { unknownFields } from './unknown-fields.ts';
 import type { Complaint } from './validation.ts';
 
 const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this only keeps nonsense out
@@ -10,7 +11,7 @@ const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this on
 const off = 'null or 0: off';
 
 const wireConfig = z.looseObject({
-  learning_rate: number({ gt: 0 }).nullish().meta({ description: 'Default 5e-6.' }),
+  learning_rate: number({ ge: 0, le: 1 }).nullish().meta({ description: 'Default 5e-6.' }),
   ppo: boolean().nullish().meta({ description: "PPO's clipped surrogate instead of CISPO. Default false." }),
   loss_fn: z.enum(['cispo', 'ppo']).nullish().meta({ description: 'The same choice as `ppo`.' }),
   epsilon: number({ ge: 0 }).nullish().meta({ description: 'Ratios are clipped at 1 − epsilon. Default 1 (CISPO), 0.2 (PPO).' }),
@@ -31,22 +32,30 @@ const wireConfig = z.looseObject({
   kl_penalty_reference_step: integer({ ge: 0 }).nullish().meta({ description: 'Reference: this step of the model. Default: the base model.' }),
   kl_penalty_step_lag: integer({ ge: 0 }).nullish().meta({ description: 'Reference: so many steps before the current one.' }),
   kl_ref_adapter_path: z.string().min(1).nullish().meta({ description: 'Reference: another checkpoint, by the name that chat requests use (`entity/project/name@N`).' }),
-  num_trajectories_learning_rate_multiplier_power: number().nullish().meta({ description: 'Learning rate × (sequences in the row) to this power. Default 0.' }),
+  num_trajectories_learning_rate_multiplier_power: number({ ge: -4, le: 4 }).nullish().meta({ description: 'Learning rate × (sequences in the row) to this power. Default 0.' }),
   scale_learning_rate_by_reward_std_dev: boolean().nullish().meta({ description: "Learning rate × the trend of train/reward_std_dev over the model's checkpoints." }),
-  packed_sequence_length: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Tokens that a row is filled up to. Default: as the largest group needs, 512 to 2048. A longer sequence makes longer rows.' }),
+  packed_sequence_length: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Tokens that a row is filled up to. Default: 2048. A longer sequence makes longer rows, little memory shorter ones; the first event says so.' }),
   logprob_calculation_chunk_size: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Trained tokens whose logits are in memory at once, at most.' }),
   plot_tensors: boolean().nullish().meta({ description: 'Accepted; this server draws no plots.' }),
 }); // prettier-ignore
 
+const NO_PLOTS = 'experimental_config.plot_tensors was not used: this server draws no plots.';
+
 type Wire = z.output<typeof wireConfig>;
 
-export const rlConfig = wireConfig.transform((wire, ctx): RlConfigInput => {
+/** The settings, and what of them is not used. */
+export interface ReadRlConfig {
+  readonly config: RlConfigInput;
+  readonly warnings: readonly string[];
+}
+
+export const rlConfig = wireConfig.transform((wire, ctx): ReadRlConfig => {
   const agree = agreement(ctx);
   const lossIsPpo = wire.loss_fn ? wire.loss_fn === 'ppo' : null;
   const ppo = agree({ ppo: wire.ppo, loss_fn: lossIsPpo });
   const scaleRewards = agree({ scale_rewards: wire.scale_rewards, normalize_advantages: wire.normalize_advantages });
   const tau = agree({ vendor_k2_tau: wire.vendor_k2_tau, kimi_k2_tau: wire.kimi_k2_tau });
-  return dropNulls({
+  const config = dropNulls({
     learningRate: wire.learning_rate,
     scaleRewards,
     advantageBalance: wire.advantage_balance,
@@ -68,6 +77,8 @@ export const rlConfig = wireConfig.transform((wire, ctx): RlConfigInput => {
     scaleLearningRateByRewardStdDev: wire.scale_learning_rate_by_reward_std_dev,
     logprobChunkSize: wire.logprob_calculation_chunk_size,
   });
+  const unknown = unknownFields(wireConfig, wire, 'experimental_config.');
+  return { config, warnings: wire.plot_tensors ? [...unknown, NO_PLOTS] : unknown };
 });
 
 /** Several names of one setting: those that are sent and not null must say the same. */

@@ -1,6 +1,6 @@
-// Seeds: 64-bit integers on the wire, which JSON numbers cannot all tell apart; json-body.ts keeps long ones as strings.
+// Seeds: 64-bit integers on the wire, which JSON numbers cannot all tell apart; json-body.ts keeps long ones as bigints.
 import { z } from 'zod';
-import { integer } from './lax.ts';
+import { integer, isIntegerText } from './lax.ts';
 import type { Complaint } from './validation.ts';
 
 const SEED_MIN = -(2n ** 63n);
@@ -24,12 +24,13 @@ export const seed = z
 function readSeed(value: unknown): number | null | Complaint {
   if (value === undefined || value === null) return null;
   const checked = integer().safeParse(value);
-  if (!checked.success && !(typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value))) {
+  if (!checked.success && typeof value !== 'bigint' && !isIntegerText(value)) {
     const issue = checked.error.issues[0] as { params?: { complaint?: Complaint } };
     return issue.params?.complaint ?? { type: 'int_type', msg: 'Input should be a valid integer' };
   }
-  const number =
-    typeof value === 'string' ? BigInt(value.trim().replace(/^\+|\.0+$/g, '')) : BigInt(checked.data as number);
+  const number = BigInt(
+    typeof value === 'string' ? value.trim().replace(/^\+|\.0+$/g, '') : (value as number | bigint),
+  );
   if (number < SEED_MIN) {
     const msg = `Input should be greater than or equal to ${SEED_MIN}`;
     return { type: 'greater_than_equal', msg, ctx: { ge: Number(SEED_MIN) } };

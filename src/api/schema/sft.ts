@@ -1,60 +1,80 @@
 // SFT jobs and their rows: wire ↔ domain.
 import { z } from 'zod';
+import { isObject } from '#base/is-object';
 import type { ReadSftRow, SftConfigInput, SftRow } from '#domain/sft';
-import { parseArtifactUri } from '#services/artifact-name';
+import { parseArtifactUri } from '#services/artifacts/artifact-name';
 import { parseJson } from '../json-body.ts';
+import { evaluation, readEvaluation } from './evaluation.ts';
 import { boolean, integer, number, union } from './lax.ts';
 import { message, tool } from './message.ts';
 import { turn } from './trajectory.ts';
+import { readAhead } from './read-ahead.ts';
+import { unknownFields } from './unknown-fields.ts';
 import { parse, refuse, ValidationError } from './validation.ts';
 
 const BATCHES_MAX = 1_000_000;
-const rate = number({ gt: 0, le: 1 });
+const rate = number({ ge: 0, le: 1 });
 
-const config = z
-  .looseObject({
-    batch_size: union({ auto: z.literal('auto'), int: integer({ ge: 1, le: 65_536 }) })
-      .nullish()
-      .meta({
-        description: 'Rows per gradient step; `auto` is 2.',
-      }),
-    learning_rate: union({ float: rate, 'list[float]': z.array(rate).min(1).max(BATCHES_MAX) })
-      .nullish()
-      .meta({
-        description: 'One number, or one per batch. Default 5e-5.',
-      }),
-    assistant_turns: z
-      .enum(['all', 'last'])
-      .nullish()
-      .meta({ description: 'Which assistant turns are trained; default all.' }),
-    validation_split: number({ ge: 0, le: 0.5 }).nullish().meta({
-      description:
-        'Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint.',
+/** Hundreds of thousands of them, read in a moment; what else there may be in a list, the schema reads. */
+const rates = readAhead(
+  union({ float: rate, 'list[float]': z.array(rate).min(1).max(BATCHES_MAX) }).nullish(),
+  (list) =>
+    Array.isArray(list) && list.length > 0 && list.length <= BATCHES_MAX && list.every(isPlainRate)
+      ? (list as number[])
+      : null,
+);
+const isPlainRate = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1;
+
+/** Of whatever it holds. */
+const anything = readAhead(z.record(z.string(), z.unknown()), (value) => (isObject(value) ? value : null));
+
+const wireConfig = z.looseObject({
+  batch_size: union({ auto: z.literal('auto'), int: integer({ ge: 1, le: 65_536 }) })
+    .nullish()
+    .meta({
+      description: 'Rows per gradient step; `auto` is 2.',
     }),
-    metric_logging: z.looseObject({ enabled: boolean().nullish() }).nullish().meta({
-      description: 'Enabled: metrics of the last gradient step become metrics of the checkpoint, as `sft/NAME`.',
-    }),
-  }) // prettier-ignore
-  .transform((wire): SftConfigInput => {
-    const { batch_size: batchSize, learning_rate: learningRate, validation_split: validationSplit } = wire;
-    return {
-      ...(typeof batchSize === 'number' ? { batchSize } : {}),
-      ...(learningRate === undefined || learningRate === null ? {} : { learningRate }),
-      ...(wire.assistant_turns ? { assistantTurns: wire.assistant_turns } : {}),
-      ...(typeof validationSplit === 'number' ? { validationSplit } : {}),
-      ...(wire.metric_logging?.enabled ? { logsMetrics: true } : {}),
-    };
-  });
+  learning_rate: rates.meta({ description: 'One number, or one per batch. Default 5e-5.' }),
+  assistant_turns: z
+    .enum(['all', 'last'])
+    .nullish()
+    .meta({ description: 'Which assistant turns are trained; default all.' }),
+  validation_split: number({ ge: 0, le: 0.5 }).nullish().meta({
+    description:
+      'Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint.',
+  }),
+  metric_logging: z.looseObject({ enabled: boolean().nullish() }).nullish().meta({
+    description: 'Enabled: metrics of the last gradient step become metrics of the checkpoint, as `sft/NAME`.',
+  }),
+});
+
+const config = wireConfig.transform((wire): { config: SftConfigInput; warnings: readonly string[] } => {
+  const { batch_size: batchSize, learning_rate: learningRate, validation_split: validationSplit } = wire;
+  const warnings = unknownFields(wireConfig, wire, 'config.');
+  const config = {
+    ...(typeof batchSize === 'number' ? { batchSize } : {}),
+    ...(learningRate === undefined || learningRate === null ? {} : { learningRate }),
+    ...(wire.assistant_turns ? { assistantTurns: wire.assistant_turns } : {}),
+    ...(typeof validationSplit === 'number' ? { validationSplit } : {}),
+    ...(wire.metric_logging?.enabled ? { logsMetrics: true } : {}),
+  };
+  return { config, warnings };
+});
 
 const url = z.string().nullish();
 
 export const createSftJob = z.looseObject({
   model_id: z.guid(),
-  training_data_url: url.meta({ description: '`wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias.' }),
+  training_data_url: url.meta({
+    description: '`wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias.',
+  }),
   training_folder_url: url.meta({ description: 'The same, as older clients call it.' }),
   config: config.nullish(),
-  experimental_config: z.record(z.string(), z.unknown()).nullish().meta({ description: 'Accepted and not used.' }),
-}); // prettier-ignore
+  evaluation,
+  experimental_config: anything
+    .nullish()
+    .meta({ description: 'Accepted and not used: its fields are named in the warnings.' }),
+});
 
 export function readSftJob(raw: unknown) {
   const body = parse(createSftJob, raw, 'body');
@@ -65,7 +85,11 @@ export function readSftJob(raw: unknown) {
   }
   const data = parseArtifactUri(text);
   if (!data) refuse(['body', field], 'must look like wandb-artifact:///entity/project/name:version', text);
-  return { modelId: body.model_id, data, config: body.config ?? {} };
+  const { config = {}, warnings: ofConfig = [] } = body.config ?? {};
+  const experimental = unknownFields({ shape: {} }, body.experimental_config ?? {}, 'experimental_config.');
+  const asked = readEvaluation(body.evaluation);
+  const warnings = [...unknownFields(createSftJob, body), ...ofConfig, ...experimental, ...asked.warnings];
+  return { modelId: body.model_id, data, config, warnings, evaluation: asked.evaluation };
 }
 
 const tools = z.array(tool).nullish();
@@ -93,7 +117,7 @@ export function readSftLine(text: string): ReadSftRow {
 
 /** The alternative that the row means, so that only its faults are told. */
 const rowSchemaOf = (value: unknown) =>
-  typeof value === 'object' && value !== null && 'messages_and_choices' in value ? row.options[1] : row.options[0];
+  isObject(value) && 'messages_and_choices' in value ? row.options[1] : row.options[0];
 
 function describe({ type, loc, msg, ctx }: ValidationError['items'][number]): string {
   if (type === 'json_invalid') return `is not JSON: ${String(ctx?.['error'])} at character ${loc[1]}`;

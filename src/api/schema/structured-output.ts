@@ -1,6 +1,8 @@
 // structured_outputs and response_format as they come over the wire → one Constraint. Whether it compiles is the engine's
 // to say.
 import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import { parseExactJson, stringifyExactJson } from '#base/exact-json';
 import type { Constraint } from '#domain/constraint';
 import { boolean, union } from './lax.ts';
 import type { Complaint } from './validation.ts';
@@ -31,10 +33,10 @@ export const structuredOutputs = z
 
 export const responseFormat = z
   .looseObject({
-    type: z.enum(['text', 'json_object', 'json_schema', 'structural_tag']),
+    type: z.enum(['text', 'json_object', 'json_schema', 'json', 'structural_tag']),
     json_schema: z
       .looseObject({
-        name: z.string(),
+        name: z.string().nullish(),
         description: z.string().nullish(),
         schema: z.looseObject({}).nullish(),
         strict: boolean().nullish().meta({
@@ -42,6 +44,8 @@ export const responseFormat = z
         }),
       })
       .nullish(),
+    schema: z.looseObject({}).nullish().meta({ description: 'Of json_object and json, as llama.cpp writes it.' }),
+    value: z.looseObject({}).nullish().meta({ description: 'The same, as TGI writes it.' }),
     format: z.looseObject({}).nullish(),
     structures: z
       .array(z.looseObject({ begin: z.string(), schema: z.looseObject({}).nullish(), end: z.string() }))
@@ -51,6 +55,8 @@ export const responseFormat = z
   .superRefine((value, ctx) => {
     if (value.type === 'json_schema' && !value.json_schema?.schema)
       complain(ctx, ['json_schema'], 'response_format of type json_schema needs json_schema.schema.');
+    if (value.type === 'json' && !value.schema && !value.value)
+      complain(ctx, ['value'], 'response_format of type json needs a JSON schema in value or schema.');
     if (value.type === 'structural_tag' && !value.format && !(value.structures && value.triggers))
       complain(ctx, ['format'], 'response_format of type structural_tag needs format, or structures and triggers.');
   });
@@ -63,7 +69,7 @@ export function constraintOf(outputs: StructuredOutputs): Constraint {
   if (json !== undefined && json !== null) {
     return {
       kind: 'json_schema',
-      source: typeof json === 'string' ? json : JSON.stringify(json),
+      source: typeof json === 'string' ? json : stringifyExactJson(json),
       anyWhitespace: outputs.disable_any_whitespace !== true,
       whitespacePattern: outputs.whitespace_pattern ?? null,
       strict: outputs.disable_additional_properties !== false,
@@ -79,14 +85,12 @@ export function constraintOf(outputs: StructuredOutputs): Constraint {
 /** Null: text is free. */
 export function formatConstraint(format: ResponseFormat): Constraint | null {
   if (format.type === 'text') return null;
-  if (format.type === 'json_object') return ANY_OBJECT;
-  if (format.type === 'json_schema')
-    return {
-      ...ANY_OBJECT,
-      source: JSON.stringify(format.json_schema!.schema),
-      strict: format.json_schema!.strict !== false,
-    };
-  return { kind: 'structural_tag', source: currentForm(JSON.stringify(format)) };
+  if (format.type === 'structural_tag')
+    return { kind: 'structural_tag', source: currentForm(stringifyExactJson(format)) };
+  const schema = format.type === 'json_schema' ? format.json_schema!.schema : (format.schema ?? format.value);
+  if (!schema) return ANY_OBJECT;
+  const strict = format.type !== 'json_schema' || format.json_schema!.strict !== false;
+  return { ...ANY_OBJECT, source: stringifyExactJson(schema), strict };
 }
 
 const ANY_OBJECT = {
@@ -111,19 +115,22 @@ function ebnfLiteral(text: string): string {
 function currentForm(text: string): string {
   let tag: unknown;
   try {
-    tag = JSON.parse(text);
+    tag = parseExactJson(text);
   } catch {
     return text;
   }
-  if (typeof tag !== 'object' || tag === null || !('structures' in tag) || !Array.isArray(tag.structures)) return text;
-  const { structures, triggers } = tag as { structures: { begin: string; schema?: unknown; end: string }[]; triggers?: unknown };
+  if (!isObject(tag) || !Array.isArray(tag.structures)) return text;
+  const { structures, triggers } = tag as {
+    structures: { begin: string; schema?: unknown; end: string }[];
+    triggers?: unknown;
+  };
   const tags = structures.map(({ begin, schema, end }) => ({
     begin,
     content: { type: 'json_schema', json_schema: schema ?? {} },
     end,
   }));
-  return JSON.stringify({ type: 'structural_tag', format: { type: 'triggered_tags', triggers, tags } });
-} // prettier-ignore
+  return stringifyExactJson({ type: 'structural_tag', format: { type: 'triggered_tags', triggers, tags } });
+}
 
 function complain(ctx: z.core.$RefinementCtx, path: string[], text: string): void {
   const complaint: Complaint = { type: 'value_error', msg: `Value error, ${text}`, ctx: { error: {} } };

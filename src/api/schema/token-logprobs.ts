@@ -1,11 +1,12 @@
 // The `logprobs` of a Choice: nearly all of a training body. Read by hand in one pass into two lists, either by the schema or,
 // while the body still arrives, ahead of it.
 import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import type { NamedToken } from '#domain/trajectory';
 import { NOT_FINITE } from './lax.ts';
 
 export class PackedLogprobs {
-  /** Ids, or texts where there are no ids. */
-  readonly tokens: (number | string)[] = [];
+  readonly tokens: NamedToken[] = [];
   /** Nats; null where it was not finite. */
   readonly logprobs: (number | null)[] = [];
 }
@@ -23,13 +24,21 @@ const wireForm = {
       type: ['array', 'null'],
       items: {
         type: 'object',
-        properties: { token: { type: 'string', description: '`token_id:N`, or the text of the token' }, logprob: { type: ['number', 'null'] } },
+        properties: {
+          token: { type: 'string', description: '`token_id:N`, or the text of the token' },
+          logprob: { type: ['number', 'null'] },
+          bytes: {
+            type: ['array', 'null'],
+            items: { type: 'integer', minimum: 0, maximum: 255 },
+            description: 'Of the token. They name it where its text has no id.',
+          },
+        },
         required: ['token', 'logprob'],
       },
     },
     refusal: { type: ['array', 'null'] },
   },
-} as const; // prettier-ignore
+} as const;
 
 /** Null: the turn carries none. */
 export const tokenLogprobs = z
@@ -48,25 +57,25 @@ export const tokenLogprobs = z
 export function packLogprobs(trajectory: unknown): void {
   for (const history of [trajectory, ...listIn(trajectory, 'additional_histories')]) {
     for (const turn of listIn(history, 'messages_and_choices')) {
-      if (typeof turn !== 'object' || turn === null || !('logprobs' in turn)) continue;
-      const read = readLogprobs(turn.logprobs);
-      if (read instanceof PackedLogprobs) turn.logprobs = read;
+      if (!isObject(turn) || !('logprobs' in turn)) continue;
+      const read = readLogprobs(turn['logprobs']);
+      if (read instanceof PackedLogprobs) (turn as { logprobs: unknown }).logprobs = read;
     }
   }
 }
 
 function listIn(value: unknown, key: string): unknown[] {
-  const list = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : null;
+  const list = isObject(value) ? value[key] : null;
   return Array.isArray(list) ? list : [];
 }
 
 /** `refusal` holds the tokens when the content is empty. */
 function readLogprobs(value: unknown): PackedLogprobs | Fault | null {
   if (value === undefined || value === null || value instanceof PackedLogprobs) return value ?? null;
-  if (typeof value !== 'object' || Array.isArray(value)) {
+  if (!isObject(value)) {
     return { path: [], type: 'dict_type', msg: 'Input should be a valid dictionary' };
   }
-  const { content, refusal } = value as { content?: unknown; refusal?: unknown };
+  const { content, refusal } = value;
   const field = isEmpty(content) && !isEmpty(refusal) ? 'refusal' : 'content';
   const tokens = field === 'content' ? content : refusal;
   if (tokens === undefined || tokens === null) return null;
@@ -80,10 +89,10 @@ function readLogprobs(value: unknown): PackedLogprobs | Fault | null {
 }
 
 function addToken({ tokens, logprobs }: PackedLogprobs, item: unknown): Fault | null {
-  if (typeof item !== 'object' || item === null) {
+  if (!isObject(item)) {
     return { path: [], type: 'dict_type', msg: 'Input should be a valid dictionary' };
   }
-  const { token, logprob } = item as { token?: unknown; logprob?: unknown };
+  const { token, logprob, bytes } = item;
   if (typeof token !== 'string') return { path: ['token'], type: 'string_type', msg: 'Input should be a valid string' };
   if (logprob === undefined) return { path: ['logprob'], type: 'missing', msg: 'Field required' };
   const finite = logprob === null || NOT_FINITE.has(logprob) ? null : logprob;
@@ -91,10 +100,18 @@ function addToken({ tokens, logprobs }: PackedLogprobs, item: unknown): Fault | 
     return { path: ['logprob'], type: 'float_type', msg: 'Input should be a valid number' };
   }
   const id = /^token_id:(\d{1,9})$/.exec(token);
-  tokens.push(id ? Number(id[1]) : token);
+  if (!id && !isEmpty(bytes) && !isBytes(bytes)) {
+    return { path: ['bytes'], type: 'bytes_type', msg: 'Input should be a list of integers from 0 to 255' };
+  }
+  tokens.push(id ? Number(id[1]) : isBytes(bytes) ? bytes : token);
   logprobs.push(finite);
   return null;
 }
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+
+const isBytes = (value: unknown): value is number[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((byte: unknown) => Number.isInteger(byte) && (byte as number) >= 0 && (byte as number) <= 255);

@@ -1,11 +1,21 @@
 // Trajectory groups as RL clients send them → domain/trajectory.ts. Clients' extra keys are accepted everywhere.
 import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import type { ChatMessage } from '#domain/chat';
 import type { History, SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
-import { integer, number } from './lax.ts';
+import { integer, list, number, record } from './lax.ts';
 import { message, tool } from './message.ts';
+import { groupNotes, metadata, trajectoryNotes } from './notes.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
+import { readAhead } from './read-ahead.ts';
+import { check } from './validation.ts';
 
-const tokenIds = z.array(z.int().min(0)).nullish();
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** By hand where they are right: a prompt has a hundred thousand, and a schema looks at each for much longer. */
+const tokenIds = readAhead(z.array(z.int().min(0)).nullish(), (value) =>
+  Array.isArray(value) && value.every(isId) ? (value as number[]) : null,
+);
 
 const choice = z
   .looseObject({
@@ -17,7 +27,7 @@ const choice = z
     prompt_token_ids: tokenIds,
   })
   .transform((wire, ctx): SampledTurn => {
-    const said = message.safeParse(wire.message);
+    const said = check(message, wire.message);
     if (!said.success) {
       for (const issue of said.error.issues) ctx.addIssue({ ...issue, path: ['message', ...issue.path] });
       return z.NEVER;
@@ -29,16 +39,21 @@ const choice = z
       // An empty list says nothing about what was sampled.
       tokens: nonEmpty(wire.token_ids) ?? nonEmpty(wire.logprobs?.tokens),
       logprobs: nonEmpty(wire.logprobs?.logprobs),
-      promptTokenIds: wire.prompt_token_ids ?? null,
+      promptTokenIds: nonEmpty(wire.prompt_token_ids),
+      ...(isNamedCall(wire.finish_reason, said.data) ? { isConstrained: true as const } : {}),
     };
   });
+
+/** Only the call of a tool that the client named ends in `stop`; one that the model chose ends in `tool_calls`. */
+const isNamedCall = (finish: string | null | undefined, { tool_calls: calls }: ChatMessage): boolean =>
+  finish === 'stop' && calls !== null && calls !== undefined && calls.length > 0;
 
 /** A Choice has a `message` and no role of its own; anything else must be a message. */
 export const turn = z
   .unknown()
   .transform((value, ctx): Turn => {
-    const isChoice = typeof value === 'object' && value !== null && 'message' in value && !('role' in value);
-    const read = isChoice ? choice.safeParse(value) : message.safeParse(value);
+    const isChoice = isObject(value) && 'message' in value && !('role' in value);
+    const read = isChoice ? check(choice, value) : check(message, value);
     if (!read.success) {
       for (const issue of read.error.issues) ctx.addIssue({ ...issue });
       return z.NEVER;
@@ -52,40 +67,106 @@ export const turn = z
     description: 'A chat message (context), or a Choice of a chat answer with its logprobs (trained).',
   });
 
-const historyFields = { messages_and_choices: z.array(turn), tools: z.array(tool).nullish() };
+/** Without ids each turn's prompt is rendered from all messages before it: the work grows with the square of their number. */
+const MESSAGES_MAX = 2_000;
+/** As in a chat request. */
+const TOOLS_MAX = 2_000;
+/** Each has its own turns: a trajectory is checked at once. */
+const HISTORIES_MAX = 1_000;
+
+const historyFields = { messages_and_choices: list(turn, MESSAGES_MAX), tools: list(tool, TOOLS_MAX).nullish() };
 
 const history = z.looseObject(historyFields);
 
+/** A history that was checked ahead of its trajectory. */
+class CheckedHistory {
+  readonly history: z.output<typeof history>;
+  readonly #wire: unknown;
+  constructor(checked: z.output<typeof history>, wire: unknown) {
+    this.history = checked;
+    this.#wire = wire;
+  }
+  /** As it came, where the answer tells a fault beside it. */
+  toJSON(): unknown {
+    return this.#wire;
+  }
+}
+
+const readHistory = readAhead(history, (value) => (value instanceof CheckedHistory ? value.history : null));
+
 const metricValue = z.union([z.boolean(), number()]);
-const metrics = z.record(z.string(), metricValue).nullish();
+const metrics = record(metricValue).nullish();
+
+const logs = z.array(z.string()).nullish();
 
 const trajectory = z
   .looseObject({
     ...historyFields,
-    additional_histories: z.array(history).nullish(),
-    reward: number(),
+    additional_histories: list(readHistory, HISTORIES_MAX).nullish(),
+    reward: number().default(0).meta({ description: 'Clients that omit zeros mean 0.' }),
     metrics,
     auto_metrics: metrics,
+    metadata,
+    initial_policy_version: integer().nullish(),
+    final_policy_version: integer().nullish(),
+    logs,
+    start_time: z.iso.datetime({ offset: true, local: true }).nullish(),
   })
   .transform((wire): Trajectory => ({
     histories: [wire, ...(wire.additional_histories ?? [])].map(toHistory),
     reward: wire.reward,
     metrics: { ...wire.auto_metrics, ...wire.metrics },
+    ...trajectoryNotes(wire),
   }));
+
+/** A trajectory that was checked ahead of its body. */
+export class CheckedTrajectory {
+  readonly trajectory: Trajectory;
+  constructor(trajectory: Trajectory) {
+    this.trajectory = trajectory;
+  }
+}
+
+/** Null: it is wrong; the schema of the body says how. All histories together take a tenth of a second: others are answered between them. */
+export async function checkTrajectory(
+  value: unknown,
+  yieldToLoop: () => Promise<void>,
+): Promise<CheckedTrajectory | null> {
+  await checkHistories(value, yieldToLoop);
+  const read = check(trajectory, value);
+  return read.success ? new CheckedTrajectory(read.data) : null;
+}
+
+/** In place, those before the first that is wrong. */
+async function checkHistories(wire: unknown, yieldToLoop: () => Promise<void>): Promise<void> {
+  const histories = isObject(wire) ? wire['additional_histories'] : null;
+  if (!Array.isArray(histories) || histories.length > HISTORIES_MAX) return;
+  for (const [i, each] of (histories as unknown[]).entries()) {
+    const read = check(history, each);
+    if (!read.success) return;
+    histories[i] = new CheckedHistory(read.data, each);
+    await yieldToLoop();
+  }
+}
+
+const readTrajectory = readAhead(trajectory, (value) => (value instanceof CheckedTrajectory ? value.trajectory : null));
 
 export const trajectoryGroup = z
   .looseObject({
-    trajectories: z.array(trajectory),
+    trajectories: z.array(readTrajectory),
     exceptions: z
       .array(z.unknown())
       .nullish()
       .meta({ description: 'Failed rollouts: they count for exception_rate only.' }),
     metrics,
-  }) // prettier-ignore
+    metadata,
+    logs,
+  })
   .transform((wire): TrajectoryGroup => ({
     trajectories: wire.trajectories,
     exceptionCount: wire.exceptions?.length ?? 0,
     metrics: wire.metrics ?? {},
+    ...groupNotes(wire),
   }));
 
 const toHistory = ({ messages_and_choices, tools }: z.output<typeof history>): History => ({

@@ -1,7 +1,7 @@
 // GET /v1/usage on the wire.
 import { z } from 'zod';
 import type { UsageAmounts, UsageRow } from '#domain/usage';
-import type { Usage } from '#services/usage';
+import type { Usage } from '#services/accounts/usage';
 import { envelope, pageFields } from './listing.ts';
 import { refuse } from './validation.ts';
 
@@ -19,7 +19,7 @@ export const usageQuery = z.looseObject({
   end_date: day.meta({ description: 'Last day, UTC; it is included.' }),
 });
 
-const amounts = {
+export const amounts = {
   requests: z.int(),
   prompt_tokens: z.int(),
   cached_tokens: z.int().meta({ description: 'Of the prompt tokens: those that did not have to be computed.' }),

@@ -16,23 +16,46 @@ export class ValidationError extends Error {
 
   constructor(items: readonly ValidationItem[]) {
     super(items.map((item) => `${item.loc.join('.')}: ${item.msg}`).join('; '));
-    this.items = items;
+    this.items = items.map((item) => ({ ...item, input: boundedInput(item.input) }));
   }
 }
 
 /** Where a value came from: the first element of every `loc`. */
 export type Place = 'body' | 'query' | 'path';
 
-const MAX_ITEMS = 50; // a long array of bad items must not make a longer answer than the request
+export const ITEMS_MAX = 50; // a long array of bad items must not make a longer answer than the request
 
 export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
   if (value === undefined && place === 'body') {
     throw new ValidationError([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }]);
   }
-  const result = schema.safeParse(value);
+  const result = check(schema, value);
   if (result.success) return result.data;
   const items = result.error.issues.flatMap((issue) => itemsOf(issue, value, [], [place]));
-  throw new ValidationError(items.slice(0, MAX_ITEMS));
+  throw new ValidationError(items.slice(0, ITEMS_MAX));
+}
+
+const EXPLAINED_NODES_MAX = 5_000;
+/** zod's own option, which its declarations keep to themselves: lists and objects end at their first fault. */
+const FIRST_FAULT = { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>;
+
+/** What is wrong with a long value is not collected: only the first of it is told, as soon as it is found. */
+export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
+  const first = schema.safeParse(value, FIRST_FAULT);
+  return first.success || countNodes(value, EXPLAINED_NODES_MAX) === EXPLAINED_NODES_MAX
+    ? first
+    : schema.safeParse(value);
+}
+
+/** What a value is made of, itself counted; at most `most`. */
+export function countNodes(value: unknown, most: number): number {
+  let count = 1;
+  if (typeof value !== 'object' || value === null) return count;
+  for (const key in value) {
+    if (count >= most) return most;
+    count += countNodes((value as Record<string, unknown>)[key], most - count);
+  }
+  return Math.min(count, most);
 }
 
 /** A rule that pydantic's words have no own type for; `loc` starts with the place. */
@@ -40,11 +63,11 @@ export function refuse(loc: readonly (string | number)[], message: string, input
   throw new ValidationError([valueError(loc, message, input)]);
 }
 
-export const valueError = (loc: readonly (string | number)[], message: string, input: unknown): ValidationItem => ({
+const valueError = (loc: readonly (string | number)[], message: string, input: unknown): ValidationItem => ({
   type: 'value_error',
   loc,
   msg: `Value error, ${message}`,
-  input: boundedInput(input),
+  input,
   ctx: { error: {} },
 });
 
@@ -82,7 +105,7 @@ function itemsOf(
       type: complaint.type,
       loc: here,
       msg: complaint.msg,
-      input: boundedInput(shown),
+      input: shown,
       ...(complaint.ctx ? { ctx: complaint.ctx } : {}),
     },
   ];
@@ -204,14 +227,19 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 const SHOWN_NODES = 40;
 const SHOWN_CHARACTERS = 200;
 
-/** Enough of a value to recognise it: a body may be hundreds of megabytes. */
-export function boundedInput(value: unknown): unknown {
+/** Stands for what came. */
+const hasOwnForm = (part: object): part is { toJSON(): unknown } =>
+  'toJSON' in part && typeof part.toJSON === 'function';
+
+/** Enough of a value to recognise it, and nothing that JSON has no form for: a body may be hundreds of megabytes. */
+function boundedInput(value: unknown): unknown {
   let nodesLeft = SHOWN_NODES;
   const show = (part: unknown): unknown => {
     if (nodesLeft-- <= 0) return '…';
     if (typeof part === 'string') return part.length > SHOWN_CHARACTERS ? `${part.slice(0, SHOWN_CHARACTERS)}…` : part;
-    if (typeof part === 'number' && !Number.isFinite(part)) return String(part);
+    if (typeof part === 'bigint' || (typeof part === 'number' && !Number.isFinite(part))) return String(part);
     if (typeof part !== 'object' || part === null) return part ?? null;
+    if (hasOwnForm(part)) return show(part.toJSON());
     if (Array.isArray(part)) return part.slice(0, Math.max(1, nodesLeft)).map(show);
     const shown: Record<string, unknown> = {};
     for (const key of Object.keys(part)) {

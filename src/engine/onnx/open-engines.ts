@@ -2,13 +2,20 @@
 import { availableParallelism } from 'node:os';
 import type { Log } from '#base/log';
 import type { InferenceEngine } from '../inference-engine.ts';
+import {
+  NOTHING_REPORTED,
+  STATUS_NOTICE,
+  type InferenceProcedures,
+  type InferenceReady,
+  type ReportedStatus,
+} from '../rpc/inference-procedures.ts';
+import { createRemoteInferenceEngine } from '../rpc/remote-inference-engine.ts';
+import { createRemoteTrainingEngine } from '../rpc/remote-training-engine.ts';
+import type { TrainingProcedures, TrainingReady } from '../rpc/training-procedures.ts';
 import type { TrainingEngine } from '../training-engine.ts';
-import type { ServingPrecision } from './models/serving-graph.ts';
-import { openHostedInferenceEngine } from './process/hosted-inference-engine.ts';
-import { openHostedTrainingEngine } from './process/hosted-training-engine.ts';
-import type { ChildTimings } from './process/supervised-child.ts';
-import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from './serving/inference-limits.ts';
-import type { EngineVocabulary } from './serving/onnx-inference-engine.ts';
+import { forkWorker } from './process/fork-worker.ts';
+import { openSupervisedChild, type ChildTimings } from './process/supervised-child.ts';
+import type { InferenceStart, TrainingStart } from './start-options.ts';
 
 const COMMON_TIMINGS = {
   startMs: 600_000, // gigabytes of weights from a cold disk
@@ -22,47 +29,46 @@ const COMMON_TIMINGS = {
 /** A step is at most one prefill chunk or one decode of a full batch. */
 export const INFERENCE_TIMINGS: ChildTimings = { ...COMMON_TIMINGS, hangMs: 120_000 };
 /** A step is one row forward and backward, and the first of its length compiles a graph. */
-export const TRAINING_TIMINGS: ChildTimings = { ...COMMON_TIMINGS, hangMs: 1_200_000 };
+const TRAINING_TIMINGS: ChildTimings = { ...COMMON_TIMINGS, hangMs: 1_200_000 };
 
-export interface OpenEngineOptions {
-  /** Hugging Face layout: config.json and safetensors. */
-  readonly modelDirectory: string;
+interface ChildOptions {
   readonly log: Log;
   /** Default: the cores of this machine. */
   readonly threads?: number;
   readonly timings?: ChildTimings;
 }
 
-export interface OpenInferenceOptions extends OpenEngineOptions {
-  /** Default: float32. */
-  readonly precision?: ServingPrecision;
-  readonly limits?: Partial<InferenceLimits>;
-  /** For constraints on answers; without it they are refused. */
-  readonly vocabulary?: EngineVocabulary;
-}
+type OpenInferenceOptions = ChildOptions & Omit<InferenceStart, 'threads'>;
+type OpenTrainingOptions = ChildOptions & Omit<TrainingStart, 'threads'>;
 
-export interface OpenTrainingOptions extends OpenEngineOptions {
-  /** For the rows of a job, beside the weights. Default: 40 % of the machine's memory. */
-  readonly memoryBytes?: number;
-  /** A limit of the row's length below the memory's. */
-  readonly rowLengthMax?: number;
-  /** Written into adapter_config.json as base_model_name_or_path. */
-  readonly baseModelName?: string;
+/** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
+export async function openInferenceEngine(options: OpenInferenceOptions): Promise<InferenceEngine> {
+  const { log, timings = INFERENCE_TIMINGS, threads = availableParallelism(), ...model } = options;
+  let reported: ReportedStatus = NOTHING_REPORTED;
+  const child = await openSupervisedChild<InferenceProcedures, InferenceStart, InferenceReady>({
+    name: 'inference',
+    fork: () => forkWorker('inference'),
+    start: { ...model, threads },
+    timings,
+    log,
+    onNotice: (name, payload) => {
+      if (name === STATUS_NOTICE) reported = payload as ReportedStatus;
+    },
+  });
+  const { ready } = await child.whenReady();
+  const choicesMax = model.limits.maxWaiting + model.limits.maxRunning;
+  return createRemoteInferenceEngine(child, { ready, choicesMax, reported: () => reported });
 }
 
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
-export function openInferenceEngine(options: OpenInferenceOptions): Promise<InferenceEngine> {
-  const { modelDirectory, log, threads = availableParallelism(), timings = INFERENCE_TIMINGS } = options;
-  const { precision = 'float32' } = options;
-  const limits = { ...DEFAULT_INFERENCE_LIMITS, ...options.limits };
-  const { vocabulary = null } = options;
-  return openHostedInferenceEngine({ modelDirectory, threads, precision, limits, vocabulary, timings, log });
-}
-
-/** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
-export function openTrainingEngine(options: OpenTrainingOptions): Promise<TrainingEngine> {
-  const { modelDirectory, log, threads = availableParallelism(), timings = TRAINING_TIMINGS } = options;
-  const { memoryBytes = null, rowLengthMax = null, baseModelName = null } = options;
-  const start = { modelDirectory, threads, memoryBytes, rowLengthMax, baseModelName };
-  return openHostedTrainingEngine({ ...start, timings, log });
+export async function openTrainingEngine(options: OpenTrainingOptions): Promise<TrainingEngine> {
+  const { log, timings = TRAINING_TIMINGS, threads = availableParallelism(), ...model } = options;
+  const child = await openSupervisedChild<TrainingProcedures, TrainingStart, TrainingReady>({
+    name: 'training',
+    fork: () => forkWorker('training'),
+    start: { ...model, threads },
+    timings,
+    log,
+  });
+  return createRemoteTrainingEngine(child, (await child.whenReady()).ready);
 }

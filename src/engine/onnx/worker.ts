@@ -1,10 +1,29 @@
 // Entry of an engine's child process. The one argument says which engine; everything else comes through the channel.
-import { openParentPort } from './process/child-process-port.ts';
-import { serveInference } from './process/serve-inference.ts';
-import { serveTraining } from './process/serve-training.ts';
+import { constants, setPriority } from 'node:os';
+import { lowerPriority } from '#base/lower-priority';
+import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
+import { serveInference } from '../rpc/serve-inference.ts';
+import { serveTraining } from '../rpc/serve-training.ts';
+import { openOnnxTrainingEngine } from './learning/onnx-training-engine.ts';
+import { connectToParent } from './process/child-process-port.ts';
+import type { WorkerRole } from './process/fork-worker.ts';
+import { openOnnxInferenceEngine } from './serving/onnx-inference-engine.ts';
+import type { InferenceStart, TrainingStart } from './start-options.ts';
 
-export type WorkerRole = 'inference' | 'training';
+type ParentPort = Port<ToClient, ToServer>;
 
-const SERVERS = { inference: serveInference, training: serveTraining } satisfies Record<WorkerRole, unknown>;
+const SERVERS = { inference, training } satisfies Record<WorkerRole, unknown>;
 
-SERVERS[process.argv[2] as WorkerRole](openParentPort());
+SERVERS[process.argv[2] as WorkerRole](connectToParent());
+
+/** Before ONNX Runtime makes its threads: on Linux a priority is a thread's, and threads inherit it. */
+function inference(port: ParentPort): void {
+  lowerPriority();
+  serveInference<InferenceStart>(port, (start, log) => openOnnxInferenceEngine({ ...start, log }));
+}
+
+/** Behind the sampler as well, so that requests are answered while a job trains. */
+function training(port: ParentPort): void {
+  setPriority(constants.priority.PRIORITY_LOW);
+  serveTraining<TrainingStart>(port, (start, log) => openOnnxTrainingEngine({ ...start, log }));
+}

@@ -1,11 +1,13 @@
 // Directories of blobs that know their bytes: the last file under a prefix lists the checksums of the others, and who opens
-// the directory gets what was put there or an error that names the file. Looked at once per prefix and path: nothing under a
-// prefix changes while it is used, but what is fetched again lies elsewhere. Single blobs carry their own checksums, where somebody depends on them.
+// the directory gets what was put there or an error that names the file. A copy on this machine that is damaged is fetched again,
+// once for each who opens it: what is damaged in the store may be restored at any time. Files that were found good are looked at
+// again when the file system says that they have changed. Single blobs carry their own checksums, where somebody depends on them.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '#domain/errors';
 import type { BlobStore } from '../blobs.ts';
 import { CHECKSUMS, parseChecksums } from '../directory-checksums.ts';
@@ -14,11 +16,21 @@ import { CHECKSUMS, parseChecksums } from '../directory-checksums.ts';
 const REMEMBERED_MAX = 10_000;
 
 export function createCheckedDirectories<B extends BlobStore>(blobs: B): B {
-  /** Prefix → where it was found good. */
-  const good = new Map<string, string>();
+  /** Prefix → the stamp of the files that were found good. */
+  const good = new LRUCache<string, string>({ max: REMEMBERED_MAX });
   const forget = (name: string) => {
-    for (const prefix of good.keys()) if (prefix === name || prefix.startsWith(`${name}/`)) good.delete(prefix);
+    for (const prefix of [...good.keys()]) if (prefix === name || prefix.startsWith(`${name}/`)) good.delete(prefix);
   };
+
+  /** Null: all is as it was put. */
+  async function findFault(prefix: string, directory: string): Promise<string | null> {
+    const stamp = await stampOf(directory);
+    if (good.get(prefix) === stamp) return null;
+    const fault = await findDamage(directory);
+    if (fault === null) good.set(prefix, stamp);
+    return fault;
+  }
+
   return {
     ...blobs,
 
@@ -30,16 +42,16 @@ export function createCheckedDirectories<B extends BlobStore>(blobs: B): B {
       return { sizeBytes };
     },
 
-    async openDirectory(prefix: string) {
-      const directory = await blobs.openDirectory(prefix);
-      if (directory === null || good.get(prefix) === directory) return directory;
-      const fault = await findFault(directory);
-      if (fault !== null) {
-        throw new AppError('damaged_data', `The stored files ${prefix} are damaged: ${fault}. Restore them from a backup, or delete what they belong to.`); // prettier-ignore
-      }
-      if (good.size >= REMEMBERED_MAX) good.clear();
-      good.set(prefix, directory);
-      return directory;
+    async findDirectory(prefix: string) {
+      const directory = await blobs.findDirectory(prefix);
+      if (directory === null || (await findFault(prefix, directory)) === null) return directory;
+      const again = await blobs.findDirectory(prefix, directory);
+      const fault = again === null ? null : await findFault(prefix, again);
+      if (fault === null) return again;
+      throw new AppError(
+        'damaged_data',
+        `The stored files ${prefix} are damaged: ${fault}. Restore them from a backup, or delete what they belong to.`,
+      );
     },
 
     async delete(name: string) {
@@ -57,8 +69,22 @@ async function checksumsOf(directory: string): Promise<Record<string, string>> {
   return sums;
 }
 
-/** Null: all is as it was put. A directory without a list is older than the lists. */
-async function findFault(directory: string): Promise<string | null> {
+/** Changes when a file there is written, replaced or gone, or when they lie elsewhere. */
+async function stampOf(directory: string): Promise<string> {
+  const names = (await readdir(directory).catch(() => [])).sort();
+  const stamps = names.map(async (name) => {
+    const { size, mtimeMs, ctimeMs } = await stat(join(directory, name)).catch(() => ({
+      size: 0,
+      mtimeMs: 0,
+      ctimeMs: 0,
+    }));
+    return [name, size, mtimeMs, ctimeMs];
+  });
+  return JSON.stringify([directory, ...(await Promise.all(stamps))]);
+}
+
+/** A directory without a list is older than the lists. */
+async function findDamage(directory: string): Promise<string | null> {
   const text = await readFile(join(directory, CHECKSUMS), 'utf8').catch(() => null);
   if (text === null) return null;
   const expected = parseChecksums(text);

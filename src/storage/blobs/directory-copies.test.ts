@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createDirectoryCopies, KEPT_MS } from './directory-copies.ts';
+import { prepareDirectoryCopies, KEPT_MS } from './directory-copies.ts';
 
 let directory: string;
 let nowMs = 0;
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 const open = (bytesMax: number) =>
-  createDirectoryCopies({
+  prepareDirectoryCopies({
     directory,
     bytesMax,
     now: () => nowMs,

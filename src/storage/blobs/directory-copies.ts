@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { createId } from '#base/ids';
 
 export interface DirectoryCopies {
-  /** A path whose files stay for KEPT_MS, another one for each fetching; null: there is nothing under this prefix. */
-  open(prefix: string): Promise<string | null>;
+  /**
+   * A path whose files stay for KEPT_MS, another one for each fetching; null: there is nothing under this prefix. The copy at `insteadOf` is
+   * forgotten first.
+   */
+  open(prefix: string, insteadOf?: string): Promise<string | null>;
   forget(prefix: string): Promise<void>;
 }
 
@@ -29,11 +32,11 @@ interface Copy {
   openedMs: number;
 }
 
-export async function createDirectoryCopies(options: DirectoryCopiesOptions): Promise<DirectoryCopies> {
+export async function prepareDirectoryCopies(options: DirectoryCopiesOptions): Promise<DirectoryCopies> {
   const { directory, bytesMax, fetch, now = Date.now } = options;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  /** Least recently opened first. */
+  /** Least recently opened first. A Map, because nothing goes that was opened within KEPT_MS, and files go one after the other. */
   const copies = new Map<string, Copy>();
   const making = new Map<string, Promise<string | null>>();
 
@@ -68,7 +71,8 @@ export async function createDirectoryCopies(options: DirectoryCopiesOptions): Pr
   }
 
   return {
-    async open(prefix) {
+    async open(prefix, insteadOf) {
+      if (insteadOf !== undefined && copies.get(prefix)?.path === insteadOf) await forget(prefix);
       const copy = copies.get(prefix);
       if (copy) {
         copy.openedMs = now();

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { blobContract } from '../../../test/contract/blobs.ts';
-import { openFilesystemBlobs } from './filesystem.ts';
+import { prepareFilesystemBlobs } from './filesystem.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'whetstone-blobs-'));
 let roots = 0;
 const newRoot = (): string => join(directory, String(roots++));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-blobContract('filesystem', () => openFilesystemBlobs({ root: newRoot() }));
+blobContract('filesystem', () => prepareFilesystemBlobs({ root: newRoot() }));
 
 test('a put that fails leaves no temporary file, and a restart clears what a crash left', async () => {
   const root = newRoot();
-  const blobs = await openFilesystemBlobs({ root });
+  const blobs = await prepareFilesystemBlobs({ root });
   async function* failing(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('half');
     throw new Error('gone');
@@ -24,7 +24,7 @@ test('a put that fails leaves no temporary file, and a restart clears what a cra
   await expect(blobs.put('b', Buffer.from('a directory is in the way'))).rejects.toThrow();
   expect(await readdir(join(root, '.temporary'))).toEqual([]);
   await writeFile(join(root, '.temporary', 'half'), 'x');
-  const again = await openFilesystemBlobs({ root });
+  const again = await prepareFilesystemBlobs({ root });
   expect(await readdir(join(root, '.temporary'))).toEqual([]);
   expect((await again.list('b')).map(({ name }) => name)).toEqual(['b/c']);
 });
@@ -32,7 +32,7 @@ test('a put that fails leaves no temporary file, and a restart clears what a cra
 test('nothing is read, written, listed or deleted through a symbolic link that leaves the directory', async () => {
   const root = newRoot();
   const outside = newRoot();
-  const blobs = await openFilesystemBlobs({ root });
+  const blobs = await prepareFilesystemBlobs({ root });
   await blobs.put('d/real', Buffer.from('x'));
   await mkdir(join(outside, 'deep'), { recursive: true });
   await writeFile(join(outside, 'secret'), 's');
@@ -48,7 +48,7 @@ test('nothing is read, written, listed or deleted through a symbolic link that l
     await expect(blobs.list(name), name).rejects.toMatchObject(refusal);
     await expect(blobs.put(name, Buffer.from('new')), name).rejects.toMatchObject(refusal);
     await expect(blobs.delete(name), name).rejects.toMatchObject(refusal);
-    await expect(blobs.openDirectory(name), name).rejects.toMatchObject(refusal);
+    await expect(blobs.findDirectory(name), name).rejects.toMatchObject(refusal);
   }
   expect((await blobs.list('d')).map(({ name }) => name)).toEqual(['d/real']);
   await blobs.delete('d');
@@ -61,7 +61,7 @@ test('the directory itself may be a link, and links may stay inside it', async (
   const [real, root] = [newRoot(), newRoot()];
   await mkdir(real);
   await symlink(real, root);
-  const blobs = await openFilesystemBlobs({ root });
+  const blobs = await prepareFilesystemBlobs({ root });
   await blobs.put('a/b', Buffer.from('x'));
   await symlink(join(real, 'a'), join(real, 'alias'));
   expect(String(await blobs.find('alias/b'))).toBe('x');

@@ -13,8 +13,8 @@ import type { BlobReader, BlobStore } from '../blobs.ts';
 /** Beside the blobs, on the same file system, under a name no blob can have. */
 const TEMPORARY = '.temporary';
 
-/** One process at a time: opening clears what a crash left half-written. */
-export async function openFilesystemBlobs({ root }: { root: string }): Promise<BlobStore> {
+/** One process at a time: this clears what a crash left half-written. */
+export async function prepareFilesystemBlobs({ root }: { root: string }): Promise<BlobStore> {
   await mkdir(root, { recursive: true });
   const base = await realpath(resolve(root));
   const temporary = join(base, TEMPORARY);
@@ -25,7 +25,7 @@ export async function openFilesystemBlobs({ root }: { root: string }): Promise<B
 }
 
 /** Beside a server that may be writing there. Nothing is changed, not even what a crash left. A directory that is not there is empty. */
-export async function openFilesystemReader({ root }: { root: string }): Promise<BlobReader> {
+export async function prepareFilesystemReader({ root }: { root: string }): Promise<BlobReader> {
   const base = (await realpath(resolve(root)).catch(nullIfMissing)) ?? resolve(root);
   return filesBelow(base, join(base, TEMPORARY));
 }
@@ -94,7 +94,7 @@ function filesBelow(base: string, temporary: string): BlobStore {
       return { sizeBytes };
     },
 
-    async openDirectory(prefix) {
+    async findDirectory(prefix) {
       const directory = await pathOf(prefix);
       for await (const _ of walk(directory)) return directory;
       return null; // none, or empty since its blobs were deleted

@@ -48,7 +48,7 @@ export function createMemoryBlobs(): BlobStore {
         sizeBytes += (await put(`${prefix}/${file}`, await readFile(join(directory, file)))).sizeBytes;
       return { sizeBytes };
     },
-    async openDirectory(prefix) {
+    async findDirectory(prefix) {
       const names = under(prefix);
       if (names.length === 0) return null;
       const directory = await mkdtemp(join(directories(), 'blobs-'));

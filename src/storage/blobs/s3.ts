@@ -6,14 +6,21 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
-  DeleteObjectsCommand, GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsV2Command, S3Client, S3ServiceException,
-} from '@aws-sdk/client-s3'; // prettier-ignore
+  DeleteObjectsCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { invariant } from '#base/invariant';
 import { AppError } from '#domain/errors';
 import { parseBlobName } from '../blob-name.ts';
 import type { BlobStore } from '../blobs.ts';
-import { createDirectoryCopies } from './directory-copies.ts';
+import { prepareDirectoryCopies } from './directory-copies.ts';
+import { PART_BYTES } from './s3-etag.ts';
+import { describeS3Fault, isMissing, namedS3Fault, s3Unavailable } from './s3-faults.ts';
+import { createS3Objects } from './s3-objects.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -25,46 +32,62 @@ export interface S3Options {
   readonly region: string | null;
   /** For copies of directories. Emptied when it is opened. */
   readonly cacheDirectory: string;
+  /** After so long without a byte, in either direction, a request is given up and tried again. */
+  readonly stallMs?: number;
 }
 
-/** Of one request; uploads are many requests. */
-const REQUEST_MS_MAX = 60_000;
+const STALL_MS_MAX = 30_000;
+/** Until an answer begins; uploads are many requests of 5 MiB. */
+const REQUEST_MS_MAX = 120_000;
 const CONNECT_MS_MAX = 5_000;
 const ATTEMPTS = 4;
+/** Each download holds one for as long as its reader takes. */
+const CONNECTIONS_MAX = 4_096;
 const DELETES_PER_REQUEST = 1_000;
 /** Hundreds of adapters. */
 const COPIES_BYTES_MAX = 4_000_000_000;
 
 /** Throws `invalid_request` where the bucket cannot be read. Credentials come from the environment, as for all AWS clients. */
 export async function openS3Blobs(options: S3Options): Promise<BlobStore & { close(): void }> {
-  const { bucket: Bucket, prefix: root, endpoint, region, cacheDirectory } = options;
+  const { bucket: Bucket, prefix: root, endpoint, region, cacheDirectory, stallMs = STALL_MS_MAX } = options;
+  const agent = { maxSockets: CONNECTIONS_MAX };
   const client = new S3Client({
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),
     maxAttempts: ATTEMPTS,
-    requestHandler: { connectionTimeout: CONNECT_MS_MAX, requestTimeout: REQUEST_MS_MAX },
+    requestHandler: {
+      connectionTimeout: CONNECT_MS_MAX,
+      socketTimeout: stallMs,
+      requestTimeout: REQUEST_MS_MAX,
+      throwOnRequestTimeout: true, // else it is only a warning
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
     requestChecksumCalculation: 'WHEN_REQUIRED', // others than AWS do not know the new ones
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
-  const copies = await createDirectoryCopies({ directory: cacheDirectory, bytesMax: COPIES_BYTES_MAX, fetch });
+  const objects = createS3Objects({ client, bucket: Bucket, attempts: ATTEMPTS });
+  const copies = await prepareDirectoryCopies({ directory: cacheDirectory, bytesMax: COPIES_BYTES_MAX, fetch });
   const keyOf = (name: string): string => `${root}${parseBlobName(name).join('/')}`;
 
   async function exists(name: string): Promise<boolean> {
-    const found = await client.send(new HeadObjectCommand({ Bucket, Key: keyOf(name) })).catch(nullIfMissing);
-    return found !== null;
+    const head = client.send(new HeadObjectCommand({ Bucket, Key: keyOf(name) }));
+    return head.then(
+      () => true,
+      (error: unknown) => {
+        if (isMissing(error)) return false;
+        throw namedS3Fault(error);
+      },
+    );
   }
 
-  async function collect(name: string): Promise<{ name: string; sizeBytes: number }[]> {
+  async function listUnder(name: string): Promise<{ name: string; sizeBytes: number }[]> {
     const found: { name: string; sizeBytes: number }[] = [];
     let token: string | undefined;
     do {
-      const page = await client.send(
-        new ListObjectsV2Command({
-          Bucket,
-          Prefix: `${keyOf(name)}/`,
-          ...(token === undefined ? {} : { ContinuationToken: token }),
-        }),
-      );
+      const next = token === undefined ? {} : { ContinuationToken: token };
+      const list = new ListObjectsV2Command({ Bucket, Prefix: `${keyOf(name)}/`, ...next });
+      const page = await client.send(list).catch(rethrowNamed);
       for (const { Key, Size } of page.Contents ?? [])
         found.push({ name: Key!.slice(root.length), sizeBytes: Size ?? 0 });
       token = page.NextContinuationToken;
@@ -74,11 +97,11 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
 
   async function put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }> {
     const segments = parseBlobName(name);
-    for (let depth = 1; depth < segments.length; depth++) {
-      const above = segments.slice(0, depth).join('/');
-      invariant(!(await exists(above)), `${above} is a blob: nothing can lie under it`);
-    }
-    invariant((await collect(name)).length === 0, `${name} is a prefix of other blobs`);
+    const above = segments.slice(1).map((_, i) => segments.slice(0, i + 1).join('/'));
+    const [under, ...blobsAbove] = await Promise.all([listUnder(name), ...above.map(exists)]);
+    const blob = above.find((_, i) => blobsAbove[i]);
+    invariant(blob === undefined, `${blob} is a blob: nothing can lie under it`);
+    invariant(under.length === 0, `${name} is a prefix of other blobs`);
     let sizeBytes = 0;
     async function* counted(): AsyncGenerator<Uint8Array> {
       for await (const chunk of content instanceof Uint8Array ? [content] : content) {
@@ -88,52 +111,48 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     }
     const Body = Readable.from(counted(), { objectMode: false });
     const failed = new Promise<never>((_, reject) => Body.once('error', reject));
-    const upload = new Upload({ client, params: { Bucket, Key: keyOf(name), Body } });
+    const upload = new Upload({ client, params: { Bucket, Key: keyOf(name), Body }, partSize: PART_BYTES });
     try {
       await Promise.race([upload.done(), failed]);
     } catch (error) {
       await upload.abort().catch(() => undefined); // the parts are invisible, and the store drops them in time
-      throw error;
+      throw namedS3Fault(error);
     }
     return { sizeBytes };
   }
 
-  async function stream(name: string): Promise<Readable | null> {
-    const found = await client.send(new GetObjectCommand({ Bucket, Key: keyOf(name) })).catch(nullIfMissing);
-    return found?.Body ? (found.Body as Readable) : null;
-  }
-
   async function fetch(prefix: string, into: string): Promise<number | null> {
-    const objects = await collect(prefix);
-    for (const { name } of objects) {
+    const files = await listUnder(prefix);
+    for (const { name } of files) {
       const path = join(into, name.slice(prefix.length + 1));
       await mkdir(dirname(path), { recursive: true });
-      const content = await stream(name);
-      if (!content) return null; // deleted meanwhile
-      await pipeline(content, createWriteStream(path));
+      const copied = await objects.read(keyOf(name), async (content) => {
+        await pipeline(content, createWriteStream(path));
+        return path;
+      });
+      if (copied === null) return null; // deleted meanwhile
     }
-    return objects.length === 0 ? null : objects.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    return files.length === 0 ? null : files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
   const blobs: BlobStore & { close(): void } = {
     put,
 
-    async find(name) {
-      const content = await stream(name);
-      return content && Buffer.concat((await content.toArray()) as Buffer[]);
-    },
+    find: async (name) => objects.read(keyOf(name), collectBytes),
 
-    stream,
+    stream: async (name) => objects.stream(keyOf(name)),
 
-    list: (prefix) => collect(prefix),
+    list: listUnder,
 
     async delete(name) {
-      const keys = [keyOf(name), ...(await collect(name)).map((object) => keyOf(object.name))];
+      const keys = [keyOf(name), ...(await listUnder(name)).map((object) => keyOf(object.name))];
       for (let i = 0; i < keys.length; i += DELETES_PER_REQUEST) {
         const Objects = keys.slice(i, i + DELETES_PER_REQUEST).map((Key) => ({ Key }));
-        const { Errors } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+        const { Errors } = await client
+          .send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }))
+          .catch(rethrowNamed);
         const failure = Errors?.find(({ Code }) => Code !== 'NoSuchKey');
-        if (failure) throw new Error(`S3 did not delete ${failure.Key}: ${failure.Code} ${failure.Message}`);
+        if (failure) throw s3Unavailable(`did not delete ${failure.Key}: ${failure.Code} ${failure.Message}`);
       }
       await copies.forget(name);
     },
@@ -146,7 +165,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
       return { sizeBytes };
     },
 
-    openDirectory: (prefix) => copies.open(prefix),
+    findDirectory: (prefix, insteadOf) => copies.open(prefix, insteadOf),
 
     close: () => client.destroy(),
   };
@@ -154,7 +173,8 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     await client.send(new HeadBucketCommand({ Bucket }));
   } catch (cause) {
     client.destroy();
-    const reason = cause instanceof Error ? [cause.name, cause.message].join(': ') : String(cause);
+    const fault = describeS3Fault(cause);
+    const reason = fault === null ? reasonOf(cause) : `the store ${fault}`;
     throw new AppError(
       'invalid_request',
       `The bucket ${Bucket}${endpoint === null ? '' : ` at ${endpoint}`} cannot be read: ${reason}. Look at WHETSTONE_BLOBS_URL and the AWS_… variables.`,
@@ -164,8 +184,17 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
   return blobs;
 }
 
-function nullIfMissing(error: unknown): null {
-  const isMissing = error instanceof S3ServiceException && ['NoSuchKey', 'NotFound'].includes(error.name);
-  if (isMissing || (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404)) return null;
-  throw error;
+function reasonOf(error: unknown): string {
+  if (isMissing(error)) return 'there is no such bucket';
+  return error instanceof Error ? [error.name, error.message].join(': ') : String(error);
+}
+
+function rethrowNamed(error: unknown): never {
+  throw namedS3Fault(error);
+}
+
+async function collectBytes(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of content) parts.push(part);
+  return Buffer.concat(parts);
 }

@@ -1,7 +1,7 @@
 // Limits of entities, and the bytes that each key stored.
-import type { Kysely } from 'kysely';
-import type { Limits } from '#domain/limits';
-import type { AccountStore } from '../account-store.ts';
+import type { Kysely, Transaction } from 'kysely';
+import type { Account, Limits } from '#domain/limits';
+import type { AccountStore, Payer, StoredBlob } from '../account-store.ts';
 import type { Tables } from './rows.ts';
 
 export function createAccountStore(db: Kysely<Tables>): AccountStore {
@@ -34,6 +34,8 @@ export function createAccountStore(db: Kysely<Tables>): AccountStore {
         .execute();
     },
 
+    addBlobWithin: (blob, payer) => db.transaction().execute((tx) => chargeWithin(tx, blob, payer)),
+
     async removeBlobs(name) {
       await db
         .deleteFrom('stored_blobs')
@@ -44,13 +46,40 @@ export function createAccountStore(db: Kysely<Tables>): AccountStore {
         .execute();
     },
 
-    async storedBytes({ entity, keyId }) {
-      let query = db
-        .selectFrom('stored_blobs')
-        .select((eb) => eb.fn.sum<number | string | null>('size_bytes').as('bytes'))
-        .where('entity', '=', entity);
-      if (keyId !== null) query = query.where('key_id', '=', keyId);
-      return Number((await query.executeTakeFirstOrThrow()).bytes ?? 0);
-    },
+    storedBytes: (account) => storedBytes(db, account),
   };
+}
+
+async function storedBytes(db: Kysely<Tables>, { entity, keyId }: Account, without = ''): Promise<number> {
+  let query = db
+    .selectFrom('stored_blobs')
+    .select((eb) => eb.fn.sum<number | string | null>('size_bytes').as('bytes'))
+    .where('entity', '=', entity)
+    .where('blob', '!=', without);
+  if (keyId !== null) query = query.where('key_id', '=', keyId);
+  return Number((await query.executeTakeFirstOrThrow()).bytes ?? 0);
+}
+
+/**
+ * In the transaction that stores it, which runs alone: no two pass a limit together. What was noted before keeps its payer.
+ * False: over a limit, and nothing was noted.
+ */
+export async function chargeWithin(
+  tx: Transaction<Tables>,
+  { blob, entity, sizeBytes }: Omit<StoredBlob, 'keyId'>,
+  { keyId, keyBytesMax, entityBytesMax }: Payer,
+): Promise<boolean> {
+  const accounts = [
+    { account: { entity, keyId }, max: keyBytesMax },
+    { account: { entity, keyId: null }, max: entityBytesMax },
+  ];
+  for (const { account, max } of accounts) {
+    if (max !== null && (await storedBytes(tx, account, blob)) + sizeBytes > max) return false;
+  }
+  await tx
+    .insertInto('stored_blobs')
+    .values({ blob, entity, key_id: keyId, size_bytes: sizeBytes })
+    .onConflict((conflict) => conflict.column('blob').doUpdateSet({ size_bytes: sizeBytes }))
+    .execute();
+  return true;
 }

@@ -1,62 +1,77 @@
 // Artifacts. Whether bytes are there, and who refers to them, is decided in the transaction that makes or removes a version.
+import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
-import type { ArtifactName, ArtifactVersion } from '#domain/artifact';
-import type { ArtifactStore, NewArtifact } from '../artifact-store.ts';
-import { toListing } from './listing.ts';
-import { toArtifactContent, type ArtifactTable, type Tables } from './rows.ts';
+import { rowBytes, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
+import { artifactRows } from '#domain/blob-names';
+import type { Payer } from '../account-store.ts';
+import type { ArtifactStore, CreateOutcome, NewArtifact } from '../artifact-store.ts';
+import { chargeWithin } from './accounts.ts';
+import { createDraftStore } from './artifact-drafts.ts';
+import { listPage } from './listing.ts';
+import { toArtifactContent, type ArtifactTable } from './artifact-rows.ts';
+import type { Tables } from './rows.ts';
 
 type Db = Kysely<Tables> | Transaction<Tables>;
 
 export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
-  const findContent = async (within: Db, entity: string, sha256: string) => {
-    const row = await within
-      .selectFrom('artifact_contents')
-      .selectAll()
-      .where('entity', '=', entity)
-      .where('sha256', '=', sha256)
-      .executeTakeFirst();
-    return row ? toArtifactContent(row) : null;
-  };
+  const findContents = (within: Db, entity: string, hashes: readonly string[], by: 'sha256' | 'md5' = 'sha256') =>
+    inPieces(hashes, async (some) => {
+      const query = within.selectFrom('artifact_contents').selectAll().where('entity', '=', entity);
+      return (await query.where(by, 'in', some).execute()).map(toArtifactContent);
+    });
 
-  const touch = (within: Db, entity: string, sha256: string, usedAtMs: number) =>
-    within
-      .updateTable('artifact_contents')
-      .set({ used_at_ms: usedAtMs })
-      .where('entity', '=', entity)
-      .where('sha256', '=', sha256)
-      .where('used_at_ms', '<', usedAtMs)
-      .execute();
+  const touch = (within: Db, entity: string, sha256: readonly string[], usedAtMs: number) =>
+    inPieces(sha256, (some) =>
+      within
+        .updateTable('artifact_contents')
+        .set({ used_at_ms: usedAtMs })
+        .where('entity', '=', entity)
+        .where('sha256', 'in', some)
+        .where('used_at_ms', '<', usedAtMs)
+        .execute(),
+    );
 
   return {
-    addContent(content, usedAtMs) {
+    addContent(content, payer, usedAtMs) {
       return db.transaction().execute(async (tx) => {
-        const { entity, sha256, sizeBytes, blob } = content;
-        const known = await findContent(tx, entity, sha256);
+        const { entity, sha256, md5, sizeBytes, blob } = content;
+        const [known] = await findContents(tx, entity, [sha256]);
         if (known) {
-          await touch(tx, entity, sha256, usedAtMs);
+          await touch(tx, entity, [sha256], usedAtMs);
           return known;
         }
+        if (!(await chargeWithin(tx, content, payer))) return 'over_limit';
         await tx
           .insertInto('artifact_contents')
-          .values({ entity, sha256, size_bytes: sizeBytes, blob, used_at_ms: usedAtMs })
+          .values({ entity, sha256, md5, size_bytes: sizeBytes, blob, used_at_ms: usedAtMs })
           .execute();
         return content;
       });
     },
 
-    touchContent(entity, sha256, usedAtMs) {
+    touchContents(entity, sha256, usedAtMs) {
       return db.transaction().execute(async (tx) => {
         await touch(tx, entity, sha256, usedAtMs);
-        return findContent(tx, entity, sha256);
+        return findContents(tx, entity, sha256);
       });
     },
 
-    findContent: (entity, sha256) => findContent(db, entity, sha256),
+    findContent: async (entity, sha256) => (await findContents(db, entity, [sha256]))[0] ?? null,
+
+    findContents: (entity, by, hashes) => findContents(db, entity, hashes, by),
+
+    async setMd5(entity, sha256, md5) {
+      await db
+        .updateTable('artifact_contents')
+        .set({ md5 })
+        .where('entity', '=', entity)
+        .where('sha256', '=', sha256)
+        .execute();
+    },
 
     async removeUnused(usedBeforeMs, only) {
-      if (only?.sha256.length === 0) return [];
       return db.transaction().execute(async (tx) => {
-        let query = tx
+        const unused = tx
           .deleteFrom('artifact_contents')
           .where('used_at_ms', '<', usedBeforeMs)
           .where((where) =>
@@ -71,27 +86,34 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
             ),
           )
           .returning('blob');
-        if (only) query = query.where('entity', '=', only.entity).where('sha256', 'in', only.sha256);
-        const unused = await query.execute();
-        return unused.map(({ blob }) => blob).sort();
+        const removed = only
+          ? await inPieces(only.sha256, (some) =>
+              unused.where('entity', '=', only.entity).where('sha256', 'in', some).execute(),
+            )
+          : await unused.execute();
+        return removed.map(({ blob }) => blob).sort();
       });
     },
 
-    create(artifact, aliases) {
-      return db.transaction().execute(async (tx) => {
+    create(artifact, aliases, payer) {
+      return allOrNothing(db, async (tx) => {
         const latest = await latestOf(tx, artifact);
         if (latest && (latest.digest === artifact.digest || latest.id === artifact.id)) {
+          const before = await complete(tx, latest);
           await giveAliases(tx, latest.id, artifact, aliases);
-          return { outcome: 'exists' as const, artifact: await complete(tx, latest) };
+          const after = { ...before, aliases: [...new Set([...before.aliases, ...aliases])].sort() };
+          if (after.aliases.length > before.aliases.length) await chargeRows(tx, after, payer);
+          return { outcome: 'exists' as const, artifact: after };
         }
-        const missing: string[] = [];
-        for (const { sha256 } of artifact.files) {
-          if (!(await findContent(tx, artifact.entity, sha256))) missing.push(sha256);
-        }
-        if (missing.length > 0) return { outcome: 'missing' as const, sha256: [...new Set(missing)].sort() };
+        const wanted = [...new Set(artifact.files.map(({ sha256 }) => sha256))].sort();
+        const there = new Set((await findContents(tx, artifact.entity, wanted)).map(({ sha256 }) => sha256));
+        const missing = wanted.filter((sha256) => !there.has(sha256));
+        if (missing.length > 0) return { outcome: 'missing' as const, sha256: missing };
         const row = await insert(tx, artifact, (latest?.version ?? -1) + 1);
         await giveAliases(tx, artifact.id, artifact, aliases);
-        return { outcome: 'created' as const, artifact: await complete(tx, row) };
+        const made = await complete(tx, row);
+        await chargeRows(tx, made, payer);
+        return { outcome: 'created' as const, artifact: made };
       });
     },
 
@@ -114,22 +136,31 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       return row ? complete(db, row) : null;
     },
 
+    async findById(id) {
+      const row = await db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
+      return row ? complete(db, row) : null;
+    },
+
+    async count({ entity, project, name }) {
+      const { versions } = await db
+        .selectFrom('artifacts')
+        .select((eb) => eb.fn.countAll<number | string>().as('versions'))
+        .where('entity', '=', entity)
+        .where('project', '=', project)
+        .where('name', '=', name)
+        .executeTakeFirstOrThrow();
+      return Number(versions);
+    },
+
     exists: async (name) => (await latestOf(db, name)) !== undefined,
 
-    async list({ entity, project, name, type }, { after, limit }) {
-      let query = db.selectFrom('artifacts').selectAll().where('entity', '=', entity);
-      if (project !== undefined) query = query.where('project', '=', project);
-      if (name !== undefined) query = query.where('name', '=', name);
-      if (type !== undefined) query = query.where('type', '=', type);
-      // An unknown cursor compares with null, which is never true: an empty page.
-      if (after !== null)
-        query = query.where('ordinal', '>', sql<number>`(select ordinal from artifacts where id = ${after})`);
-      const rows = await query
-        .orderBy('ordinal')
-        .limit(limit + 1)
-        .execute();
-      return toListing(await Promise.all(rows.map((row) => complete(db, row))), limit, (artifact) => artifact);
-    },
+    list: ({ entity, project, name, type }, page, order = 'asc') =>
+      listPage(
+        db,
+        { table: 'artifacts', of: { entity }, where: { project, name, type }, by: ['ordinal'], order },
+        page,
+        (row) => complete(db, row),
+      ),
 
     setAliases(id, aliases) {
       return db.transaction().execute(async (tx) => {
@@ -141,11 +172,59 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       });
     },
 
+    async setMetadata(id, metadata, digest) {
+      const { numUpdatedRows } = await db
+        .updateTable('artifacts')
+        .set({ metadata: JSON.stringify(metadata), digest })
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    ...createDraftStore(db),
+
     async delete(id) {
-      const { numDeletedRows } = await db.deleteFrom('artifacts').where('id', '=', id).executeTakeFirst();
-      return numDeletedRows > 0n;
+      return db.transaction().execute(async (tx) => {
+        await tx.deleteFrom('stored_blobs').where('blob', '=', artifactRows(id)).execute();
+        const { numDeletedRows } = await tx.deleteFrom('artifacts').where('id', '=', id).executeTakeFirst();
+        return numDeletedRows > 0n;
+      });
     },
   };
+}
+
+class OverLimit extends Error {}
+
+/** What was done before a limit was met is rolled back. */
+async function allOrNothing(
+  db: Kysely<Tables>,
+  work: (tx: Transaction<Tables>) => Promise<CreateOutcome>,
+): Promise<CreateOutcome> {
+  try {
+    return await db.transaction().execute(work);
+  } catch (error) {
+    if (error instanceof OverLimit) return { outcome: 'over_limit' };
+    throw error;
+  }
+}
+
+async function chargeRows(tx: Transaction<Tables>, artifact: ArtifactVersion, payer: Payer): Promise<void> {
+  const { id, entity, aliases } = artifact;
+  const rows = { blob: artifactRows(id), entity, sizeBytes: rowBytes(artifact, aliases.length) };
+  if (!(await chargeWithin(tx, rows, payer))) throw new OverLimit();
+}
+
+/** Rows of one statement: far from both databases' limits of parameters, and a matter of milliseconds. */
+const PIECE = 500;
+
+/** Others are answered between the pieces. */
+async function inPieces<T, R>(all: readonly T[], work: (some: readonly T[]) => Promise<readonly R[]>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < all.length; at += PIECE) {
+    if (at > 0) await setImmediate();
+    results.push(...(await work(all.slice(at, at + PIECE))));
+  }
+  return results;
 }
 
 const named = (db: Db, { entity, project, name }: ArtifactName) =>
@@ -176,12 +255,14 @@ async function insert(tx: Db, artifact: NewArtifact, version: number): Promise<S
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  for (const { path, sha256, sizeBytes } of files) {
-    await tx
+  await inPieces(files, (some) =>
+    tx
       .insertInto('artifact_files')
-      .values({ artifact_id: id, path, entity, sha256, size_bytes: sizeBytes })
-      .execute();
-  }
+      .values(
+        some.map(({ path, sha256, sizeBytes }) => ({ artifact_id: id, path, entity, sha256, size_bytes: sizeBytes })),
+      )
+      .execute(),
+  );
   return row;
 }
 

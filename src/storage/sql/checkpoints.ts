@@ -1,8 +1,8 @@
 // Checkpoints by model and step.
 import { sql, type Kysely } from 'kysely';
 import type { CheckpointStore } from '../storage.ts';
-import { toListing } from './listing.ts';
-import { toCheckpoint, type Tables } from './rows.ts';
+import { listPage } from './listing.ts';
+import { fromCheckpoint, toCheckpoint, type Tables } from './rows.ts';
 
 export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
   return {
@@ -27,21 +27,65 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
       return row ? toCheckpoint(row) : null;
     },
 
-    async list(modelId, { after, limit }, order) {
-      let query = db.selectFrom('checkpoints').selectAll().where('model_id', '=', modelId);
-      if (after !== null) {
-        const seen = sql<number>`(select step from checkpoints where id = ${after} and model_id = ${modelId})`;
-        query = query.where('step', order === 'asc' ? '>' : '<', seen);
-      }
-      return toListing(
-        await query
-          .orderBy('step', order)
-          .limit(limit + 1)
-          .execute(),
-        limit,
-        toCheckpoint,
-      );
+    list: (modelId, page, order) =>
+      listPage(db, { table: 'checkpoints', of: { model_id: modelId }, by: ['step'], order }, page, toCheckpoint),
+
+    async listLatest(modelIds, stepsMax) {
+      if (modelIds.length === 0) return [];
+      const rows = await db
+        .selectFrom('models')
+        .innerJoin('checkpoints', 'checkpoints.model_id', 'models.id')
+        .selectAll('checkpoints')
+        .where('models.id', 'in', [...modelIds])
+        .where((eb) => eb('checkpoints.step', '>', eb('models.last_step', '-', stepsMax)))
+        .orderBy('checkpoints.model_id')
+        .orderBy('checkpoints.step')
+        .execute();
+      return rows.map(toCheckpoint);
     },
+
+    async findById(id) {
+      const row = await db.selectFrom('checkpoints').selectAll().where('id', '=', id).executeTakeFirst();
+      return row ? toCheckpoint(row) : null;
+    },
+
+    async count(modelId) {
+      const { steps } = await db
+        .selectFrom('checkpoints')
+        .select((eb) => eb.fn.countAll<number | string>().as('steps'))
+        .where('model_id', '=', modelId)
+        .executeTakeFirstOrThrow();
+      return Number(steps);
+    },
+
+    async setMetadata(id, metadata) {
+      await db
+        .updateTable('checkpoints')
+        .set({ metadata: JSON.stringify(metadata) })
+        .where('id', '=', id)
+        .execute();
+    },
+
+    async findMetadata(id) {
+      const row = await db.selectFrom('checkpoints').select('metadata').where('id', '=', id).executeTakeFirst();
+      return JSON.parse(row?.metadata ?? '{}') as Record<string, unknown>;
+    },
+
+    add: (checkpoint, atLeastStep = 0) =>
+      db.transaction().execute(async (tx) => {
+        const model = await tx
+          .updateTable('models')
+          .set({
+            last_step: sql<number>`case when last_step < ${atLeastStep} then ${atLeastStep} else last_step + 1 end`,
+          })
+          .where('id', '=', checkpoint.modelId)
+          .returning('last_step')
+          .executeTakeFirst();
+        if (!model) return null;
+        const added = { ...checkpoint, step: model.last_step };
+        await tx.insertInto('checkpoints').values(fromCheckpoint(added)).execute();
+        return added;
+      }),
 
     mergeMetrics(id, metrics) {
       return db.transaction().execute(async (tx) => {

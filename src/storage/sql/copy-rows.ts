@@ -12,15 +12,27 @@ const KEYS: { readonly [T in keyof Tables]: readonly (string & keyof Tables[T])[
   entity_limits: ['entity'],
   models: ['id'],
   checkpoints: ['id'],
+  trajectory_logs: ['id'],
   training_jobs: ['id'],
   training_events: ['id'],
+  evaluations: ['job_id'],
+  responses: ['id'],
   artifact_contents: ['entity', 'sha256'],
   artifacts: ['id'],
   artifact_files: ['artifact_id', 'path'],
   artifact_aliases: ['entity', 'project', 'name', 'alias'],
+  artifact_drafts: ['id'],
+  runs: ['id'],
+  run_history: ['run_id', 'line'],
+  run_artifacts: ['run_id', 'how', 'artifact_id'],
   stored_blobs: ['blob'],
   webhooks: ['id'],
   webhook_deliveries: ['id'],
+  tinker_sessions: ['id'],
+  tinker_runs: ['id'],
+  tinker_operations: ['run_id', 'seq'],
+  tinker_samplers: ['id'],
+  tinker_checkpoints: ['run_id', 'kind', 'name'],
   idempotency_keys: ['key'],
   usage: ['id'],
 };
@@ -74,8 +86,14 @@ export async function hasRows({ dialect }: Database): Promise<boolean> {
 async function requireVersion(db: Kysely<Tables>, place: string): Promise<void> {
   const version = await readSchemaVersion(db);
   if (version === SCHEMA_VERSION) return;
-  const todo = version < SCHEMA_VERSION ? 'Run `whetstone migrate` first, with its server stopped.' : 'Use the newer whetstone that wrote it.'; // prettier-ignore
-  throw new AppError('invalid_request', `The database ${place} has schema version ${version}, this whetstone has ${SCHEMA_VERSION}. ${todo}`); // prettier-ignore
+  const todo =
+    version < SCHEMA_VERSION
+      ? 'Run `whetstone migrate` first, with its server stopped.'
+      : 'Use the newer whetstone that wrote it.';
+  throw new AppError(
+    'invalid_request',
+    `The database ${place} has schema version ${version}, this whetstone has ${SCHEMA_VERSION}. ${todo}`,
+  );
 }
 
 async function isEmpty(db: Kysely<Tables>): Promise<boolean> {
@@ -123,5 +141,12 @@ async function insert(to: Transaction<Tables>, table: keyof Tables, rows: readon
 async function beginAnew(tx: Transaction<Tables>): Promise<void> {
   const nobodys = { attempt: 0, saved_attempt: 0, worker: null, lease_until_ms: 0 };
   await tx.updateTable('training_jobs').set(nobodys).where('status', '=', 'running').execute();
+  const free = { worker: null, lease_until_ms: 0 };
+  await tx.updateTable('evaluations').set(free).where('status', '=', 'running').execute();
+  await tx.updateTable('responses').set(free).where('status', '=', 'in_progress').execute();
+  await tx
+    .updateTable('tinker_runs')
+    .set({ attempt: 0, ...free })
+    .execute();
   await tx.updateTable('idempotency_keys').set({ held_since_ms: 0 }).where('response', 'is', null).execute();
 }

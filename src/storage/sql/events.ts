@@ -1,8 +1,8 @@
 // Events: append-only, ordered by ordinal, once per (job, ordinal).
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import { invariant } from '#base/invariant';
 import type { EventStore, NewEvent } from '../storage.ts';
-import { toListing } from './listing.ts';
+import { listPage } from './listing.ts';
 import { fromEvent, toTrainingEvent, type Tables } from './rows.ts';
 
 /** Within a transaction of the caller. False: that ordinal was there already. */
@@ -17,7 +17,7 @@ export async function appendEvent(db: Kysely<Tables>, event: NewEvent): Promise<
   return true;
 }
 
-export async function countEvents(db: Kysely<Tables>, jobId: string): Promise<number> {
+async function countEvents(db: Kysely<Tables>, jobId: string): Promise<number> {
   const { last } = await db
     .selectFrom('training_events')
     .select((eb) => eb.fn.max('ordinal').as('last')) // no gaps: a seek in the index, where counting would read them all
@@ -30,25 +30,25 @@ export function createEventStore(db: Kysely<Tables>): EventStore {
   return {
     append: (event) => db.transaction().execute((tx) => appendEvent(tx, event)),
 
-    async list(jobId, { after, limit }) {
-      let query = db.selectFrom('training_events').selectAll().where('job_id', '=', jobId);
-      if (after !== null) {
-        query = query.where(
-          'ordinal',
-          '>',
-          sql<number>`(select ordinal from training_events where id = ${after} and job_id = ${jobId})`,
-        );
-      }
-      return toListing(
-        await query
-          .orderBy('ordinal')
-          .limit(limit + 1)
-          .execute(),
-        limit,
+    list: (jobId, page) =>
+      listPage(
+        db,
+        { table: 'training_events', of: { job_id: jobId }, by: ['ordinal'], order: 'asc' },
+        page,
         toTrainingEvent,
-      );
-    },
+      ),
 
     count: (jobId) => countEvents(db, jobId),
+
+    async findLatest(jobId) {
+      const row = await db
+        .selectFrom('training_events')
+        .selectAll()
+        .where('job_id', '=', jobId)
+        .orderBy('ordinal', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row ? toTrainingEvent(row) : null;
+    },
   };
 }

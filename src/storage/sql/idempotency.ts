@@ -43,11 +43,12 @@ export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
       await db.deleteFrom('idempotency_keys').where('key', '=', key).where('response', 'is', null).execute();
     },
 
-    async letGo(key) {
+    async letGo(key, heldSinceMs) {
       await db
         .updateTable('idempotency_keys')
         .set({ held_since_ms: 0 })
         .where('key', '=', key)
+        .where('held_since_ms', '=', heldSinceMs)
         .where('response', 'is', null)
         .execute();
     },

@@ -1,14 +1,20 @@
 // All rows that blobs belong to, read page by page along primary keys and indexes.
 import { sql, type Kysely } from 'kysely';
 import type { EventSummary, Inventory } from '../inventory.ts';
-import { toArtifactContent, type Tables } from './rows.ts';
+import { toArtifactContent } from './artifact-rows.ts';
+import type { Tables } from './rows.ts';
 
 /** Rows per query. */
 const PAGE = 500;
 
 const NO_EVENTS: EventSummary = {
-  count: 0, firstOrdinal: null, lastOrdinal: null, endedCount: 0, failedCount: 0, closingOrdinal: null,
-}; // prettier-ignore
+  count: 0,
+  firstOrdinal: null,
+  lastOrdinal: null,
+  endedCount: 0,
+  failedCount: 0,
+  closingOrdinal: null,
+};
 
 export function createInventory(db: Kysely<Tables>): Inventory {
   async function eventsOf(jobIds: readonly string[]): Promise<Map<string, EventSummary>> {
@@ -17,21 +23,18 @@ export function createInventory(db: Kysely<Tables>): Inventory {
       .select([
         'job_id',
         sql<number>`count(*)`.as('count'),
-        sql<number>`min(ordinal)`.as('first'),
-        sql<number>`max(ordinal)`.as('last'),
-        sql<number>`sum(case when type = 'training_ended' then 1 else 0 end)`.as('ended'),
-        sql<number>`sum(case when type = 'training_failed' then 1 else 0 end)`.as('failed'),
-        sql<number | null>`max(case when type in ('training_ended', 'training_failed') then ordinal end)`.as('closing'),
+        sql<number>`min(ordinal)`.as('firstOrdinal'),
+        sql<number>`max(ordinal)`.as('lastOrdinal'),
+        sql<number>`sum(case when type = 'training_ended' then 1 else 0 end)`.as('endedCount'),
+        sql<number>`sum(case when type = 'training_failed' then 1 else 0 end)`.as('failedCount'),
+        sql<number | null>`max(case when type in ('training_ended', 'training_failed') then ordinal end)`.as(
+          'closingOrdinal',
+        ),
       ])
       .where('job_id', 'in', jobIds)
       .groupBy('job_id')
       .execute();
-    return new Map(
-      rows.map(({ job_id: id, count, first, last, ended, failed, closing }) => [
-        id,
-        { count, firstOrdinal: first, lastOrdinal: last, endedCount: ended, failedCount: failed, closingOrdinal: closing }, // prettier-ignore
-      ]),
-    );
+    return new Map(rows.map(({ job_id: id, ...events }) => [id, events]));
   }
 
   return {
@@ -74,6 +77,12 @@ export function createInventory(db: Kysely<Tables>): Inventory {
         for (const { id, type, model_id: modelId, entity, key_id: keyId, status, body_blob: bodyBlob } of page)
           yield { id, type, modelId, entity, keyId, status, bodyBlob, events: events.get(id) ?? NO_EVENTS };
       }
+    },
+
+    async *responses() {
+      const query = db.selectFrom('responses').select(['id', 'entity', 'key_id', 'blob']).orderBy('id').limit(PAGE);
+      const pages = paged((last: { id: string } | null) => (last ? query.where('id', '>', last.id) : query).execute());
+      for await (const { key_id: keyId, ...row } of rowsOf(pages)) yield { ...row, keyId };
     },
 
     async *artifactContents() {

@@ -1,23 +1,24 @@
 // Jobs and the right to run them. Every write of a worker names its attempt: one whose lease was taken over matches no row.
 import { sql, type Kysely } from 'kysely';
+import type { Checkpoint } from '#domain/checkpoint';
 import { NEXT_STATUS, type JobStatus } from '#domain/training-job';
 import type { JobStore } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
+import { addEvaluation, cancelEvaluation } from './evaluations.ts';
 import { appendEvent } from './events.ts';
-import { toListing } from './listing.ts';
+import { LEASES_AHEAD_MAX } from './lease.ts';
+import { listPage } from './listing.ts';
+import { noteActivity } from './models.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
 
 const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((status) => NEXT_STATUS[status].length > 0);
 
-/** A lease that ends later than any could was given before a clock was set back. */
-const LEASES_AHEAD_MAX = 3;
-
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   return {
     async create(job) {
-      const insert = (tx: Kysely<Tables>) =>
-        tx
+      const insert = async (tx: Kysely<Tables>) => {
+        const row = await tx
           .insertInto('training_jobs')
           .values({
             id: job.id,
@@ -37,6 +38,10 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           })
           .returningAll()
           .executeTakeFirstOrThrow();
+        if (job.evaluation) await addEvaluation(tx, job, job.evaluation);
+        await noteActivity(tx, job.modelId, job.createdAtMs);
+        return row;
+      };
       return toTrainingJob(await db.transaction().execute(insert)); // alone: the ordinal is read, then written
     },
 
@@ -45,21 +50,30 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       return row ? toTrainingJob(row) : null;
     },
 
-    async list({ entity, modelId, status }, { after, limit }) {
-      let query = db.selectFrom('training_jobs').selectAll().where('entity', '=', entity);
-      if (modelId !== undefined) query = query.where('model_id', '=', modelId);
-      if (status !== undefined) query = query.where('status', '=', status);
-      if (after !== null) {
-        query = query.where('ordinal', '>', sql<number>`(select ordinal from training_jobs where id = ${after})`);
-      }
-      return toListing(
-        await query
-          .orderBy('ordinal')
-          .limit(limit + 1)
-          .execute(),
-        limit,
+    list: ({ entity, modelId, status }, page, order = 'asc') =>
+      listPage(
+        db,
+        {
+          table: 'training_jobs',
+          of: { entity },
+          where: { model_id: modelId, status },
+          by: orderOf(modelId, status),
+          order,
+        },
+        page,
         toTrainingJob,
-      );
+      ),
+
+    async listLatest(modelIds) {
+      if (modelIds.length === 0) return [];
+      const latest = sql<number>`(select max(of_model.ordinal) from training_jobs of_model where of_model.model_id = models.id)`;
+      const rows = await db
+        .selectFrom('models')
+        .innerJoin('training_jobs as job', (join) => join.on('job.ordinal', '=', latest))
+        .selectAll('job')
+        .where('models.id', 'in', [...modelIds])
+        .execute();
+      return rows.map(toTrainingJob);
     },
 
     async countQueued(account) {
@@ -74,9 +88,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
 
     async claim(worker, nowMs, leaseMs, baseModels) {
       const hosted =
-        baseModels === undefined
-          ? sql``
-          : sql`and job.model_id in (select id from models where base_model in (${sql.join([...baseModels])}))`;
+        baseModels === null ? sql`` : sql`and job.model_id in (select id from models where ${over(baseModels)})`;
       const next = sql<string>`(
         select job.id from training_jobs job
          where (job.status = 'queued' or (job.status = 'running'
@@ -121,13 +133,24 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       await query.execute();
     },
 
-    async updateProgress(id, attempt, { step, progress, skipped, startedAtMs, savedAttempt }) {
+    async assignStep(id, attempt) {
+      const row = await db
+        .updateTable('training_jobs')
+        .set({ step: sql<number>`coalesce(step, (select last_step + 1 from models where models.id = model_id))` })
+        .where('id', '=', id)
+        .where('attempt', '=', attempt)
+        .where('status', '=', 'running')
+        .returning('step')
+        .executeTakeFirst();
+      return row?.step ?? null;
+    },
+
+    async updateProgress(id, attempt, { progress, skipped, startedAtMs, savedAttempt }) {
       return changed(
         await db
           .updateTable('training_jobs')
           .set({
             attempt, // never empty: an update that says nothing still tells whether the job is ours
-            ...(step === undefined ? {} : { step }),
             ...(progress === undefined ? {} : { progress }),
             ...(skipped === undefined ? {} : { skipped: JSON.stringify(skipped) }),
             ...(startedAtMs === undefined ? {} : { started_at_ms: startedAtMs }),
@@ -157,11 +180,36 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           .returningAll()
           .executeTakeFirst();
         if (!ended) return false;
-        if (checkpoint) await tx.insertInto('checkpoints').values(fromCheckpoint(checkpoint)).execute();
+        if (checkpoint) await addCheckpoint(tx, checkpoint);
+        else await cancelEvaluation(tx, id, endedAtMs);
+        await noteActivity(tx, ended.model_id, endedAtMs);
         await appendEvent(tx, event);
         await enqueueDeliveries(tx, toTrainingJob(ended), endedAtMs);
         return true;
       });
+    },
+
+    async listWithOldBody(endedBeforeMs, limit) {
+      const rows = await db
+        .selectFrom('training_jobs')
+        .selectAll()
+        .where('type', '=', 'rl')
+        .where('body_blob', '<>', '')
+        .where('ended_at_ms', '<', endedBeforeMs)
+        .orderBy('ended_at_ms')
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map(toTrainingJob);
+    },
+
+    async forgetBody(id) {
+      await db
+        .updateTable('training_jobs')
+        .set({ body_blob: '' })
+        .where('id', '=', id)
+        .where('ended_at_ms', 'is not', null)
+        .execute();
     },
 
     requestCancel(id, nowMs, event) {
@@ -177,6 +225,8 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
               .where('id', '=', id)
               .returningAll()
               .executeTakeFirstOrThrow();
+            await cancelEvaluation(tx, id, nowMs);
+            await noteActivity(tx, ended.model_id, nowMs);
             await appendEvent(tx, event);
             await enqueueDeliveries(tx, toTrainingJob(ended), nowMs);
             return 'cancelled';
@@ -192,6 +242,30 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       });
     },
   };
+}
+
+/** As the index has it that holds these rows together. */
+function orderOf(modelId: string | undefined, status: JobStatus | undefined) {
+  if (modelId !== undefined) return ['model_id', 'ordinal'] as const;
+  return status === undefined ? (['entity', 'ordinal'] as const) : (['entity', 'status', 'ordinal'] as const);
+}
+
+async function addCheckpoint(tx: Kysely<Tables>, checkpoint: Checkpoint): Promise<void> {
+  await tx.insertInto('checkpoints').values(fromCheckpoint(checkpoint)).execute();
+  await tx
+    .updateTable('models')
+    .set({ last_step: checkpoint.step })
+    .where('id', '=', checkpoint.modelId)
+    .where('last_step', '<', checkpoint.step)
+    .execute();
+}
+
+/** An empty list is not SQL everywhere. */
+function over(baseModels: readonly string[] | { readonly except: readonly string[] }) {
+  const [names, isIn] = 'except' in baseModels ? [baseModels.except, false] : [baseModels, true];
+  if (names.length === 0) return isIn ? sql`1 = 0` : sql`1 = 1`;
+  const list = sql.join([...names]);
+  return isIn ? sql`base_model in (${list})` : sql`base_model not in (${list})`;
 }
 
 const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean => numUpdatedRows > 0n;

@@ -1,6 +1,77 @@
-// Pages: one row more than asked tells whether more follow.
-import type { Listing } from '#domain/page';
+// Pages: the cursor's row says where to go on, one row more than asked tells whether more follow.
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
+import { unknownCursor, type Listing, type Page } from '#domain/page';
+import type { Tables } from './rows.ts';
+
+type Column<Table extends keyof Tables> = string & keyof Tables[Table];
+
+export interface Listed<Table extends keyof Tables> {
+  readonly table: Table;
+  /** Whose rows; the cursor must be one of these. */
+  readonly of: { readonly [C in Column<Table>]?: Tables[Table][C] };
+  /** Which of them; undefined: whatever it is. */
+  readonly where?: { readonly [C in Column<Table>]?: Tables[Table][C] | undefined };
+  /** What else is true of them. */
+  readonly also?: readonly RawBuilder<unknown>[];
+  /**
+   * Columns that tell any two of these rows apart. One of `of` or `where` in front names the index to walk: Postgres would else go
+   * through everybody's rows in their order, trusting that ours lie evenly among them.
+   */
+  readonly by: readonly Column<Table>[];
+  readonly order: 'asc' | 'desc';
+}
+
+/** Throws `unknownCursor`. */
+export async function listPage<Table extends keyof Tables, T>(
+  db: Kysely<Tables>,
+  { table, of, where = {}, also = [], by, order }: Listed<Table>,
+  { after, limit }: Page,
+  convert: (row: Selectable<Tables[Table]>) => T | Promise<T>,
+): Promise<Listing<T>> {
+  const from = sql.table(table);
+  const place = sql.join(by.map((column) => sql.ref(column)));
+  const wanted: Readonly<Record<string, unknown>> = { ...of, ...where };
+  const conditions = [...matching(wanted, by), ...also];
+  if (after !== null) {
+    const cursor = sql<
+      Record<string, unknown>
+    >`select ${place} from ${from} where ${all([sql`id = ${after}`, ...equal(of)])}`;
+    const seen = await cursorRow({ executeTakeFirst: async () => (await cursor.execute(db)).rows[0] }, after);
+    conditions.push(
+      sql`(${place}) ${order === 'asc' ? sql`>` : sql`<`} (${sql.join(by.map((column) => wanted[column] ?? seen[column]))})`,
+    );
+  }
+  const ordered = sql.join(by.map((column) => sql`${sql.ref(column)} ${order === 'asc' ? sql`asc` : sql`desc`}`));
+  const query = sql<Selectable<Tables[Table]>>`
+    select * from ${from} where ${all(conditions)} order by ${ordered} limit ${limit + 1}`;
+  const { rows } = await query.execute(db);
+  return { rows: await Promise.all(rows.slice(0, limit).map(convert)), hasMore: rows.length > limit };
+}
+
+/** Equal; for a column of the order as a range, or Postgres would leave it out of the order. */
+const matching = (columns: Readonly<Record<string, unknown>>, by: readonly string[]): RawBuilder<unknown>[] =>
+  Object.entries(columns).flatMap(([column, value]) => {
+    if (value === undefined) return [];
+    return by.includes(column)
+      ? sql`${sql.ref(column)} between ${value} and ${value}`
+      : sql`${sql.ref(column)} = ${value}`;
+  });
+
+const equal = (columns: Readonly<Record<string, unknown>>): RawBuilder<unknown>[] =>
+  Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : sql`${sql.ref(column)} = ${value}`));
+
+const all = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join([...conditions], sql` and `);
 
 export function toListing<Row, T>(rows: readonly Row[], limit: number, convert: (row: Row) => T): Listing<T> {
   return { rows: rows.slice(0, limit).map(convert), hasMore: rows.length > limit };
+}
+
+/** Throws `unknownCursor` where the query finds nothing. */
+export async function cursorRow<Row>(
+  query: { executeTakeFirst(): Promise<Row | undefined> },
+  after: string,
+): Promise<Row> {
+  const row = await query.executeTakeFirst();
+  if (row === undefined) throw unknownCursor(after);
+  return row;
 }

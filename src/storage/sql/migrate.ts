@@ -8,6 +8,15 @@ import { resumedRequests } from './migrations/0003-resumed-requests.ts';
 import { artifacts } from './migrations/0004-artifacts.ts';
 import { keysAndLimits } from './migrations/0005-keys-and-limits.ts';
 import { webhooks } from './migrations/0006-webhooks.ts';
+import { stepNumbers } from './migrations/0007-step-numbers.ts';
+import { trajectoryLogs } from './migrations/0008-trajectory-logs.ts';
+import { newestFirst } from './migrations/0009-newest-first.ts';
+import { evaluations } from './migrations/0010-evaluations.ts';
+import { latestActivity } from './migrations/0011-latest-activity.ts';
+import { responses } from './migrations/0012-responses.ts';
+import { tinker } from './migrations/0013-tinker.ts';
+import { runs } from './migrations/0014-runs.ts';
+import { artifactDrafts } from './migrations/0015-artifact-drafts.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -17,6 +26,15 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   artifacts,
   keysAndLimits,
   webhooks,
+  stepNumbers,
+  trajectoryLogs,
+  newestFirst,
+  evaluations,
+  latestActivity,
+  responses,
+  tinker,
+  runs,
+  artifactDrafts,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

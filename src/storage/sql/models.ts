@@ -1,7 +1,7 @@
 // Models, and what goes with them when they go.
 import { sql, type Kysely } from 'kysely';
 import type { ModelStore } from '../storage.ts';
-import { toListing } from './listing.ts';
+import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
 
 export function createModelStore(db: Kysely<Tables>): ModelStore {
@@ -27,6 +27,8 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
             base_model: model.baseModel,
             run_id: model.runId,
             created_at_ms: model.createdAtMs,
+            last_step: stepZero.step,
+            active_at_ms: model.createdAtMs,
           })
           .execute();
         await tx.insertInto('checkpoints').values(fromCheckpoint(stepZero)).execute();
@@ -50,23 +52,20 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
       return row ? toModel(row) : null;
     },
 
-    async list({ entity, project, name, baseModel }, { after, limit }) {
-      let query = db.selectFrom('models').selectAll().where('entity', '=', entity);
-      if (project !== undefined) query = query.where('project', '=', project);
-      if (name !== undefined) query = query.where('name', '=', name);
-      if (baseModel !== undefined) query = query.where('base_model', '=', baseModel);
-      // An unknown cursor compares with null, which is never true: an empty page.
-      if (after !== null)
-        query = query.where('ordinal', '>', sql<number>`(select ordinal from models where id = ${after})`);
-      return toListing(
-        await query
-          .orderBy('ordinal')
-          .limit(limit + 1)
-          .execute(),
-        limit,
+    list: ({ entity, project, name, baseModel, search }, page, order = 'asc') =>
+      listPage(
+        db,
+        {
+          table: 'models',
+          of: { entity },
+          where: { project, name, base_model: baseModel },
+          also: search === undefined ? [] : [nameContains(search)],
+          by: order === 'latest' ? ['entity', 'active_at_ms', 'ordinal'] : ['ordinal'],
+          order: order === 'asc' ? 'asc' : 'desc',
+        },
+        page,
         toModel,
-      );
-    },
+      ),
 
     delete(id) {
       return db.transaction().execute(async (tx) => {
@@ -79,8 +78,25 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
         const jobs = await tx.selectFrom('training_jobs').select('body_blob').where('model_id', '=', id).execute();
         const { numDeletedRows } = await tx.deleteFrom('models').where('id', '=', id).executeTakeFirst();
         if (numDeletedRows === 0n) return null;
-        return { checkpoints: checkpoints.map(toCheckpoint), bodyBlobs: jobs.map((job) => job.body_blob) };
+        return {
+          checkpoints: checkpoints.map(toCheckpoint),
+          bodyBlobs: jobs.map((job) => job.body_blob).filter((blob) => blob !== ''),
+        };
       });
     },
   };
+}
+
+/** `%` and `_` are characters like others. */
+const nameContains = (text: string) =>
+  sql`lower(project || '/' || name) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`;
+
+/** Within the transaction that makes or ends a job of it. */
+export async function noteActivity(tx: Kysely<Tables>, modelId: string, atMs: number): Promise<void> {
+  await tx
+    .updateTable('models')
+    .set({ active_at_ms: atMs })
+    .where('id', '=', modelId)
+    .where('active_at_ms', '<', atMs)
+    .execute();
 }

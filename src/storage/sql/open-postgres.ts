@@ -1,5 +1,5 @@
 // Storage in a Postgres database, which several servers may share. Opening brings its schema up to date.
-import { silentLog, type Log } from '#base/log';
+import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { Storage } from '../storage.ts';
 import { createPostgresDialect, postgresPlace } from './postgres-dialect.ts';
@@ -8,11 +8,11 @@ import { openSqlStorage } from './sql-storage.ts';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
-  readonly log?: Log;
+  readonly log: Log;
 }
 
 /** Throws `invalid_request` where nobody answers, or the schema is of a newer whetstone. The password is in no message. */
-export async function openPostgresStorage({ url, log = silentLog }: PostgresOptions): Promise<Storage> {
+export async function openPostgresStorage({ url, log }: PostgresOptions): Promise<Storage> {
   const place = postgresPlace(url);
   try {
     return await openSqlStorage(createPostgresDialect(url), place, log);

@@ -5,12 +5,19 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'libsql';
 import { afterAll, expect, test } from 'vitest';
+import { silentLog } from '#base/log';
 import { describeSchema } from '../../../scripts/generate-schema.ts';
-import { addModel, storageContract } from '../../../test/contract/storage.ts';
+import { storageContract } from '../../../test/contract/storage.ts';
+import { addModel } from '../../../test/contract/stored-rows.ts';
 import { createRecordingLog } from '../../../test/serving/recording-log.ts';
 import type { Storage } from '../storage.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { firstLight } from './migrations/0001-first-light.ts';
+import { usage } from './migrations/0002-usage.ts';
+import { resumedRequests } from './migrations/0003-resumed-requests.ts';
+import { artifacts } from './migrations/0004-artifacts.ts';
+import { keysAndLimits } from './migrations/0005-keys-and-limits.ts';
+import { webhooks } from './migrations/0006-webhooks.ts';
 import { openSqliteStorage } from './open-sqlite.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'whetstone-sqlite-'));
@@ -19,7 +26,7 @@ let files = 0;
 const newFile = (): string => join(directory, `${files++}.db`);
 
 async function open(path = newFile()): Promise<Storage> {
-  const storage = await openSqliteStorage({ path });
+  const storage = await openSqliteStorage({ path, log: silentLog });
   opened.push(storage);
   return storage;
 }
@@ -42,7 +49,7 @@ storageContract('sqlite', () => open());
 
 test('what was written is there after the file is opened again, and migrations do not run twice', async () => {
   const path = newFile();
-  const first = await openSqliteStorage({ path });
+  const first = await openSqliteStorage({ path, log: silentLog });
   const model = await addModel(first);
   await first.jobs.create({
     id: 'job',
@@ -53,13 +60,13 @@ test('what was written is there after the file is opened again, and migrations d
     bodyBlob: 'x',
     createdAtMs: 1,
   });
-  const claimed = await first.jobs.claim('w', 1, 1_000);
+  const claimed = await first.jobs.claim('w', 1, 1_000, null);
   await first.close();
   const schema = withDatabase(path, describeSchema);
   const again = await open(path);
   expect(await again.models.find(model.id)).toEqual(model);
   expect(await again.jobs.find('job')).toEqual(claimed);
-  expect(await again.jobs.claim('other', 1_000, 1_000)).toBeNull(); // the lease is still held
+  expect(await again.jobs.claim('other', 1_000, 1_000, null)).toBeNull(); // the lease is still held
   expect(withDatabase(path, describeSchema)).toBe(schema);
   const versions = withDatabase(path, (database) => database.prepare('select version from schema_version').all());
   expect(versions).toEqual([{ version: SCHEMA_VERSION }]);
@@ -81,6 +88,45 @@ test('a file of an older version keeps its rows and gets what is new', async () 
   expect(withDatabase(path, describeSchema)).toBe(withDatabase(fresh, describeSchema));
 });
 
+test('an older file knows the highest step that each model ever had, and which adapters are fresh', async () => {
+  const path = newFile();
+  withDatabase(path, (database) => {
+    for (const statement of [firstLight, usage, resumedRequests, artifacts, keysAndLimits, webhooks].flat())
+      database.exec(statement);
+    database.exec('create table schema_version (version integer not null)');
+    database.exec('insert into schema_version (version) values (6)');
+    const jobs = [
+      ['deleted', '0', 'succeeded', 4],
+      ['forked', 'fork', 'failed', 4],
+      ['under-way', '0', 'succeeded', 4],
+      ['half-way', '0', 'succeeded', 2],
+    ] as const;
+    const addJob = (id: string, ordinal: number, model: string, status: string, step: number) =>
+      database.exec(`insert into training_jobs (id, ordinal, type, model_id, entity, status, body_blob, attempt, cancel_requested, step, progress, skipped, created_at_ms)
+        values ('${id}', ${ordinal}, 'rl', '${model}', 'team', '${status}', 'b', 1, 0, ${step}, 1, '{}', 1)`);
+    for (const [i, [model, zero, status, step]] of jobs.entries()) {
+      database.exec(`insert into models values ('${model}', ${i}, 'team', 'p', '${model}', 'base', null, 1)`);
+      database.exec(
+        `insert into checkpoints values ('${model}-0', '${model}', 0, '{}', 'checkpoints/${model}/${zero}', 1)`,
+      );
+      addJob(`${model}-job`, i, model, status, step);
+    }
+    addJob('kept', 11, 'half-way', 'running', 3);
+    addJob('given-away', 10, 'under-way', 'running', 1); // as the older version counted: its only checkpoint is step 0
+  });
+  const storage = await open(path);
+  const steps: Record<string, unknown> = {};
+  for (const modelId of ['deleted', 'forked']) {
+    const id = `${modelId}-next`;
+    await storage.jobs.create({ id, type: 'rl', modelId, entity: 'team', keyId: 'k', bodyBlob: 'b', createdAtMs: 2 });
+    const { attempt } = (await storage.jobs.claim('w', 1, 1_000, null))!;
+    steps[modelId] = [(await storage.checkpoints.find(modelId, 0))!.fresh, await storage.jobs.assignStep(id, attempt)];
+  }
+  expect(steps).toEqual({ deleted: [true, 5], forked: [false, 1] });
+  expect(await storage.jobs.assignStep('given-away', 1)).toBe(5);
+  expect(await storage.jobs.assignStep('kept', 1)).toBe(3);
+});
+
 test('the log tells when a schema was brought up to date, and only then', async () => {
   const path = newFile();
   const log = createRecordingLog();
@@ -95,7 +141,7 @@ test('two connections to one file never claim the same job', async () => {
   const [a, b] = [await open(path), await open(path)];
   await addJobs(a, 10);
   const claims = await Promise.all(
-    Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).jobs.claim(`w${i}`, 1, 1_000)),
+    Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).jobs.claim(`w${i}`, 1, 1_000, null)),
   );
   const ids = claims.flatMap((job) => (job ? [job.id] : []));
   expect(ids).toHaveLength(10);
@@ -106,11 +152,12 @@ test('two processes may open a new file at once, and share its jobs without clai
   const path = newFile();
   const opening = `
     const { openSqliteStorage } = await import(${JSON.stringify(new URL('./open-sqlite.ts', import.meta.url).href)});
-    const storage = await openSqliteStorage({ path: ${JSON.stringify(path)} });`;
+    const { silentLog } = await import(${JSON.stringify(new URL('../../base/log.ts', import.meta.url).href)});
+    const storage = await openSqliteStorage({ path: ${JSON.stringify(path)}, log: silentLog });`;
   await Promise.all([runScript(`${opening} await storage.close();`), runScript(`${opening} await storage.close();`)]);
   await addJobs(await open(path), 40);
   const claiming = `${opening}
-    for (let job; (job = await storage.jobs.claim('w', 1, 1_000)); ) console.log(job.id);
+    for (let job; (job = await storage.jobs.claim('w', 1, 1_000, null)); ) console.log(job.id);
     await storage.close();`;
   const claimed = (await Promise.all([runScript(claiming), runScript(claiming)])).join('').trim().split('\n');
   expect(claimed.sort()).toEqual(Array.from({ length: 40 }, (_, i) => `job-${i}`).sort());
@@ -140,7 +187,14 @@ test('usage that cannot be written whole is not written at all, and can be given
   const path = newFile();
   const { usage } = await open(path);
   const amounts = { requests: 1, promptTokens: 10, cachedTokens: 0, completionTokens: 1 };
-  const entries = ['good', 'bad'].map((model) => ({ entity: 'team', keyId: 'k', project: '', model, dayUtc: '2026-06-01', ...amounts })); // prettier-ignore
+  const entries = ['good', 'bad'].map((model) => ({
+    entity: 'team',
+    keyId: 'k',
+    project: '',
+    model,
+    dayUtc: '2026-06-01',
+    ...amounts,
+  }));
   const total = async () => (await usage.list({ entity: 'team' }, { after: null, limit: 9 })).totals.promptTokens;
   withDatabase(path, (database) =>
     database.exec(
@@ -169,7 +223,7 @@ test('a database of a newer whetstone is refused and left as it is', async () =>
     database.exec('create table something_new (id text)');
   });
   const schema = withDatabase(path, describeSchema);
-  await expect(openSqliteStorage({ path })).rejects.toMatchObject({
+  await expect(openSqliteStorage({ path, log: silentLog })).rejects.toMatchObject({
     code: 'invalid_request',
     message: `The database ${path} has schema version ${SCHEMA_VERSION + 1}, this whetstone knows versions up to ${SCHEMA_VERSION}. Use the newer whetstone that wrote it.`,
   });
@@ -186,7 +240,7 @@ test('what is no database is refused by name and left as it is', async () => {
   const asDirectory = newFile();
   await mkdir(asDirectory);
   for (const each of [path, asDirectory]) {
-    await expect(openSqliteStorage({ path: each })).rejects.toMatchObject({
+    await expect(openSqliteStorage({ path: each, log: silentLog })).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining(`Cannot open the database ${each}`) as string,
     });

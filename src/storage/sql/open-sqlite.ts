@@ -1,31 +1,27 @@
 // The default storage: one SQLite file. Opening brings its schema up to date.
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { silentLog, type Log } from '#base/log';
+import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
+import { storageRemedy } from '#domain/storage-fault';
 import type { Storage } from '../storage.ts';
-import type { StorageDialect } from './dialect.ts';
 import { openSqlStorage } from './sql-storage.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 
 export interface SqliteOptions {
   readonly path: string;
-  readonly log?: Log;
+  readonly log: Log;
 }
 
 /** `:memory:` is for tests. Throws `invalid_request` for a file that is no database, or one of a newer whetstone. */
-export async function openSqliteStorage({ path, log = silentLog }: SqliteOptions): Promise<Storage> {
-  if (path !== ':memory:') await mkdir(dirname(path), { recursive: true });
-  return openSqlStorage(openDialect(path), path, log);
-}
-
-function openDialect(path: string): StorageDialect {
+export async function openSqliteStorage({ path, log }: SqliteOptions): Promise<Storage> {
   try {
-    return createSqliteDialect(path);
+    if (path !== ':memory:') await mkdir(dirname(path), { recursive: true });
+    return await openSqlStorage(createSqliteDialect(path), path, log);
   } catch (error) {
+    if (error instanceof AppError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError('invalid_request', `Cannot open the database ${path}: ${reason}. Name another data directory.`, {
-      cause: error,
-    });
+    const remedy = (error instanceof Error ? storageRemedy(error) : null) ?? 'Name another data directory.';
+    throw new AppError('invalid_request', `Cannot open the database ${path}: ${reason}. ${remedy}`, { cause: error });
   }
 }

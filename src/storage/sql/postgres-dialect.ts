@@ -30,7 +30,10 @@ export function createPostgresDialect(url: string, name = SERVER_NAME): StorageD
     application_name: name,
     types,
   });
-  pool.on('error', () => {}); // of an idle connection: the next query opens another, or says what is wrong
+  // A connection that is lost says so as an event, which ends the process where nobody listens: through the pool while it is
+  // idle, itself while it is in use. Whoever uses it gets the same error from its statement, and the pool does not keep it.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return {
     kysely: new SerialPostgresDialect({ pool: withStorableText(pool) }),
     skipLocked: sql`for update skip locked`,

@@ -11,6 +11,7 @@ export async function countServerConnections(url: string): Promise<number> {
     connectionTimeoutMillis: CONNECT_MS_MAX,
     application_name: COMMAND_NAME,
   });
+  client.on('error', () => {}); // told by the statement too
   try {
     await client.connect();
     const { rows } = await client.query<{ count: number }>(

@@ -1,7 +1,6 @@
 // The tables as TypeScript, and the one place where rows (snake_case, JSON as text) become domain objects and back.
-import type { Selectable } from 'kysely';
+import type { ColumnType, Insertable, Selectable } from 'kysely';
 import type { ApiKey, Scope } from '#domain/api-key';
-import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Limits } from '#domain/limits';
 import type { Model } from '#domain/model';
@@ -9,8 +8,20 @@ import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob
 import type { UsageEntry, UsageRow } from '#domain/usage';
 import type { Webhook, WebhookDelivery, WebhookEvent } from '#domain/webhook';
 import type { NewEvent } from '../storage.ts';
+import type { EvaluationTable } from './evaluation-rows.ts';
+import type { ResponseTable } from './response-rows.ts';
+import type { TinkerTables } from './tinker-rows.ts';
+import type {
+  ArtifactAliasTable,
+  ArtifactContentTable,
+  ArtifactDraftTable,
+  ArtifactFileTable,
+  ArtifactTable,
+  RunArtifactTable,
+} from './artifact-rows.ts';
+import type { RunHistoryTable, RunTable } from './run-rows.ts';
 
-export interface Tables {
+export interface Tables extends TinkerTables {
   api_keys: ApiKeyTable;
   models: ModelTable;
   checkpoints: CheckpointTable;
@@ -22,10 +33,17 @@ export interface Tables {
   artifacts: ArtifactTable;
   artifact_files: ArtifactFileTable;
   artifact_aliases: ArtifactAliasTable;
+  artifact_drafts: ArtifactDraftTable;
   entity_limits: EntityLimitsTable;
   stored_blobs: StoredBlobTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
+  trajectory_logs: TrajectoryLogTable;
+  evaluations: EvaluationTable;
+  responses: ResponseTable;
+  runs: RunTable;
+  run_history: RunHistoryTable;
+  run_artifacts: RunArtifactTable;
 }
 
 export interface ApiKeyTable {
@@ -62,6 +80,10 @@ export interface ModelTable {
   base_model: string;
   run_id: string | null;
   created_at_ms: number;
+  /** The highest that it ever had, deleted or not. */
+  last_step: number;
+  /** When it was made, or a job of it came or ended. */
+  active_at_ms: number;
 }
 
 export interface CheckpointTable {
@@ -71,6 +93,23 @@ export interface CheckpointTable {
   metrics: string;
   blob_prefix: string;
   created_at_ms: number;
+  fresh: number;
+  /** JSON; null: nobody noted anything. */
+  metadata: ColumnType<string | null, never, string>;
+}
+
+export interface TrajectoryLogTable {
+  id: string;
+  model_id: string;
+  split: string;
+  step: number;
+  blob: string;
+  group_count: number;
+  trajectory_count: number;
+  size_bytes: number;
+  created_at_ms: number;
+  /** Whose answers they give rewards to. */
+  evaluation_job_id: string | null;
 }
 
 export interface TrainingJobTable {
@@ -134,45 +173,6 @@ export interface UsageTable {
   completion_tokens: number;
 }
 
-export interface ArtifactContentTable {
-  entity: string;
-  sha256: string;
-  size_bytes: number;
-  blob: string;
-  /** When it was last uploaded or committed. */
-  used_at_ms: number;
-}
-
-export interface ArtifactTable {
-  id: string;
-  /** Order of creation. */
-  ordinal: number;
-  entity: string;
-  project: string;
-  name: string;
-  version: number;
-  type: string;
-  metadata: string;
-  digest: string;
-  created_at_ms: number;
-}
-
-export interface ArtifactFileTable {
-  artifact_id: string;
-  path: string;
-  entity: string;
-  sha256: string;
-  size_bytes: number;
-}
-
-export interface ArtifactAliasTable {
-  entity: string;
-  project: string;
-  name: string;
-  alias: string;
-  artifact_id: string;
-}
-
 export interface WebhookTable {
   id: string;
   entity: string;
@@ -225,16 +225,18 @@ export const toCheckpoint = (row: Selectable<CheckpointTable>): Checkpoint => ({
   step: row.step,
   metrics: JSON.parse(row.metrics) as Record<string, number>,
   blobPrefix: row.blob_prefix,
+  fresh: row.fresh !== 0,
   createdAtMs: row.created_at_ms,
 });
 
-export const fromCheckpoint = (checkpoint: Checkpoint): CheckpointTable => ({
+export const fromCheckpoint = (checkpoint: Checkpoint): Insertable<CheckpointTable> => ({
   id: checkpoint.id,
   model_id: checkpoint.modelId,
   step: checkpoint.step,
   metrics: JSON.stringify(checkpoint.metrics),
   blob_prefix: checkpoint.blobPrefix,
   created_at_ms: checkpoint.createdAtMs,
+  fresh: Number(checkpoint.fresh),
 });
 
 export const toTrainingJob = (row: Selectable<TrainingJobTable>): TrainingJob => ({
@@ -273,13 +275,6 @@ export const fromEvent = (event: NewEvent): TrainingEventTable => ({
   type: event.type,
   data: JSON.stringify(event.data),
   created_at_ms: event.createdAtMs,
-});
-
-export const toArtifactContent = (row: Selectable<ArtifactContentTable>): ArtifactContent => ({
-  entity: row.entity,
-  sha256: row.sha256,
-  sizeBytes: row.size_bytes,
-  blob: row.blob,
 });
 
 export const toUsageRow = (row: Selectable<UsageTable>): UsageRow => ({

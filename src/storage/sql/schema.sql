@@ -23,8 +23,14 @@ CREATE TABLE artifact_contents (
   sha256 text not null,
   size_bytes bigint not null,
   blob text not null unique,
-  used_at_ms bigint not null,
+  used_at_ms bigint not null, md5 text,
   primary key (entity, sha256)
+);
+
+CREATE TABLE artifact_drafts (
+  id text primary key,
+  about text not null,
+  created_at_ms bigint not null
 );
 
 CREATE TABLE artifact_files (
@@ -57,13 +63,35 @@ CREATE TABLE checkpoints (
   step integer not null,
   metrics text not null,
   blob_prefix text not null,
-  created_at_ms bigint not null,
+  created_at_ms bigint not null, fresh bigint not null default 0, metadata text,
   unique (model_id, step)
 );
 
 CREATE TABLE entity_limits (
   entity text primary key,
   limits text not null
+);
+
+CREATE TABLE evaluations (
+  job_id text primary key references training_jobs (id) on delete cascade,
+  model_id text not null,
+  entity text not null,
+  key_id text not null,
+  status text not null,
+  attempt bigint not null,
+  worker text,
+  lease_until_ms bigint,
+  claimed_at_ms bigint,
+  cancel_requested bigint not null,
+  prompt_count bigint not null,
+  sample_count bigint not null,
+  answered_count bigint not null,
+  failed_count bigint not null,
+  is_kept bigint not null,
+  error_message text,
+  created_at_ms bigint not null,
+  started_at_ms bigint,
+  ended_at_ms bigint
 );
 
 CREATE TABLE idempotency_keys (
@@ -81,7 +109,61 @@ CREATE TABLE models (
   name text not null,
   base_model text not null,
   run_id text,
+  created_at_ms bigint not null, last_step bigint not null default 0, active_at_ms bigint not null default 0,
+  unique (entity, project, name)
+);
+
+CREATE TABLE responses (
+  id text primary key,
+  entity text not null,
+  key_id text not null,
+  project text not null,
+  base_model text not null,
+  status text not null,
+  attempt bigint not null,
+  worker text,
+  lease_until_ms bigint,
+  claimed_at_ms bigint,
+  blob text not null,
+  error_code text,
+  error_message text,
   created_at_ms bigint not null,
+  ended_at_ms bigint
+);
+
+CREATE TABLE run_artifacts (
+  run_id text not null references runs (id) on delete cascade,
+  artifact_id text not null,
+  how text not null,
+  primary key (run_id, how, artifact_id)
+);
+
+CREATE TABLE run_history (
+  run_id text not null references runs (id) on delete cascade,
+  line bigint not null,
+  content text not null,
+  primary key (run_id, line)
+);
+
+CREATE TABLE runs (
+  id text primary key,
+  ordinal bigint not null,
+  entity text not null,
+  project text not null,
+  name text not null,
+  display_name text not null,
+  group_name text,
+  job_type text,
+  notes text,
+  tags text not null,
+  config text not null,
+  summary text not null,
+  state text not null,
+  exit_code bigint,
+  history_lines bigint not null,
+  history_bytes bigint not null,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
   unique (entity, project, name)
 );
 
@@ -92,6 +174,82 @@ CREATE TABLE stored_blobs (
   entity text not null,
   key_id text not null,
   size_bytes bigint not null
+);
+
+CREATE TABLE tinker_checkpoints (
+  run_id text not null references tinker_runs (id) on delete cascade,
+  kind text not null,
+  name text not null,
+  entity text not null,
+  model_id text not null,
+  step bigint not null,
+  size_bytes bigint not null,
+  metadata text not null,
+  created_at_ms bigint not null,
+  expires_at_ms bigint,
+  primary key (run_id, kind, name)
+);
+
+CREATE TABLE tinker_operations (
+  run_id text not null references tinker_runs (id) on delete cascade,
+  seq bigint not null,
+  kind text not null,
+  body_hash text not null,
+  body text not null,
+  status text not null,
+  result text,
+  error text,
+  category text,
+  created_at_ms bigint not null,
+  primary key (run_id, seq)
+);
+
+CREATE TABLE tinker_runs (
+  id text primary key,
+  session_id text not null references tinker_sessions (id) on delete cascade,
+  entity text not null,
+  key_id text not null,
+  model_id text not null references models (id) on delete cascade,
+  base_model text not null,
+  served_as text not null,
+  lora text not null,
+  resets_optimizer bigint not null,
+  metadata text not null,
+  attempt bigint not null,
+  done_seq bigint not null,
+  state_seq bigint not null,
+  state_blob text,
+  worker text,
+  lease_until_ms bigint not null,
+  claimed_at_ms bigint not null,
+  created_at_ms bigint not null,
+  used_at_ms bigint not null
+);
+
+CREATE TABLE tinker_samplers (
+  id text primary key,
+  session_id text not null references tinker_sessions (id) on delete cascade,
+  ordinal bigint not null,
+  entity text not null,
+  base_model text not null,
+  served_as text not null,
+  model_path text,
+  model_id text references models (id) on delete cascade,
+  step bigint,
+  blob text,
+  created_at_ms bigint not null,
+  unique (session_id, ordinal)
+);
+
+CREATE TABLE tinker_sessions (
+  id text primary key,
+  entity text not null,
+  key_id text not null,
+  tags text not null,
+  metadata text not null,
+  created_at_ms bigint not null,
+  seen_at_ms bigint not null,
+  ended_at_ms bigint
 );
 
 CREATE TABLE training_events (
@@ -125,6 +283,18 @@ CREATE TABLE training_jobs (
   started_at_ms bigint,
   ended_at_ms bigint
 , key_id text not null default '', saved_attempt bigint not null default 0);
+
+CREATE TABLE trajectory_logs (
+  id text primary key,
+  model_id text not null references models (id) on delete cascade,
+  split text not null,
+  step bigint not null,
+  blob text not null,
+  group_count bigint not null,
+  trajectory_count bigint not null,
+  size_bytes bigint not null,
+  created_at_ms bigint not null
+, evaluation_job_id text);
 
 CREATE TABLE usage (
   id text primary key,
@@ -166,17 +336,72 @@ CREATE TABLE webhooks (
 
 CREATE INDEX artifact_aliases_of_artifact on artifact_aliases (artifact_id);
 
+CREATE INDEX artifact_contents_by_md5 on artifact_contents (entity, md5);
+
 CREATE INDEX artifact_files_by_content on artifact_files (entity, sha256);
+
+CREATE INDEX evaluations_of_entity on evaluations (entity, claimed_at_ms);
+
+CREATE INDEX evaluations_of_model on evaluations (model_id, created_at_ms, job_id);
+
+CREATE INDEX evaluations_unfinished on evaluations (created_at_ms, job_id) where ended_at_ms is null;
+
+CREATE INDEX evaluations_with_answers on evaluations (ended_at_ms, job_id) where is_kept = 1;
 
 CREATE INDEX idempotency_keys_age on idempotency_keys (created_at_ms);
 
+CREATE INDEX models_by_activity on models (entity, active_at_ms, ordinal);
+
+CREATE INDEX models_of_entity on models (entity, ordinal);
+
+CREATE INDEX responses_by_time on responses (created_at_ms, id) where ended_at_ms is not null;
+
+CREATE INDEX responses_of_entity on responses (entity, claimed_at_ms);
+
+CREATE INDEX responses_unfinished on responses (created_at_ms, id) where ended_at_ms is null;
+
+CREATE INDEX run_artifacts_by_artifact on run_artifacts (artifact_id, how);
+
+CREATE INDEX runs_of_entity on runs (entity, ordinal);
+
 CREATE INDEX stored_blobs_of_key on stored_blobs (entity, key_id);
+
+CREATE INDEX tinker_checkpoints_expiring on tinker_checkpoints (expires_at_ms) where expires_at_ms is not null;
+
+CREATE INDEX tinker_checkpoints_of_entity on tinker_checkpoints (entity, created_at_ms);
+
+CREATE INDEX tinker_operations_queued on tinker_operations (run_id, seq) where status = 'queued';
+
+CREATE INDEX tinker_runs_of_entity on tinker_runs (entity, created_at_ms);
+
+CREATE INDEX tinker_runs_of_model on tinker_runs (model_id);
+
+CREATE INDEX tinker_runs_of_session on tinker_runs (session_id);
+
+CREATE INDEX tinker_samplers_of_model on tinker_samplers (model_id);
+
+CREATE INDEX tinker_sessions_of_entity on tinker_sessions (entity, created_at_ms);
+
+CREATE INDEX training_jobs_by_status on training_jobs (entity, status, ordinal);
+
+CREATE INDEX training_jobs_in_order on training_jobs (entity, ordinal);
 
 CREATE INDEX training_jobs_of_entity on training_jobs (entity, claimed_at_ms);
 
 CREATE INDEX training_jobs_of_model on training_jobs (model_id, status, ordinal);
 
+CREATE INDEX training_jobs_of_model_in_order on training_jobs (model_id, ordinal);
+
 CREATE INDEX training_jobs_unfinished on training_jobs (status, ordinal);
+
+CREATE INDEX training_jobs_with_body on training_jobs (ended_at_ms, id) where body_blob <> '';
+
+CREATE INDEX trajectory_logs_by_time on trajectory_logs (created_at_ms, id);
+
+CREATE INDEX trajectory_logs_of_evaluation on trajectory_logs (evaluation_job_id, created_at_ms, id)
+  where evaluation_job_id is not null;
+
+CREATE INDEX trajectory_logs_of_model on trajectory_logs (model_id, created_at_ms, id);
 
 CREATE INDEX usage_of_entity on usage (entity, day_utc, ordinal);
 

@@ -7,13 +7,18 @@ import { createApiKeyStore } from './api-keys.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createCheckpointStore } from './checkpoints.ts';
 import type { StorageDialect } from './dialect.ts';
+import { createEvaluationStore } from './evaluations.ts';
 import { createEventStore } from './events.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createInventory } from './inventory.ts';
 import { createJobStore } from './jobs.ts';
 import { migrate } from './migrate.ts';
 import { createModelStore } from './models.ts';
+import { createResponseStore } from './responses.ts';
 import type { Tables } from './rows.ts';
+import { createTinkerStore } from './tinker.ts';
+import { createRunStore } from './runs.ts';
+import { createTrajectoryLogStore } from './trajectory-logs.ts';
 import { createUsageStore } from './usage.ts';
 import { createWebhookStore } from './webhooks.ts';
 
@@ -38,6 +43,11 @@ export async function openSqlStorage(dialect: StorageDialect, place: string, log
     usage: createUsageStore(db),
     accounts: createAccountStore(db),
     webhooks: createWebhookStore(db, dialect),
+    trajectoryLogs: createTrajectoryLogStore(db),
+    evaluations: createEvaluationStore(db, dialect),
+    responses: createResponseStore(db, dialect),
+    tinker: createTinkerStore(db, dialect),
+    runs: createRunStore(db),
     inventory: createInventory(db),
     ping: async () => void (await sql`select 1`.execute(db)),
     close: () => db.destroy(),

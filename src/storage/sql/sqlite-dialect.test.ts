@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
@@ -16,4 +16,20 @@ test('a commit is fsynced to a write-ahead log, references hold, and a busy file
   expect(await setting('synchronous')).toBe(2); // FULL: what a client was told is stored survives power loss
   expect(await setting('foreign_keys')).toBe(1);
   expect(await setting('busy_timeout')).toBe(10_000);
+});
+
+test('the file is opened by the first query, and closed again where it is no database', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-dialect-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'x.db');
+  const [unused, other] = [createSqliteDialect(path), createSqliteDialect(join(directory, 'text'))];
+  await expect(access(path)).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(unused).toBeDefined();
+  await writeFile(
+    join(directory, 'text'),
+    'no database, but a text that is long enough to be read as one, page by page',
+  );
+  const db = new Kysely({ dialect: other.kysely });
+  for (let i = 0; i < 2; i++) await expect(sql`select 1`.execute(db)).rejects.toThrow(/not a database/);
+  await db.destroy();
 });

@@ -13,8 +13,14 @@ const BUSY_TIMEOUT_MS = 10_000;
  */
 export type SqliteUse = 'serve' | 'read' | 'copy';
 
-/** Throws what libsql throws when the file cannot be opened or is no database. */
-export function createSqliteDialect(path: string, use: SqliteUse = 'serve'): StorageDialect {
+/** The file is opened by the first query, which throws what libsql throws where it cannot be, or is no database. */
+export const createSqliteDialect = (path: string, use: SqliteUse = 'serve'): StorageDialect => ({
+  kysely: new ImmediateSqliteDialect(() => openDatabase(path, use)),
+  skipLocked: sql``,
+  beginSnapshot: sql`begin`, // deferred: waits for nobody, and nobody for it; the first read decides what it sees
+});
+
+function openDatabase(path: string, use: SqliteUse): Database.Database {
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     if (use === 'read') database.pragma('query_only = ON');
@@ -25,18 +31,27 @@ export function createSqliteDialect(path: string, use: SqliteUse = 'serve'): Sto
     database.close();
     throw error;
   }
-  return {
-    kysely: new ImmediateSqliteDialect({ database: withStorableText(database) }),
-    skipLocked: sql``,
-    beginSnapshot: sql`begin`, // deferred: waits for nobody, and nobody for it; the first read decides what it sees
-  };
+  return database;
 }
 
 class ImmediateSqliteDialect extends SqliteDialect {
+  /** Null until the first query. */
+  readonly #database: () => Database.Database | null;
+
+  constructor(open: () => Database.Database) {
+    let database: Database.Database | null = null;
+    super({ database: async () => withStorableText((database ??= open())) });
+    this.#database = () => database;
+  }
+
   override createDriver(): Driver {
     const driver = super.createDriver();
     driver.beginTransaction = async (connection) => {
       await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+    };
+    // A full disk and some others end a transaction by themselves. To roll back what is over fails, and would hide why.
+    driver.rollbackTransaction = async (connection) => {
+      if (this.#database()?.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
     };
     return driver;
   }

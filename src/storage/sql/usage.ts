@@ -2,7 +2,7 @@
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
 import { addUsage, type UsageAmounts, type UsageEntry } from '#domain/usage';
 import type { UsageFilter, UsageStore } from '../storage.ts';
-import { toListing } from './listing.ts';
+import { cursorRow, toListing } from './listing.ts';
 import { fromUsage, toUsageRow, type Tables } from './rows.ts';
 
 const AMOUNTS = ['requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens'] as const;
@@ -33,9 +33,13 @@ export function createUsageStore(db: Kysely<Tables>): UsageStore {
       return db.transaction().execute(async (tx) => {
         let query = filtered(tx.selectFrom('usage').selectAll(), filter);
         if (after !== null) {
-          // An unknown cursor compares with nulls, which is never true: an empty page.
-          const seen = sql`(select day_utc, ordinal from usage where id = ${after} and entity = ${filter.entity})`;
-          query = query.where(sql<boolean>`(day_utc, ordinal) > ${seen}`);
+          const cursor = tx
+            .selectFrom('usage')
+            .select(['day_utc', 'ordinal'])
+            .where('id', '=', after)
+            .where('entity', '=', filter.entity);
+          const seen = await cursorRow(cursor, after);
+          query = query.where(sql<boolean>`(day_utc, ordinal) > (${seen.day_utc}, ${seen.ordinal})`);
         }
         const rows = await query
           .orderBy('day_utc')

@@ -1,11 +1,11 @@
 // Webhooks and the outbox of what they are to be told. Several servers send from one outbox: a claim moves the next attempt
 // behind the lease, in one statement.
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { TrainingJob } from '#domain/training-job';
 import { deliveriesOf } from '#domain/webhook';
 import type { WebhookStore } from '../webhook-store.ts';
 import type { StorageDialect } from './dialect.ts';
-import { toListing } from './listing.ts';
+import { listPage } from './listing.ts';
 import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Tables } from './rows.ts';
 
 /** Within the transaction that ended the job. */
@@ -47,6 +47,16 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
       return row ? toWebhook(row) : null;
     },
 
+    async rewriteSecrets(rewrite) {
+      await db.transaction().execute(async (tx) => {
+        for (const row of await tx.selectFrom('webhooks').selectAll().execute()) {
+          const secret = rewrite(toWebhook(row));
+          if (secret === row.secret) continue;
+          await tx.updateTable('webhooks').set({ secret }).where('id', '=', row.id).execute();
+        }
+      });
+    },
+
     // A transaction, which runs alone: a job that ends meanwhile finds the webhook or does not, never half of it.
     async delete(id) {
       await db.transaction().execute((tx) => tx.deleteFrom('webhooks').where('id', '=', id).execute());
@@ -68,20 +78,13 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
       });
     },
 
-    async listDeliveries(webhookId, { after, limit }) {
-      let query = db.selectFrom('webhook_deliveries').selectAll().where('webhook_id', '=', webhookId);
-      if (after !== null) {
-        // An unknown cursor compares with nulls, which is never true: an empty page.
-        const seen = sql`(select created_at_ms, id from webhook_deliveries where id = ${after} and webhook_id = ${webhookId})`;
-        query = query.where(sql<boolean>`(created_at_ms, id) < ${seen}`);
-      }
-      const rows = await query
-        .orderBy('created_at_ms', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return toListing(rows, limit, toWebhookDelivery);
-    },
+    listDeliveries: (webhookId, page) =>
+      listPage(
+        db,
+        { table: 'webhook_deliveries', of: { webhook_id: webhookId }, by: ['created_at_ms', 'id'], order: 'desc' },
+        page,
+        toWebhookDelivery,
+      ),
 
     async claimDue(nowMs, leaseMs, limit) {
       const claimed = await db

@@ -1,6 +1,11 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock';
+import type { AppError } from '#domain/errors';
 import { createChatTemplate } from '../chat-template.ts';
+import type { RenderCall } from './template-process.ts';
 import { createTemplateSandbox } from './template-sandbox.ts';
 
 const sandbox = createTemplateSandbox({ renderMs: 1_000, heapMb: 64 });
@@ -8,7 +13,10 @@ afterAll(() => sandbox.close());
 
 const request = { messages: [{ role: 'user', content: 'Hi' }], addGenerationPrompt: true };
 const tokens = new Map([['bos_token', '<s>']]);
-const render = (source: string) => sandbox.render(source, tokens, request, AbortSignal.timeout(20_000));
+const by = (payer: string, signal = new AbortController().signal) => ({ payer, signal });
+const render = (source: string, payer = 'a') => sandbox.render(source, tokens, request, by(payer));
+
+const DOUBLING = "{% set ns = namespace(s='xx') %}{% for i in range(24) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}";
 
 const honest =
   "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{{ 'assistant:' if add_generation_prompt }}";
@@ -20,6 +28,10 @@ test('an honest template gives what it gives outside', async () => {
 test.each([
   ['loops in loops', '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}', /longer than 1 s|64 MB/],
   ['a string that doubles', "{% set ns = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}", /longer than|64 MB|characters|string length/],
+  // These end a whole process, not only a thread of it: V8 gives up when it is asked for too much at once.
+  ['a split bomb', `${DOUBLING}{{ ns.s.split('x') | length }}`, /longer than|64 MB/],
+  ['a long string turned round', `${DOUBLING}{{ ns.s[::-1] }}`, /longer than|64 MB/],
+  ['a long string quoted', `${DOUBLING}{{ ns.s | tojson }}`, /longer than|64 MB/],
   ['a macro that calls itself', '{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}', /cannot be used/],
   ['a list without end', '{{ range(1000000000) }}', /range of/],
   ['no Jinja', '{% if %}', /not valid/],
@@ -33,12 +45,66 @@ test('a source without end is refused before it is read', async () => {
   await expect(render('x'.repeat(300_000))).rejects.toMatchObject({ code: 'invalid_request', param: 'chat_template' });
 });
 
-test('a crowd is told to come back', async () => {
-  const small = createTemplateSandbox({ waitingMax: 2 });
-  const outcomes = await Promise.allSettled(
-    [1, 2, 3].map(() => small.render(honest, tokens, request, AbortSignal.timeout(20_000))),
+test('others are answered while one never ends', async () => {
+  const endless = render('{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}').catch(
+    String,
   );
-  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  const other = createTemplateSandbox();
+  expect(await other.render(honest, tokens, request, by('a'))).toContain('user: Hi');
+  expect(await endless).toContain('longer than 1 s');
+  await other.close();
+});
+
+test('closing ends the process of one that is being rendered, and nothing begins afterwards', async () => {
+  const closing = createTemplateSandbox({ renderMs: 60_000 });
+  const ask = (source: string) => closing.render(source, tokens, request, by('a'));
+  await ask(honest);
+  const endless = ask('{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}');
+  const [running, waiting] = [endless, ask(honest)].map((render) => render.catch((error: unknown) => error));
+  await closing.close();
+  for (const outcome of [await running, await waiting]) expect(outcome).toMatchObject({ code: 'engine_unavailable' });
+});
+
+test('a process whose server is gone ends, however busy it is', async () => {
+  const child = fork(new URL('./template-process.ts', import.meta.url), [], { serialization: 'advanced' });
+  const exited = once(child, 'exit');
+  expect(await once(child, 'message')).toContain('ready');
+  const source = '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}';
+  const call: RenderCall = { source, namedTokens: tokens, request, outputLengthMax: 1_000, orphanMs: 500 };
+  await promisify(child.send.bind(child) as (message: unknown, done: (error: Error | null) => void) => void)(call);
+  child.disconnect();
+  expect(await exited).toEqual([1, null]);
+});
+
+const ENDLESS = '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}';
+
+test('who comes behind the bombs of another waits for one of them, and what its sender has left is not rendered', async () => {
+  const ends: string[] = [];
+  const leaving = new AbortController();
+  const bombs = Array.from({ length: 32 }, async (_, i) => {
+    const end = await sandbox
+      .render(ENDLESS, tokens, request, by('a', leaving.signal))
+      .catch((error: AppError) => error);
+    ends.push(`bomb ${i}`);
+    return end;
+  });
+  expect(await render(honest, 'b')).toContain('user: Hi');
+  expect(ends).toEqual(['bomb 0']);
+  leaving.abort();
+  const [first, ...others] = await Promise.all(bombs);
+  expect(first).toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringContaining('longer than 1 s') as string,
+  });
+  expect(others.filter((end) => (end as AppError).code === 'cancelled').length).toBeGreaterThanOrEqual(30);
+});
+
+test('a crowd of one payer is told to come back', async () => {
+  const small = createTemplateSandbox({ waitingOfOneMax: 1 });
+  const outcomes = await Promise.allSettled(
+    ['a', 'a', 'a', 'b'].map((payer) => small.render(honest, tokens, request, by(payer))),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
   expect(outcomes[2]).toMatchObject({ reason: { code: 'too_many_requests', retryAfterSeconds: 1 } });
   await small.close();
 });

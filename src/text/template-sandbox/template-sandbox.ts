@@ -1,21 +1,18 @@
-// Chat templates that come with requests. They are programs of strangers: they run in a thread with little memory and a
-// deadline, and a thread that misses it is replaced. The model's own template is its makers' and runs in chat-template.ts.
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Worker } from 'node:worker_threads';
-import { openThread } from '#base/open-thread';
+// Chat templates that come with requests. They are programs of strangers: they run in a process of their own, with little memory
+// and a deadline, and a process that one of them has ended is replaced (a thread is not enough: V8 ends the whole process when a
+// thread asks for too much at once). Payers take turns: a bystander waits for one of another's at most. The model's own template
+// is its makers' and runs in chat-template.ts.
 import { AppError } from '#domain/errors';
 import type { RenderRequest } from '../chat-template.ts';
-import type { RenderCall, Rendered } from './template-thread.ts';
+import { createTextQueue, type OnBehalf, type QueueLimits } from '../text-queue.ts';
+import { openTemplateChild, type Loss, type TemplateChild } from './template-child.ts';
 
-export interface TemplateLimits {
+export interface TemplateLimits extends QueueLimits {
   readonly sourceLengthMax: number;
   readonly outputLengthMax: number;
   /** For one prompt, behind those that wait before it. */
   readonly renderMs: number;
   readonly heapMb: number;
-  /** Requests that wait for the thread. */
-  readonly waitingMax: number;
 }
 
 const DEFAULT_LIMITS: TemplateLimits = {
@@ -23,86 +20,71 @@ const DEFAULT_LIMITS: TemplateLimits = {
   outputLengthMax: 8 * 1024 * 1024, // more than any context
   renderMs: 2_000, // a long conversation takes 20 ms
   heapMb: 128,
-  waitingMax: 64,
+  waitingMax: 256,
+  waitingOfOneMax: 64,
+  waitMs: 30_000,
 };
 
 export interface TemplateSandbox {
-  /** Throws `invalid_request` (the template's fault), `too_many_requests`, `cancelled`. */
+  /** Throws `invalid_request` (the template's fault), `too_many_requests`, `engine_unavailable`, `cancelled`. */
   render(
     source: string,
     namedTokens: ReadonlyMap<string, string>,
     request: RenderRequest,
-    signal: AbortSignal,
+    by: OnBehalf,
   ): Promise<string>;
   close(): Promise<void>;
 }
 
-const THREAD = new URL(`./template-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
-
 export function createTemplateSandbox(given: Partial<TemplateLimits> = {}): TemplateSandbox {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  let thread: Worker | null = null;
-  let waiting = 0;
-  let count = 0;
+  let child: TemplateChild | null = null;
+  let closed = false;
   /** One after the other, so that the deadline is each one's own. */
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = createTextQueue(limits, tooMany);
 
-  async function run(call: RenderCall, signal: AbortSignal): Promise<string> {
-    if (signal.aborted) throw new AppError('cancelled', 'The request was cancelled.', { cause: signal.reason });
-    thread ??= start();
-    const rendered = await ask(thread, call);
-    if (typeof rendered !== 'string' && 'text' in rendered) return rendered.text;
-    if (typeof rendered !== 'string') throw fault(rendered.fault, rendered.param);
-    await thread?.terminate();
-    thread = null;
-    throw fault(rendered);
+  async function run(call: Parameters<TemplateChild['ask']>[0]): Promise<string> {
+    if (closed) throw unavailable('The server is stopping.');
+    if (child === null || child.lost) child = openTemplateChild(limits);
+    const rendered = await child.ask(call);
+    if (typeof rendered === 'string') {
+      await child.close();
+      throw lossError(rendered);
+    }
+    if ('fault' in rendered) throw fault(rendered.fault, rendered.param);
+    return rendered.text;
   }
 
-  function start(): Worker {
-    const worker = openThread(THREAD, { name: 'chat template', resourceLimits: { maxOldGenerationSizeMb: limits.heapMb } });
-    worker.unref();
-    worker.on('error', () => {}); // told to whoever waits, in ask()
-    worker.on('exit', () => {
-      if (thread === worker) thread = null;
-    });
-    return worker;
-  } // prettier-ignore
-
-  /** A text: why there is no answer. */
-  function ask(worker: Worker, call: RenderCall): Promise<Rendered | string> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => end(`It took longer than ${limits.renderMs / 1000} s.`), limits.renderMs);
-      const onMessage = (rendered: Rendered) => end(rendered);
-      const onExit = () => end(`It needs more than ${limits.heapMb} MB, or crashed.`);
-      const end = (answer: Rendered | string) => {
-        clearTimeout(timer);
-        worker.off('message', onMessage).off('exit', onExit);
-        resolve(answer);
-      };
-      worker.on('message', onMessage).on('exit', onExit);
-      worker.postMessage(call);
-    });
+  function lossError(loss: Loss): AppError {
+    if (loss === 'late') return fault(`It took longer than ${limits.renderMs / 1000} s.`);
+    if (loss === 'crashed') return fault(`It needs more than ${limits.heapMb} MB, or crashed.`);
+    return unavailable('The process that renders chat templates was lost.');
   }
 
   return {
-    async render(source, namedTokens, request, signal) {
+    async render(source, namedTokens, request, by) {
       if (source.length > limits.sourceLengthMax)
         throw fault(`It has ${source.length} characters; at most ${limits.sourceLengthMax} are read.`);
-      if (waiting >= limits.waitingMax) {
-        const message = `${waiting} requests wait for their chat templates. Try again later.`;
-        throw new AppError('too_many_requests', message, { retryAfterSeconds: 1 });
-      }
-      const call = { id: ++count, source, namedTokens, request, outputLengthMax: limits.outputLengthMax };
-      waiting++;
-      const turn = last.then(() => run(call, signal));
-      last = turn.catch(() => undefined);
-      return turn.finally(() => waiting--);
+      const call = { source, namedTokens, request, outputLengthMax: limits.outputLengthMax };
+      return turns.run(by, () => run(call));
     },
     async close() {
-      await thread?.terminate();
+      closed = true;
+      await child?.close();
     },
   };
 }
 
 const fault = (reason: string, param = 'chat_template'): AppError =>
   new AppError('invalid_request', `The chat template of this request cannot be used. ${reason}`, { param });
+
+const tooMany = (reason: string): AppError =>
+  new AppError('too_many_requests', `The chat template of this request was not rendered. ${reason}`, {
+    param: 'chat_template',
+    retryAfterSeconds: 1,
+  });
+
+const unavailable = (reason: string): AppError =>
+  new AppError('engine_unavailable', `The chat template of this request cannot be rendered now. ${reason} Try again.`, {
+    retryAfterSeconds: 1,
+  });

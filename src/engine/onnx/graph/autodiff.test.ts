@@ -93,7 +93,6 @@ const CASES: Record<string, Case> = {
       ops.mul(g, ops.reduceMean(g, x!, [0, 1], false), ops.reduceSum(g, ops.mul(g, x!, x!), [1], false)),
   },
   softmax: { shapes: [[3, 5]], build: (g, [x]) => ops.softmax(g, x!) },
-  logSoftmax: { shapes: [[3, 5]], build: (g, [x]) => ops.logSoftmax(g, x!) },
   'transpose and reshape': {
     shapes: [[2, 3, 4]],
     build: (g, [x]) => ops.reshape(g, ops.transpose(g, x!, [1, 2, 0]), [6, 4]),
@@ -112,11 +111,6 @@ const CASES: Record<string, Case> = {
     shapes: [[5, 3]],
     integers: { rows: { data: indices(4, 1, 4, 0), dims: [4] } },
     build: (g, [x]) => ops.gather(g, x!, g.input('rows', 'int64', ['n'])),
-  },
-  gatherElements: {
-    shapes: [[3, 5]],
-    integers: { columns: { data: indices(4, 1, 0), dims: [3, 1] } },
-    build: (g, [x]) => ops.gatherElements(g, ops.logSoftmax(g, x!), g.input('columns', 'int64', [3, 1])),
   },
   rmsNorm: { shapes: [[2, 3, 8], [8]], build: (g, [x, w]) => ops.rmsNorm(g, x!, w!, 1e-6) },
   rotary: {

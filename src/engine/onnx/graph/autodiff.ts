@@ -93,6 +93,8 @@ const RULES: Readonly<Record<string, GradientRule>> = {
   Sqrt: unaryRule((g, grad, _x, y) => ops.div(g, ops.mul(g, grad, g.scalar(0.5)), y)),
   Sigmoid: unaryRule((g, grad, _x, y) => ops.mul(g, grad, ops.mul(g, y, ops.sub(g, g.scalar(1), y)))),
 
+  Tanh: unaryRule((g, grad, _x, y) => ops.mul(g, grad, ops.sub(g, g.scalar(1), ops.mul(g, y, y)))),
+
   Where: (g, { inputs }, [grad], [, wantX, wantY]) => {
     const [condition, x, y] = inputs as [Value, Value, Value];
     const zero = g.scalar(0);
@@ -120,8 +122,6 @@ const RULES: Readonly<Record<string, GradientRule>> = {
     const weighted = ops.mul(g, grad, y);
     return ops.sub(g, weighted, ops.mul(g, y, ops.reduceSum(g, weighted, [-1])));
   }),
-  // dx = dy − softmax(x) Σ dy
-  LogSoftmax: unaryRule((g, grad, _x, y) => ops.sub(g, grad, ops.mul(g, ops.exp(g, y), ops.reduceSum(g, grad, [-1])))),
 
   Transpose: (g, { attributes }, [grad]) => {
     const perm = attributes['perm'] as readonly number[];
@@ -157,11 +157,7 @@ const RULES: Readonly<Record<string, GradientRule>> = {
     invariant(data.shape.length === 2, 'gradient of Gather is for matrices');
     const rows = ops.reshape(g, grad!, ['rows', data.shape[1]!]);
     const column = ops.reshape(g, indices, ['rows', 1]);
-    return [ops.scatterAdd(g, ops.zerosLike(g, data), ops.expandLike(g, column, rows), rows, 0), null];
-  },
-  GatherElements: (g, { inputs }, [grad]) => {
-    const [x, indices] = inputs as [Value, Value];
-    return [ops.scatterAdd(g, ops.zerosLike(g, x), indices, grad!, -1), null];
+    return [ops.scatterAdd(g, ops.zerosLike(g, data), ops.expandLike(g, column, rows), rows), null];
   },
 
   // With x̂ = x / rms and u = dy ⊙ weight: dx = (u − x̂ · mean(u ⊙ x̂)) / rms; dweight = Σ dy ⊙ x̂

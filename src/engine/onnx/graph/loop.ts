@@ -25,8 +25,12 @@ export function loop(
   const index = body.input(`${name}_round`, 'int64', []);
   const goesOn = body.input(`${name}_goes_on`, 'bool', []);
   const found = carried.map(({ shape }, i) =>
-    body.input(`${name}_found_${i}`, 'float32', shape.map((size) => (size === 0 ? `${name}_found` : size))),
-  ); // prettier-ignore
+    body.input(
+      `${name}_found_${i}`,
+      'float32',
+      shape.map((size) => (size === 0 ? `${name}_found` : size)),
+    ),
+  );
   const left = round(body, index, found);
   body.output(`${name}_continue`, goesOn);
   left.forEach((value, i) => body.output(`${name}_left_${i}`, value));

@@ -31,12 +31,12 @@ export const div = binary('Div');
 export const minimum = binary('Min');
 export const maximum = binary('Max');
 export const less = binary('Less', 'bool');
-export const equal = binary('Equal', 'bool');
 export const neg = elementwise('Neg');
 export const exp = elementwise('Exp');
 export const log = elementwise('Log');
 export const sqrt = elementwise('Sqrt');
-export const sigmoid = elementwise('Sigmoid');
+const sigmoid = elementwise('Sigmoid');
+export const tanh = elementwise('Tanh');
 export const isNaN = elementwise('IsNaN', 'bool');
 export const not = elementwise('Not', 'bool');
 
@@ -45,6 +45,15 @@ export const stopGradient = elementwise('Identity');
 
 /** x · sigmoid(x) */
 export const silu = (g: Graph, x: Value): Value => mul(g, x, sigmoid(g, x));
+
+/**
+ * ½ x (1 + tanh u) with u = √(2/π) (x + 0.044715 x³), the tanh approximation of GELU (arXiv:1606.08415). Written as
+ * x · sigmoid(2u), which is the same.
+ */
+export function geluTanh(g: Graph, x: Value): Value {
+  const cubic = mul(g, mul(g, mul(g, x, x), x), g.scalar(0.044715));
+  return mul(g, x, sigmoid(g, mul(g, add(g, x, cubic), g.scalar(2 * Math.sqrt(2 / Math.PI)))));
+}
 
 export function toFloat(g: Graph, x: Value): Value {
   return one(g.node('Cast', [x], [{ dtype: 'float32', shape: x.shape }], { to: 1 }));
@@ -113,15 +122,15 @@ function reduction(op: string) {
 
 export const reduceSum = reduction('ReduceSum');
 export const reduceMean = reduction('ReduceMean');
-/** These two have no gradient. */
+/** These three have no gradient. */
 export const reduceMax = reduction('ReduceMax');
 export const reduceMin = reduction('ReduceMin');
-/** log Σ exp along the axes. */
-export const logSumExp = reduction('ReduceLogSumExp');
+export const reduceLogSumExp = reduction('ReduceLogSumExp');
 
 /** Along the last axis. */
 export const softmax = (g: Graph, x: Value): Value =>
   one(g.node('Softmax', [x], [{ dtype: x.dtype, shape: x.shape }], { axis: -1 }));
+/** Along the last axis. No gradient. */
 export const logSoftmax = (g: Graph, x: Value): Value =>
   one(g.node('LogSoftmax', [x], [{ dtype: x.dtype, shape: x.shape }], { axis: -1 }));
 
@@ -159,6 +168,20 @@ export function dropLeadingOnes(g: Graph, x: Value, count: number): Value {
   return one(g.node('Squeeze', [x, axes], [{ dtype: x.dtype, shape: x.shape.slice(count) }]));
 }
 
+/** With sizes of 1 at these places of the result. No gradient. */
+export function unsqueeze(g: Graph, x: Value, ...axes: readonly number[]): Value {
+  const rest = [...x.shape];
+  const shape = Array.from({ length: x.shape.length + axes.length }, (_, i) => (axes.includes(i) ? 1 : rest.shift()!));
+  return one(g.node('Unsqueeze', [x, g.integers(...axes)], [{ dtype: x.dtype, shape }]));
+}
+
+/** 0 … count − 1; count int64 `[1]`. */
+export function range(g: Graph, count: Value, size: Dim): Value {
+  const scalar = (x: Value) => reshape(g, x, []);
+  const inputs = [g.integers(0), count, g.integers(1)].map(scalar);
+  return one(g.node('Range', inputs, [{ dtype: 'int64', shape: [size] }]));
+}
+
 /** int64 `[rank]` */
 export const shapeOf = (g: Graph, x: Value): Value =>
   one(g.node('Shape', [x], [{ dtype: 'int64', shape: [x.shape.length] }]));
@@ -189,10 +212,29 @@ export function split(g: Graph, x: Value, axis: number, dims: readonly Dim[], si
   return g.node('Split', [x, sizes ?? g.integers(...(dims as number[]))], outputs, { axis: at });
 }
 
+/** A matrix with `count` more columns, filled with `value`. No gradient. */
+export function padColumns(g: Graph, x: Value, count: number, value: number): Value {
+  if (count === 0) return x;
+  const [rows, columns] = x.shape as [Dim, number];
+  return one(
+    g.node(
+      'Pad',
+      [x, g.integers(0, 0, 0, count), g.scalar(value)],
+      [{ dtype: x.dtype, shape: [rows, columns + count] }],
+    ),
+  );
+}
+
 /** Rows start … end − 1 along axis 0, as far as there are such; start and end int64 `[]`. No gradient. */
 export function slice(g: Graph, x: Value, start: Value, end: Value, size: Dim): Value {
   const [from, to] = [reshape(g, start, [1]), reshape(g, end, [1])];
   return one(g.node('Slice', [x, from, to, g.integers(0)], [{ dtype: x.dtype, shape: [size, ...x.shape.slice(1)] }]));
+}
+
+/** The first `count` columns of a matrix. No gradient. */
+export function firstColumns(g: Graph, x: Value, count: number): Value {
+  const shape = [x.shape[0]!, count];
+  return one(g.node('Slice', [x, g.integers(0), g.integers(count), g.integers(1)], [{ dtype: x.dtype, shape }]));
 }
 
 /** Rows of `data` along axis 0: `[n, ...rest]` at `[...i] → [...i, ...rest]`. */
@@ -204,14 +246,9 @@ export function gather(g: Graph, data: Value, indices: Value): Value {
   );
 }
 
-/** `out[i, j] = x[i, indices[i, j]]` */
-export function gatherElements(g: Graph, x: Value, indices: Value): Value {
-  return one(g.node('GatherElements', [x, indices], [{ dtype: x.dtype, shape: indices.shape }], { axis: -1 }));
-}
-
-/** `out = base; out[indices[i, j], j] += updates[i, j]` along axis 0, or `out[i, indices[i, j]]` along the last. Serial, so deterministic. */
-export function scatterAdd(g: Graph, base: Value, indices: Value, updates: Value, axis: 0 | -1): Value {
-  const attributes = { axis, reduction: 'add' };
+/** `out = base; out[indices[i, j], j] += updates[i, j]`. Serial, so deterministic. */
+export function scatterAdd(g: Graph, base: Value, indices: Value, updates: Value): Value {
+  const attributes = { axis: 0, reduction: 'add' };
   return one(
     g.node('ScatterElements', [base, indices, updates], [{ dtype: base.dtype, shape: base.shape }], attributes),
   );

@@ -51,7 +51,9 @@ test('a branch gives the value of the side that was chosen', async () => {
   const x = g.input('x', 'float32', ['n']);
   const y = g.input('y', 'float32', ['n']);
   const options = { name: 'side', condition, captured: [x, y] };
-  g.output('result', ops.neg(g, branch(g, options, (inner) => ops.mul(inner, x, y), () => x))); // prettier-ignore
+  const product = (inner: Graph) => ops.mul(inner, x, y);
+  const chosen = branch(g, options, product, () => x);
+  g.output('result', ops.neg(g, chosen));
   await open(g);
   const feeds = { x: vector(2, 3), y: vector(5, 7) };
   expect(numbers(await session.run({ ...feeds, chosen: flag(true) }))).toEqual({ result: [-10, -21] });

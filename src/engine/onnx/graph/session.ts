@@ -4,8 +4,9 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import type * as onnx from 'onnxruntime-common';
 import type { Graph } from './graph.ts';
+import { InferenceSession, Tensor } from './onnx-runtime.ts';
 import { paddedLength, serializeGraph, type SerializedModel } from './to-onnx.ts';
 
 /** Above this, weights go through a file that is deleted once it is mapped. */
@@ -29,7 +30,7 @@ export interface SessionOptions {
 }
 
 export async function openSession(graph: Graph, { threads, memoryPattern = false }: SessionOptions): Promise<Session> {
-  const options: InferenceSession.SessionOptions = {
+  const options: onnx.InferenceSession.SessionOptions = {
     executionProviders: ['cpu'],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
@@ -41,16 +42,16 @@ export async function openSession(graph: Graph, { threads, memoryPattern = false
   const weightBytes = graph.initializers.reduce((sum, { data }) => sum + data.byteLength, 0);
   const session =
     weightBytes > IN_MEMORY_BYTES_MAX
-      ? await createThroughFile(serializeGraph(graph, 'weights.bin'), options)
+      ? await loadThroughFile(serializeGraph(graph, 'weights.bin'), options)
       : await InferenceSession.create(serializeGraph(graph, null).model, options);
-  const held: Record<string, Tensor> = {};
-  const wrap = (feeds: Readonly<Record<string, Feed>>, into: Record<string, Tensor>): void => {
+  const held: Record<string, onnx.Tensor> = {};
+  const wrap = (feeds: Readonly<Record<string, Feed>>, into: Record<string, onnx.Tensor>): void => {
     for (const name in feeds) into[name] = toTensor(feeds[name]!);
   };
   return {
     hold: (feeds) => wrap(feeds, held),
     async run(feeds) {
-      const tensors = Object.create(held) as Record<string, Tensor>;
+      const tensors = Object.create(held) as Record<string, onnx.Tensor>;
       wrap(feeds, tensors);
       const results = await session.run(tensors);
       return Object.fromEntries(Object.entries(results).map(([name, tensor]) => [name, tensor.data as Float32Array]));
@@ -59,13 +60,13 @@ export async function openSession(graph: Graph, { threads, memoryPattern = false
   };
 }
 
-function toTensor({ data, dims }: Feed): Tensor {
+function toTensor({ data, dims }: Feed): onnx.Tensor {
   if (data instanceof Float32Array) return new Tensor('float32', data, dims);
   if (data instanceof BigInt64Array) return new Tensor('int64', data, dims);
   return new Tensor('bool', data, dims);
 }
 
-async function createThroughFile({ model, external }: SerializedModel, options: InferenceSession.SessionOptions) {
+async function loadThroughFile({ model, external }: SerializedModel, options: onnx.InferenceSession.SessionOptions) {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-graph-'));
   try {
     const weights = await open(join(directory, 'weights.bin'), 'w');

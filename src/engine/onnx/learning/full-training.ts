@@ -3,17 +3,17 @@
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createRandom, type Random } from '#base/random';
+import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
+import { decoderParameters, loadDecoderWeights, type DecoderWeights } from '#model-files/decoder-parameters';
+import { openSafetensors, writeSafetensors, type StoredDtype } from '#model-files/safetensors';
 import type { LossProgram } from '../../loss-program.ts';
 import type { ForwardBackwardResult, OptimizerParams, TrainingRow } from '../../training-engine.ts';
-import { readDecoderConfig, type DecoderConfig } from '../models/config.ts';
-import { decoderParameters, loadDecoderWeights, type DecoderWeights } from '../models/parameters.ts';
-import { openSafetensors, writeSafetensors, type StoredDtype } from '../weights/safetensors.ts';
 import { applyAdamw, clipCoefficient, createAdamwState, globalNorm } from './adamw.ts';
 import { allocateFusedWeights, fusedParameters, sizeOf } from './fused-weights.ts';
-import { createGraphCache } from './graph-cache.ts';
 import { createGradientSums } from './gradient-sums.ts';
 import { findOptimizerFile, writeOptimizerFile } from './optimizer-file.ts';
 import { headChunk, lossFeeds, rowFeeds, trainedCount, type Feeds } from './train-feeds.ts';
+import { createTrainingGraphRunner } from './training-graph-runner.ts';
 
 export interface FullTrainingOptions {
   /** Holds config.json; with `resume` also what `save` and `saveOptimizer` wrote. */
@@ -70,7 +70,7 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
     specs.map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),
   );
 
-  const graphs = createGraphCache(config, { threads, memoryPattern: true });
+  const graphs = createTrainingGraphRunner(config, { threads, memoryPattern: true, idleMs: 0 });
   const chunk = headChunk(config.vocab, null);
 
   return {
@@ -78,14 +78,13 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
     parameterCount: specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0),
 
     async forwardBackward(rows, loss) {
-      const session = await graphs.get(null, loss);
-      return sums.add(await session.run({ ...rowFeeds(rows, chunk), ...lossFeeds(rows, loss), ...weightFeeds }), loss);
+      const feeds = { ...rowFeeds(rows, chunk), ...lossFeeds(rows, loss), ...weightFeeds };
+      return sums.add(await graphs.run(null, loss, feeds), loss);
     },
 
     async logprobs(rows) {
       if (trainedCount(rows) === 0) return new Float32Array(0);
-      const session = await graphs.get(null, null);
-      return (await session.run({ ...rowFeeds(rows, chunk), ...weightFeeds }))['logprobs']!;
+      return (await graphs.run(null, null, { ...rowFeeds(rows, chunk), ...weightFeeds }))['logprobs']!;
     },
 
     async optimStep(params) {
@@ -134,7 +133,7 @@ function initializeWeights(config: DecoderConfig, views: DecoderWeights, random:
     const tensor = views.get(name)!;
     if (name.endsWith('.bias')) continue;
     if (shape.length === 1) {
-      tensor.fill(1);
+      tensor.fill(config.norms.plusOne ? 0 : 1);
     } else if (/embed_tokens|lm_head/.test(name)) {
       fillNormal(tensor, 0.02, random);
     } else {

@@ -1,16 +1,14 @@
 // The weights of a decoder as training feeds them: projections that read the same input lie one after another in one
 // tensor, and each Hugging Face tensor is a view into it. So a fused matmul needs no copy, and saving needs no splitting.
 import { invariant } from '#base/invariant';
-import type { DecoderConfig } from '../models/config.ts';
+import { FUSED_LINEARS, type FusedLinear } from '#model-files/block';
+import type { DecoderConfig } from '#model-files/decoder-config';
 import {
   decoderParameters,
-  FUSED_LINEARS,
   layerPrefix,
-  projections,
   type DecoderWeights,
-  type FusedLinear,
   type ParameterSpec,
-} from '../models/parameters.ts';
+} from '#model-files/decoder-parameters';
 
 /** A tensor that the graph takes as an input; `parts` are its Hugging Face tensors, stacked along axis 0. */
 export interface FusedSpec extends ParameterSpec {
@@ -31,7 +29,7 @@ export function fusedParameters(config: DecoderConfig): readonly FusedSpec[] {
   };
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of FUSED_LINEARS) {
-      const modules = projections(config, linear);
+      const modules = config.linears[linear];
       const parts = (kind: string) => modules.map(({ module }) => `${layerPrefix(layer)}.${module}.${kind}`);
       take(fusedWeightName(layer, linear), parts('weight'));
       if (modules[0]!.bias) take(fusedBiasName(layer, linear), parts('bias'));

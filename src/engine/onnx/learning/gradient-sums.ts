@@ -24,7 +24,8 @@ export function createGradientSums(parameters: NamedTensors): GradientSums {
     add(results, loss) {
       for (const [name, sum] of gradients) addInto(sum, result(results, gradientName(name)));
       const metrics = Object.keys(loss.metrics).map((name) => [name, result(results, metricName(name))[0]!] as const);
-      return { loss: result(results, 'loss')[0]!, metrics: Object.fromEntries(metrics) };
+      const logprobs = result(results, 'logprobs');
+      return { loss: result(results, 'loss')[0]!, metrics: Object.fromEntries(metrics), logprobs };
     },
     clear() {
       for (const sum of gradients.values()) sum.fill(0);

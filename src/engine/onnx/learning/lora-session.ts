@@ -3,21 +3,21 @@
 import { AppError } from '#domain/errors';
 import { storageFault } from '#domain/storage-fault';
 import { invariant } from '#base/invariant';
+import { loraParameters, type LinearLayer, type LoraAdapter } from '#model-files/lora';
+import { writePeftDirectory } from '#model-files/peft-directory';
 import type { TrainingRow, TrainingSession } from '../../training-engine.ts';
 import { applyAdamw, clipCoefficient, createAdamwState, globalNorm, type AdamwState } from './adamw.ts';
 import { checkRow, type RowLimits } from './check-row.ts';
-import type { GraphCache } from './graph-cache.ts';
 import { createGradientSums } from './gradient-sums.ts';
-import { loraParameters, type LinearLayer, type LoraAdapter } from './lora.ts';
 import { writeOptimizerFile } from './optimizer-file.ts';
-import { writePeftDirectory } from './peft-directory.ts';
 import { headChunk, lossFeeds, rowFeeds, type Feeds } from './train-feeds.ts';
+import type { TrainingGraphRunner } from './training-graph-runner.ts';
 
 /** What the engine lends. */
 export interface LoraSessionBase {
   readonly layers: readonly LinearLayer[];
   readonly limits: RowLimits;
-  readonly graphs: GraphCache;
+  readonly graphs: TrainingGraphRunner;
   /** Base weights by fused name. */
   readonly weightFeeds: Feeds;
   /** For adapter_config.json. */
@@ -50,8 +50,7 @@ export function createLoraSession(
       checkOpen();
       checkRow(row, limits);
       if (row.targets.length === 0) return new Float32Array(0);
-      const graph = await graphs.get(adapter, null);
-      return (await graph.run({ ...rowFeeds([row], chunk), ...feeds }))['logprobs']!;
+      return (await graphs.run(adapter, null, { ...rowFeeds([row], chunk), ...feeds }))['logprobs']!;
     },
 
     async forwardBackward(row, loss) {
@@ -59,10 +58,10 @@ export function createLoraSession(
       checkRow(row, limits);
       const ownFeeds = lossFeeds([row], loss);
       if (row.targets.length === 0) {
-        return { loss: 0, metrics: Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0])) };
+        const metrics = Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0]));
+        return { loss: 0, metrics, logprobs: new Float32Array(0) };
       }
-      const graph = await graphs.get(adapter, loss);
-      return sums.add(await graph.run({ ...rowFeeds([row], chunk), ...ownFeeds, ...feeds }), loss);
+      return sums.add(await graphs.run(adapter, loss, { ...rowFeeds([row], chunk), ...ownFeeds, ...feeds }), loss);
     },
 
     async optimStep(params) {
@@ -77,11 +76,13 @@ export function createLoraSession(
       }
       applyAdamw(adapter.tensors, sums.gradients, optimizer, params, clipCoefficient(gradNorm, params.maxGradNorm));
       sums.clear();
+      requireFinite(adapter, `after an update with learning rate ${params.learningRate}, which is far too large`);
       return { gradNorm };
     },
 
     async save(directory, { resumable }) {
       checkOpen();
+      requireFinite(adapter, 'and are not saved');
       try {
         if (resumable) await writeOptimizerFile(directory, optimizer, parameters);
         await writePeftDirectory(directory, adapter, layers, base.baseModelName);
@@ -93,7 +94,15 @@ export function createLoraSession(
     async close() {
       if (!open) return;
       open = false;
-      onClose();
+      await graphs.rest().finally(onClose);
     },
   };
+}
+
+function requireFinite({ tensors }: LoraAdapter, circumstances: string): void {
+  for (const [name, tensor] of tensors) {
+    if (!tensor.every(Number.isFinite)) {
+      throw new AppError('engine_failed', `The adapter's weights are not finite (${name}) ${circumstances}.`);
+    }
+  }
 }

@@ -3,24 +3,33 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log';
+import { aSession } from '../../../../test/learning/a-session.ts';
 import { randomPrompt } from '../../../../test/contract/inference-engine.ts';
 import { trainingEngineContract } from '../../../../test/contract/training-engine.ts';
 import { plainRow } from '../../../../test/learning/tiny-decoders.ts';
 import { writeTinyModel } from '../../../../test/serving/tiny-model.ts';
-import { createOnnxTrainingEngine, type OnnxTrainingEngineOptions } from './onnx-training-engine.ts';
+import { onnxCapabilities } from '../onnx-backend.ts';
+import { openOnnxTrainingEngine, type OnnxTrainingEngineOptions } from './onnx-training-engine.ts';
 
-trainingEngineContract('the embedded engine in this process', (options) =>
-  createOnnxTrainingEngine({ ...options, log: silentLog }),
-);
+trainingEngineContract('the embedded engine in this process', {
+  capabilities: onnxCapabilities('float32'),
+  open: (options) => openOnnxTrainingEngine({ ...options, memoryBytes: 4e9, log: silentLog }),
+});
 
 const ROW = plainRow(randomPrompt(12, 1), {});
 
 async function openSession(options: Partial<OnnxTrainingEngineOptions> = {}) {
   const model = await writeTinyModel();
   const { directory: modelDirectory } = model;
-  const engine = await createOnnxTrainingEngine({ modelDirectory, threads: 1, log: silentLog, ...options });
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+    ...options,
+  });
   const lora = { rank: 4, alpha: 8, seed: 3 };
-  const session = await engine.open({ from: null, lora }, new AbortController().signal);
+  const session = await engine.open(aSession({ lora }), new AbortController().signal);
   onTestFinished(async () => {
     await session.close();
     await engine.close();
@@ -29,7 +38,7 @@ async function openSession(options: Partial<OnnxTrainingEngineOptions> = {}) {
   return { session, modelDirectory };
 }
 
-test('more programs than fit in the cache all work', async () => {
+test('one loss after another, each gives what it gave before', async () => {
   const { session } = await openSession();
   const scaledLoss = async (value: number): Promise<number> => {
     const perToken = { op: 'mul', x: { op: 'constant', value }, y: { op: 'logprob' } } as const;

@@ -1,51 +1,56 @@
 // TrainingEngine on ONNX Runtime, in this process: LoRA over frozen float32 weights. ONNX Runtime blocks the thread while
 // it computes; process/ hosts this engine in a child so that the server stays responsive.
-import { totalmem } from 'node:os';
 import { basename, resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { loadDecoderWeights } from '#model-files/decoder-parameters';
+import { openSafetensors } from '#model-files/safetensors';
+import { createLoraAdapter, linearLayers, loraParameters, type LinearLayer, type LoraAdapter } from '#model-files/lora';
+import { readPeftDirectory } from '#model-files/peft-directory';
 import type { OpenSessionOptions, TrainingEngine } from '../../training-engine.ts';
-import { readDecoderConfig } from '../models/config.ts';
-import { loadDecoderWeights } from '../models/parameters.ts';
-import { openSafetensors } from '../weights/safetensors.ts';
 import type { AdamwState } from './adamw.ts';
 import { fusedParameters, takeFusedTensors } from './fused-weights.ts';
-import { createGraphCache } from './graph-cache.ts';
-import { createLoraAdapter, linearLayers, loraParameters, type LinearLayer, type LoraAdapter } from './lora.ts';
 import { createLoraSession, type LoraSessionBase } from './lora-session.ts';
 import { findOptimizerFile } from './optimizer-file.ts';
-import { readPeftDirectory } from './peft-directory.ts';
 import { trainingLimits } from './row-memory.ts';
+import { createTrainingGraphRunner } from './training-graph-runner.ts';
 
-/** Of the machine's memory, or what its container may use: the rest is for weights, sampling and everything else. */
-const DEFAULT_MEMORY_SHARE = 0.4;
+/** A loop that trains on small batches sends its next job within seconds, and compiling takes up to some seconds of each. */
+const DEFAULT_GRAPH_IDLE_MS = 10_000;
 
 export interface OnnxTrainingEngineOptions {
   /** Hugging Face layout: config.json and safetensors. */
   readonly modelDirectory: string;
   readonly threads: number;
-  /** For the rows of a job, beside the weights. Default: 40 % of the machine's memory. */
-  readonly memoryBytes?: number;
+  /** For the rows of a job, beside the weights. */
+  readonly memoryBytes: number;
   /** A limit of the row's length below the memory's. */
   readonly rowLengthMax?: number;
   /** Written into adapter_config.json as base_model_name_or_path. Default: the directory's name. */
   readonly baseModelName?: string;
+  /** How long the memory of a closed session is kept for one like it. Default: 10 s. */
+  readonly graphIdleMs?: number;
   readonly log: Log;
 }
 
-export async function createOnnxTrainingEngine(options: OnnxTrainingEngineOptions): Promise<TrainingEngine> {
-  const { modelDirectory, threads, memoryBytes = defaultMemoryBytes(), log } = options;
+export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions): Promise<TrainingEngine> {
+  const { modelDirectory, threads, memoryBytes, log } = options;
   const startMs = performance.now();
   const config = await readDecoderConfig(modelDirectory);
   const limits = trainingLimits(config, memoryBytes, options.rowLengthMax);
   const { rowLengthMax } = limits;
-  // Tables for more positions than a row can have would only cost memory.
+  // The kernel refuses rows longer than its tables of rotary positions, though no position in them is beyond the context.
   const rowConfig = { ...config, maxPositions: rowLengthMax };
   const tensors = await loadFusedTensors(modelDirectory, rowConfig);
   const base: LoraSessionBase = {
     layers: linearLayers(config),
-    limits: { rowLengthMax, maxPositions: rowLengthMax, vocab: config.vocab },
-    graphs: createGraphCache(rowConfig, { threads, memoryPattern: false }),
+    limits: { rowLengthMax, maxPositions: Math.min(rowLengthMax, limits.contextLength), vocab: config.vocab },
+    graphs: createTrainingGraphRunner(rowConfig, {
+      threads,
+      memoryPattern: false,
+      idleMs: options.graphIdleMs ?? DEFAULT_GRAPH_IDLE_MS,
+    }),
     weightFeeds: Object.fromEntries(
       fusedParameters(config).map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),
     ),
@@ -65,28 +70,22 @@ export async function createOnnxTrainingEngine(options: OnnxTrainingEngineOption
       busy = true;
       try {
         throwIfAborted(signal);
-        const { adapter, optimizer } = await openAdapter(request, base.layers);
+        const { adapter, optimizer } = await readAdapter(request, base.layers);
         throwIfAborted(signal);
-        return createLoraSession(base, adapter, request.headTokensMax ?? null, optimizer, () => (busy = false));
+        return createLoraSession(base, adapter, request.headTokensMax, optimizer, () => (busy = false));
       } catch (error) {
         busy = false;
         throw error;
       }
     },
 
-    status: () => ({ ready: !closed, busy, restarts: 0, lastFailure: null }),
+    status: () => ({ ready: !closed, busy, sessionsMax: 1, restarts: 0, lastFailure: null }),
 
     async close() {
       closed = true;
       await base.graphs.close();
     },
   };
-}
-
-function defaultMemoryBytes(): number {
-  const constrained = process.constrainedMemory(); // 0, or beyond the machine's: no limit
-  const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.floor(total * DEFAULT_MEMORY_SHARE);
 }
 
 async function loadFusedTensors(directory: string, config: Parameters<typeof loadDecoderWeights>[0]) {
@@ -98,8 +97,8 @@ async function loadFusedTensors(directory: string, config: Parameters<typeof loa
   }
 }
 
-async function openAdapter(
-  { from, lora, resetOptimizer = false }: OpenSessionOptions,
+async function readAdapter(
+  { from, lora, resetOptimizer }: OpenSessionOptions,
   layers: readonly LinearLayer[],
 ): Promise<{ adapter: LoraAdapter; optimizer: AdamwState | null }> {
   if (from === null) return { adapter: createLoraAdapter(layers, lora), optimizer: null };

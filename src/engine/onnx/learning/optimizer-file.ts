@@ -3,12 +3,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
-import { writeSafetensors } from '../weights/safetensors.ts';
+import { writeSafetensors } from '#model-files/safetensors';
+import type { ParameterSpec as StoredParameter } from '#model-files/decoder-parameters';
+import { readTensors } from '#model-files/peft-directory';
 import type { AdamwState } from './adamw.ts';
-import type { ParameterSpec as StoredParameter } from '../models/parameters.ts';
-import { readTensors } from './peft-directory.ts';
 
-export const OPTIMIZER_FILE = 'optimizer.safetensors';
+const OPTIMIZER_FILE = 'optimizer.safetensors';
 /** `[1]`: float32 holds every step count below 2^24 exactly, more than any run has. */
 const STEP = 'step';
 const meanName = (name: string): string => `${name}.exp_avg`;

@@ -4,8 +4,10 @@
 // The gradient needs no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed beside the value, so a frozen
 // head costs no more than without chunks. Only where the head itself is trained are the logits computed a second time.
 import type { GradientRule, Graph, Value } from '../graph/graph.ts';
+import { logSumExp } from '../graph/log-sum-exp.ts';
 import { loop } from '../graph/loop.ts';
 import * as ops from '../graph/ops.ts';
+import { softCapped } from '../models/attention.ts';
 
 export interface TokenHeadInputs {
   /** `[trained, hidden]`, each to predict its target from. */
@@ -16,6 +18,8 @@ export interface TokenHeadInputs {
   readonly targets: Value;
   /** int64 `[]`: tokens at a time. */
   readonly chunk: Value;
+  /** Of logits, see models/attention.ts. */
+  readonly softCap: number | null;
 }
 
 export interface TokenHead {
@@ -40,16 +44,17 @@ export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = tr
   };
   const [logprob, entropy] = loop(g, options, (body, index, known) => {
     const part = chunkOf(body, inputs, index);
-    const { exponentials, total, shifted, largest } = chunkSoftmax(body, part.states, head);
+    const { total, logprobs, probabilities, slope } = chunkSoftmax(body, part.states, inputs);
     const targetRows = ops.gather(body, head, part.targets); // [chunk, hidden]
-    const targetLogit = ops.reduceSum(body, ops.mul(body, part.states, targetRows), [-1]);
-    const logTotal = ops.log(body, total);
-    const value = ops.sub(body, ops.sub(body, targetLogit, largest), logTotal);
-    const mean = ops.div(body, ops.reduceSum(body, ops.mul(body, exponentials, shifted), [-1]), total);
-    const found = [ops.reshape(body, value, ['chunk']), ops.reshape(body, ops.sub(body, logTotal, mean), ['chunk'])];
+    const target = cappedLogits(body, ops.reduceSum(body, ops.mul(body, part.states, targetRows), [-1]), inputs);
+    const mean = ops.reduceSum(body, ops.mul(body, probabilities, logprobs), [-1]);
+    const found = [ops.sub(body, target.logits, total), ops.neg(body, mean)].map((x) =>
+      ops.reshape(body, x, ['chunk']),
+    );
+    // ∂ logprob / ∂ state, [chunk, hidden]
     if (differentiable) {
-      const expected = ops.div(body, ops.matmul(body, exponentials, head), total); // softmax · W
-      found.push(ops.sub(body, targetRows, expected)); // [chunk, hidden]
+      const pulled = ops.matmul(body, slope(probabilities), head);
+      found.push(ops.sub(body, target.slope(targetRows), pulled));
     }
     return found.map((x, i) => ops.concat(body, [known[i]!, x], 0, targets.shape[0]));
   });
@@ -70,13 +75,23 @@ function chunkOf(body: Graph, { states, targets, chunk }: TokenHeadInputs, index
   return { slice, states: slice(states), targets: slice(targets) };
 }
 
-/** Of softmax over the vocabulary, shifted by each row's largest logit; all `[chunk, vocab]` or `[chunk, 1]`. */
-function chunkSoftmax(body: Graph, states: Value, head: Value) {
-  const logits = ops.matmul(body, states, head, { transposeB: true });
-  const largest = ops.reduceMax(body, logits, [-1]);
-  const shifted = ops.sub(body, logits, largest);
-  const exponentials = ops.exp(body, shifted);
-  return { largest, shifted, exponentials, total: ops.reduceSum(body, exponentials, [-1]) };
+/** Softmax over the vocabulary, `[chunk, vocab]`, and what it is divided by: log Σ exp, `[chunk, 1]`. */
+function chunkSoftmax(body: Graph, states: Value, inputs: TokenHeadInputs) {
+  const { logits, slope } = cappedLogits(body, ops.matmul(body, states, inputs.head, { transposeB: true }), inputs);
+  const total = logSumExp(body, logits);
+  const logprobs = ops.sub(body, logits, total);
+  return { total, logprobs, probabilities: ops.exp(body, logprobs), slope };
+}
+
+/** `slope` multiplies by ∂ capped / ∂ projected = 1 − (capped / cap)². */
+function cappedLogits(body: Graph, projected: Value, { softCap }: TokenHeadInputs) {
+  const logits = softCapped(body, projected, softCap);
+  const slope = (x: Value): Value => {
+    if (softCap === null) return x;
+    const ratio = ops.div(body, logits, body.scalar(softCap));
+    return ops.mul(body, x, ops.sub(body, body.scalar(1), ops.mul(body, ratio, ratio)));
+  };
+  return { logits, slope };
 }
 
 function headGradient(inputs: TokenHeadInputs): GradientRule {
@@ -102,12 +117,14 @@ function weightGradient(g: Graph, inputs: TokenHeadInputs, grad: Value): Value {
   };
   return loop(g, options, (body, index, [sum]) => {
     const part = chunkOf(body, inputs, index);
-    const { exponentials, total } = chunkSoftmax(body, part.states, head);
+    const { probabilities, slope } = chunkSoftmax(body, part.states, inputs);
     const share = part.slice(grad); // [chunk, 1]
-    const pulled = ops.mul(body, exponentials, ops.div(body, share, total)); // [chunk, vocab]
-    const pushed = ops.mul(body, part.states, share); // [chunk, hidden]
+    const pulled = ops.mul(body, slope(probabilities), share); // [chunk, vocab]
+    const targetRows = ops.gather(body, head, part.targets);
+    const target = cappedLogits(body, ops.reduceSum(body, ops.mul(body, part.states, targetRows), [-1]), inputs);
+    const pushed = target.slope(ops.mul(body, part.states, share)); // [chunk, hidden]
     const rows = ops.expandLike(body, ops.reshape(body, part.targets, ['chunk', 1]), pushed);
     const down = ops.sub(body, sum!, ops.matmul(body, pulled, part.states, { transposeA: true }));
-    return [ops.scatterAdd(body, down, rows, pushed, 0)];
+    return [ops.scatterAdd(body, down, rows, pushed)];
   })[0]!;
 }

@@ -3,7 +3,7 @@
 // process share one copy of them; at hundreds of tokens per row, packing them per run costs next to nothing.
 //
 // Inputs                                          Outputs
-//   tokens        int64 [batch, seq]                logprobs          [trained]     (without a loss program)
+//   tokens        int64 [batch, seq]                logprobs          [trained]
 //   positions     int64 [batch, seq]                loss              [1]
 //   mask          [batch, 1, seq, seq], additive    metric.NAME       [1]
 //   predict_from  int64 [trained], of batch · seq   gradient.NAME     as the parameter
@@ -11,16 +11,18 @@
 //   head_chunk    int64 [], tokens whose logits are in memory at once
 //   loss.NAME     [trained]; membership [sequences, trained]
 //   every base weight by its fused name; every LoRA parameter by its PEFT name
+import type { FusedLinear } from '#model-files/block';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import { layerPrefix } from '#model-files/decoder-parameters';
+import { loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from '#model-files/lora';
 import type { LossProgram } from '../../loss-program.ts';
 import { gradients } from '../graph/autodiff.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
-import { rowAttention, tileMask } from '../models/attention.ts';
-import type { DecoderConfig } from '../models/config.ts';
-import { decoderForward } from '../models/decoder.ts';
-import { layerPrefix, projections, type FusedLinear } from '../models/parameters.ts';
+import { rowAttention } from '../models/attention.ts';
+import { decoderForward, scaledBy } from '../models/decoder.ts';
+import { layerMasks, rowDistances } from '../models/layer-masks.ts';
 import { fusedBiasName, fusedWeightName } from './fused-weights.ts';
-import { loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from './lora.ts';
 import { lowerLoss } from './lower-loss.ts';
 import { tokenHead, type TokenHead } from './token-head.ts';
 
@@ -36,10 +38,8 @@ export function buildTrainGraph(config: DecoderConfig, lora: TrainedPart, loss: 
   const parameters = createParameterInputs(g, lora);
   const states = forward(g, config, lora, parameters);
   const tokens = tokenValues(g, config, parameters, states, loss !== null);
-  if (loss === null) {
-    g.output('logprobs', tokens.logprob);
-    return g;
-  }
+  g.output('logprobs', tokens.logprob);
+  if (loss === null) return g;
   const lowered = lowerLoss(g, loss, tokens);
   g.output('loss', lowered.loss);
   for (const [name, value] of lowered.metrics) g.output(metricName(name), value);
@@ -77,7 +77,8 @@ function createParameterInputs(g: Graph, lora: TrainedPart): ParameterInputs {
 function forward(g: Graph, config: DecoderConfig, lora: TrainedPart, parameters: ParameterInputs): Value {
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
   const positions = g.input('positions', 'int64', ['batch', 'seq']);
-  const mask = tileMask(g, config, g.input('mask', 'float32', ['batch', 1, 'seq', 'seq']));
+  const mask = g.input('mask', 'float32', ['batch', 1, 'seq', 'seq']);
+  const masks = layerMasks(g, config, mask, () => rowDistances(g, positions));
 
   /** x `[tokens, in]` · (scale · BA)ᵀ `[in, out]`; null where the module carries no adapter. */
   const adapted = (x: Value, path: string, inFeatures: number, outFeatures: number): Value | null => {
@@ -89,7 +90,7 @@ function forward(g: Graph, config: DecoderConfig, lora: TrainedPart, parameters:
   };
 
   const linear = (layer: number, fused: FusedLinear, x: Value): Value => {
-    const parts = projections(config, fused);
+    const parts = config.linears[fused];
     const inFeatures = parts[0]!.inFeatures;
     const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
     const weight = parameters.base(fusedWeightName(layer, fused), [outFeatures, inFeatures]);
@@ -108,7 +109,7 @@ function forward(g: Graph, config: DecoderConfig, lora: TrainedPart, parameters:
     {
       weight: (name, shape) => parameters.base(name, shape),
       linear,
-      attend: (_layer, q, k, v) => rowAttention(g, config, q, k, v, mask),
+      attend: (layer, q, k, v) => rowAttention(g, config, q, k, v, masks[layer]!),
     },
   );
 }
@@ -133,5 +134,6 @@ function tokenValues(
   const head = parameters.base(headName, [config.vocab, config.hidden]);
 
   const chunk = g.input('head_chunk', 'int64', []);
-  return tokenHead(g, { states: ops.gather(g, states, predictFrom), head, targets, chunk }, differentiable);
+  const scaled = scaledBy(g, ops.gather(g, states, predictFrom), config.multipliers.logits);
+  return tokenHead(g, { states: scaled, head, targets, chunk, softCap: config.softCaps.logits }, differentiable);
 }

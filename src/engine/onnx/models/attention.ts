@@ -3,23 +3,40 @@
 //
 // The query heads that share a key head are rows of one matrix, `[batch, kvHeads, group · seq, headDim]`, so that scores
 // need no repeated keys. Masks are therefore tiled `group` times, once per graph (tileMask).
+import type { DecoderConfig } from '#model-files/decoder-config';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
-import type { DecoderConfig } from './config.ts';
 
 /** What we add where a token must not look: exp underflows to exactly 0. */
 export const MASKED = -1e9;
 
+/** cap · tanh(x / cap) */
+export function softCapped(g: Graph, x: Value, cap: number | null): Value {
+  if (cap === null) return x;
+  const limit = g.scalar(cap);
+  return ops.mul(g, ops.tanh(g, ops.div(g, x, limit)), limit);
+}
+
 /** `[batch, 1, seq, keys] → [batch, 1, group · seq, keys]` */
 export function tileMask(g: Graph, config: DecoderConfig, mask: Value): Value {
   const group = config.heads / config.kvHeads;
-  return group === 1 ? mask : ops.concat(g, Array.from({ length: group }, () => mask), 2, 'groupSeq');
+  return group === 1
+    ? mask
+    : ops.concat(
+        g,
+        Array.from({ length: group }, () => mask),
+        2,
+        'groupSeq',
+      );
 }
 
 /** mask: from tileMask, keys = seq. */
 export function rowAttention(g: Graph, config: DecoderConfig, q: Value, k: Value, v: Value, mask: Value): Value {
-  const scores = ops.matmul(g, groupQueries(g, config, q), k, { transposeB: true, alpha: config.headDim ** -0.5 });
-  const weights = ops.softmax(g, ops.add(g, scores, mask)); // [batch, kvHeads, group · seq, seq]
+  const scores = ops.matmul(g, groupQueries(g, config, q), k, {
+    transposeB: true,
+    alpha: config.multipliers.attention,
+  });
+  const weights = softmaxOfScores(g, config, scores, mask); // [batch, kvHeads, group · seq, seq]
   return ungroup(g, config, ops.matmul(g, weights, v), q);
 }
 
@@ -41,15 +58,35 @@ export interface CacheShapes {
 }
 
 /** mask: from tileMask, keys = capacity + seq, the past first. */
-export function cachedAttention(g: Graph, config: DecoderConfig, q: Value, k: Value, v: Value, past: PastKeysAndValues, mask: Value, shapes: CacheShapes): Value {
+export function cachedAttention(
+  g: Graph,
+  config: DecoderConfig,
+  q: Value,
+  k: Value,
+  v: Value,
+  past: PastKeysAndValues,
+  mask: Value,
+  shapes: CacheShapes,
+): Value {
   const rows = groupQueries(g, config, q, shapes.grouped);
-  const scaled = { transposeB: true, alpha: config.headDim ** -0.5 };
-  const scores = ops.concat(g, [ops.matmul(g, rows, past.k, scaled), ops.matmul(g, rows, k, scaled)], -1, mask.shape[3]);
-  const weights = ops.softmax(g, ops.add(g, scores, mask)); // [batch, kvHeads, group · seq, keys]
-  const [pastWeights, newWeights] = ops.split(g, weights, -1, [past.k.shape[2]!, k.shape[2]!], shapes.sizes) as [Value, Value];
+  const scaled = { transposeB: true, alpha: config.multipliers.attention };
+  const scores = ops.concat(
+    g,
+    [ops.matmul(g, rows, past.k, scaled), ops.matmul(g, rows, k, scaled)],
+    -1,
+    mask.shape[3],
+  );
+  const weights = softmaxOfScores(g, config, scores, mask); // [batch, kvHeads, group · seq, keys]
+  const [pastWeights, newWeights] = ops.split(g, weights, -1, [past.k.shape[2]!, k.shape[2]!], shapes.sizes) as [
+    Value,
+    Value,
+  ];
   const attended = ops.add(g, ops.matmul(g, pastWeights, past.v), ops.matmul(g, newWeights, v));
   return ungroup(g, config, attended, q, shapes.ungrouped);
 }
+
+const softmaxOfScores = (g: Graph, { softCaps }: DecoderConfig, scores: Value, mask: Value): Value =>
+  ops.softmax(g, ops.add(g, softCapped(g, scores, softCaps.attention), mask));
 
 /** `[batch, heads, seq, headDim] → [batch, kvHeads, group · seq, headDim]`; no data moves. */
 function groupQueries(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, q: Value, shape?: Value): Value {

@@ -7,54 +7,72 @@
 //   several     bool [], more than one class: else only the first is read
 //   mask.C      [batch.C, 1, seq, capacity.C + seq]
 //   past_k.C.L  [batch.C, kvHeads, capacity.C, headDim], and past_v.C.L
+import type { DecoderConfig } from '#model-files/decoder-config';
 import { branch } from '../graph/branch.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
-import { cachedAttention, tileMask } from './attention.ts';
-import type { DecoderConfig } from './config.ts';
+import { cachedAttention } from './attention.ts';
+import { cacheDistances, layerMasks } from './layer-masks.ts';
 
 /** Of one call; each costs a call that has several a few nodes per layer, and every call its inputs. */
 export const CLASSES_MAX = 4;
 
+const BATCHES = Array.from({ length: CLASSES_MAX }, (_, c) => `batch.${c}`);
+
 type Attend = (layer: number, q: Value, k: Value, v: Value) => Value;
 
-/** tokens: int64 `[batch, seq]`. Values of the function it gives: see DecoderBinding.attend. */
-export function classAttention(g: Graph, config: DecoderConfig, tokens: Value): Attend {
+/** positions: int64 `[batch, seq]`. Values of the function it gives: see DecoderBinding.attend. */
+export function classAttention(g: Graph, config: DecoderConfig, positions: Value): Attend {
   const { layers, heads, kvHeads, headDim } = config;
   const counts = g.input('counts', 'int64', [CLASSES_MAX]);
   const several = g.input('several', 'bool', []);
-  const seq = ops.gather(g, ops.shapeOf(g, tokens), g.integers(1));
+  const seq = ops.gather(g, ops.shapeOf(g, positions), g.integers(1));
   const groupSeq = ops.mul(g, seq, g.integers(heads / kvHeads));
   // Given whole: a class may have no sequence, and of nothing no size can be inferred.
   const grouped = ops.concat(g, [g.integers(0, kvHeads), groupSeq, g.integers(headDim)], 0, 4);
   const ungrouped = ops.concat(g, [g.integers(0, heads), seq, g.integers(headDim)], 0, 4);
+  let byClass: readonly Value[] | null = null; // only windows ask for them
+  // Only a prompt has several tokens, and it is alone: classes behind the first have one per sequence, or none at all.
+  const positionsOf = (c: number): Value => {
+    byClass ??= ops.split(g, positions, 0, BATCHES, counts);
+    return c === 0 ? byClass[c]! : ops.firstColumns(g, byClass[c]!, 1);
+  };
   const classes = Array.from({ length: CLASSES_MAX }, (_, c) => {
     const mask = g.input(`mask.${c}`, 'float32', [`batch.${c}`, 1, 'seq', `keys.${c}`]);
     const past = Array.from({ length: layers }, (_, layer) => {
       const shape = [`batch.${c}`, kvHeads, `capacity.${c}`, headDim];
-      return { k: g.input(`past_k.${c}.${layer}`, 'float32', shape), v: g.input(`past_v.${c}.${layer}`, 'float32', shape) };
+      return {
+        k: g.input(`past_k.${c}.${layer}`, 'float32', shape),
+        v: g.input(`past_v.${c}.${layer}`, 'float32', shape),
+      };
     });
     const capacity = ops.gather(g, ops.shapeOf(g, past[0]!.k), g.integers(2));
     const sizes = ops.concat(g, [capacity, seq], 0, 2);
-    return { batch: `batch.${c}`, mask: tileMask(g, config, mask), past, shapes: { sizes, grouped, ungrouped } };
+    const masks = layerMasks(g, config, mask, () => cacheDistances(g, positionsOf(c), capacity, mask));
+    return { masks, past, shapes: { sizes, grouped, ungrouped } };
   });
 
   return (layer, q, k, v) => {
     const attend = (inner: Graph, c: number, ownQ: Value, ownK: Value, ownV: Value): Value => {
-      const { mask, past, shapes } = classes[c]!;
-      return cachedAttention(inner, config, ownQ, ownK, ownV, past[layer]!, mask, shapes);
+      const { masks, past, shapes } = classes[c]!;
+      return cachedAttention(inner, config, ownQ, ownK, ownV, past[layer]!, masks[layer]!, shapes);
     };
     const all = (inner: Graph): Value => {
-      const cut = (x: Value) => ops.split(inner, x, 0, classes.map(({ batch }) => batch), counts); // prettier-ignore
+      const cut = (x: Value) => ops.split(inner, x, 0, BATCHES, counts);
       const [qs, ks, vs] = [cut(q), cut(k), cut(v)];
       const attended = classes.map((_, c) => attend(inner, c, qs[c]!, ks[c]!, vs[c]!));
       return ops.concat(inner, attended, 0, 'batch');
     };
     const first = (inner: Graph): Value => {
-      const [ownQ, ownK, ownV] = [q, k, v].map((x) => withBatch(x, classes[0]!.batch)) as [Value, Value, Value];
+      const [ownQ, ownK, ownV] = [q, k, v].map((x) => withBatch(x, BATCHES[0]!)) as [Value, Value, Value];
       return attend(inner, 0, ownQ, ownK, ownV);
     };
-    const read = classes.flatMap(({ mask, past, shapes }) => [mask, past[layer]!.k, past[layer]!.v, shapes.sizes]);
+    const read = classes.flatMap(({ masks, past, shapes }) => [
+      masks[layer]!,
+      past[layer]!.k,
+      past[layer]!.v,
+      shapes.sizes,
+    ]);
     const captured = [q, k, v, counts, grouped, ungrouped, ...read];
     return branch(g, { name: `layer.${layer}.several`, condition: several, captured }, all, first);
   };

@@ -1,9 +1,11 @@
-// The forward pass of a decoder, written once. Where its weights come from (constants, trained inputs, adapters, 8-bit)
-// and what it attends to (a cache, a packed row) is the binding's business: serving-graph.ts and learning/train-graph.ts.
+// The forward pass of a decoder, written once: what a layer is made of is its family's to say (model-files/block.ts). Where
+// its weights come from (constants, trained inputs, adapters, 8-bit) and what it attends to (a cache, a packed row) is the
+// binding's business: serving-graph.ts and learning/train-graph.ts.
+import type { Activation, FusedLinear, Rope } from '#model-files/block';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import { layerPrefix } from '#model-files/decoder-parameters';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
-import type { DecoderConfig } from './config.ts';
-import { layerPrefix, type FusedLinear } from './parameters.ts';
 import { ropeTables } from './rope.ts';
 
 export interface DecoderBinding {
@@ -22,34 +24,88 @@ export interface DecoderInputs {
   readonly positions: Value;
 }
 
+const ACTIVATIONS: Readonly<Record<Activation, (g: Graph, x: Value) => Value>> = {
+  silu: ops.silu,
+  gelu_tanh: ops.geluTanh,
+};
+
 /** The hidden states after the last norm, `[...tokens, hidden]`. */
 export function decoderForward(g: Graph, config: DecoderConfig, inputs: DecoderInputs, binding: DecoderBinding): Value {
-  const { hidden, vocab, normEpsilon } = config;
-  const norm = (name: string, x: Value) => ops.rmsNorm(g, x, binding.weight(name, x.shape.slice(-1) as number[]), normEpsilon);
+  const { hidden, vocab, intermediate, norms, multipliers } = config;
+  const norm = normBy(g, config, binding);
   const heads = headLayout(g, config, inputs);
+  const turn = rotations(g, config, inputs.positions);
+  const activate = ACTIVATIONS[config.activation];
+
+  function attention(layer: number, x: Value): Value {
+    const own = (name: string) => `${layerPrefix(layer)}.self_attn.${name}`;
+    const qkv = binding.linear(layer, 'qkv', x);
+    const byProjection = norms.queryKey === 'projection';
+    const [q, k, v] = heads.separate(byProjection ? normProjections(qkv, own) : qkv);
+    const turned = (x: Value, name: string) => turn(layer, norms.queryKey === 'head' ? norm(own(name), x) : x);
+    const attended = binding.attend(layer, turned(q, 'q_norm'), turned(k, 'k_norm'), v);
+    return binding.linear(layer, 'o', heads.merge(attended));
+  }
+
+  function normProjections(qkv: Value, own: (name: string) => string): Value {
+    const [q, k, v] = ops.split(g, qkv, -1, heads.widths) as [Value, Value, Value];
+    return ops.concat(g, [norm(own('q_norm'), q), norm(own('k_norm'), k), v], -1);
+  }
+
+  function mlp(layer: number, x: Value): Value {
+    const gateUp = binding.linear(layer, 'gate_up', x);
+    const [gate, up] = ops.split(g, gateUp, -1, [intermediate, intermediate]) as [Value, Value];
+    return binding.linear(layer, 'down', ops.mul(g, activate(g, gate), up));
+  }
 
   let x = ops.gather(g, binding.weight('model.embed_tokens.weight', [vocab, hidden]), inputs.tokens);
+  x = scaledBy(g, x, multipliers.embedding);
   for (let layer = 0; layer < config.layers; layer++) {
-    const prefix = layerPrefix(layer);
-    const qkv = binding.linear(layer, 'qkv', norm(`${prefix}.input_layernorm.weight`, x));
-    const [q, k, v] = heads.separate(qkv);
-    const turned = (x: Value, name: string) => heads.rotate(config.queryKeyNorm ? norm(`${prefix}.self_attn.${name}.weight`, x) : x);
-    const attended = binding.attend(layer, turned(q, 'q_norm'), turned(k, 'k_norm'), v);
-    x = ops.add(g, x, binding.linear(layer, 'o', heads.merge(attended)));
-
-    const gateUp = binding.linear(layer, 'gate_up', norm(`${prefix}.post_attention_layernorm.weight`, x));
-    const [gate, up] = ops.split(g, gateUp, -1, [config.intermediate, config.intermediate]) as [Value, Value];
-    x = ops.add(g, x, binding.linear(layer, 'down', ops.mul(g, ops.silu(g, gate), up)));
+    const at = (name: string | null, x: Value) => (name === null ? x : norm(`${layerPrefix(layer)}.${name}`, x));
+    const add = (change: Value) => ops.add(g, x, scaledBy(g, change, multipliers.residual));
+    x = add(at(norms.attentionOutput, attention(layer, at(norms.attentionInput, x))));
+    x = add(at(norms.mlpOutput, mlp(layer, at(norms.mlpInput, x))));
   }
-  return norm('model.norm.weight', x);
+  return norm('model.norm', x);
 }
 
-/** Moves between `[...tokens, heads · headDim]` and `[batch, heads, seq, headDim]`, and turns heads by their positions. */
-function headLayout(g: Graph, config: DecoderConfig, { tokens, positions }: DecoderInputs) {
-  const { headDim, maxPositions, heads, kvHeads } = config;
-  const tables = ropeTables(headDim, maxPositions, config.ropeTheta, config.ropeScaling);
-  const cos = g.initializer('rope_cos', tables.cos, [maxPositions, headDim / 2]);
-  const sin = g.initializer('rope_sin', tables.sin, [maxPositions, headDim / 2]);
+export const scaledBy = (g: Graph, x: Value, factor: number): Value =>
+  factor === 1 ? x : ops.mul(g, x, g.scalar(factor));
+
+/** RMS norms over the last axis, by the weight of a module. */
+function normBy(g: Graph, { norms, normEpsilon }: DecoderConfig, binding: DecoderBinding) {
+  return (module: string, x: Value): Value => {
+    const weight = binding.weight(`${module}.weight`, x.shape.slice(-1) as number[]);
+    return ops.rmsNorm(g, x, norms.plusOne ? ops.add(g, weight, g.scalar(1)) : weight, normEpsilon);
+  };
+}
+
+/** Turns heads by their positions, each layer in its own way. x: `[batch, heads, seq, headDim]` */
+function rotations(g: Graph, { attention, headDim, maxPositions }: DecoderConfig, positions: Value) {
+  const known = new Map<string, { cos: Value; sin: Value }>();
+  const tablesOf = (rope: Rope) => {
+    const key = JSON.stringify(rope);
+    const made = known.get(key);
+    if (made) return made;
+    const { cos, sin } = ropeTables(rope, maxPositions);
+    const table = (name: string, data: Float32Array) =>
+      g.initializer(`rope_${name}.${known.size}`, data, [maxPositions, rope.dim / 2]);
+    const tables = { cos: table('cos', cos), sin: table('sin', sin) };
+    known.set(key, tables);
+    return tables;
+  };
+  return (layer: number, x: Value): Value => {
+    const { rope } = attention[layer]!;
+    if (rope === null) return x;
+    const { cos, sin } = tablesOf(rope);
+    if (rope.dim === headDim) return ops.rotary(g, x, positions, cos, sin);
+    const [turning, still] = ops.split(g, x, -1, [rope.dim, headDim - rope.dim]) as [Value, Value];
+    return ops.concat(g, [ops.rotary(g, turning, positions, cos, sin), still], -1);
+  };
+}
+
+/** Moves between `[...tokens, heads · headDim]` and `[batch, heads, seq, headDim]`. */
+function headLayout(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, { tokens, positions }: DecoderInputs) {
   const [batch, seq] = positions.shape as [string, string];
   const counts = [heads, kvHeads, kvHeads];
   const all = heads + 2 * kvHeads;
@@ -57,10 +113,15 @@ function headLayout(g: Graph, config: DecoderConfig, { tokens, positions }: Deco
   const merged = ops.concat(g, [ops.shapeOf(g, tokens), g.integers(heads * headDim)], 0, tokens.shape.length + 1);
   const swap = (x: Value): Value => ops.transpose(g, x, [0, 2, 1, 3]);
   return {
+    /** Of q, k and v side by side. */
+    widths: counts.map((count) => count * headDim),
     /** q, k and v, which lie side by side: they move together, and are cut where cutting moves nothing. */
     separate: (qkv: Value) =>
-      ops.split(g, swap(ops.reshape(g, qkv, [batch, seq, all, headDim], separated)), 1, counts) as [Value, Value, Value],
-    rotate: (x: Value) => ops.rotary(g, x, positions, cos, sin),
+      ops.split(g, swap(ops.reshape(g, qkv, [batch, seq, all, headDim], separated)), 1, counts) as [
+        Value,
+        Value,
+        Value,
+      ],
     merge: (x: Value) => ops.reshape(g, swap(x), [...tokens.shape, heads * headDim], merged),
   };
 }

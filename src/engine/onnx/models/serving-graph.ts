@@ -4,9 +4,9 @@
 // Inputs                                             Outputs
 //   tokens      int64 [batch, seq]                     logits     [rows, vocab]
 //   positions   int64 [batch, seq]                     logsumexp  [rows, 1]
-//   rows        int64 [rows], of batch · seq           new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
-//   the caches, see class-attention.ts                            layer by layer, its keys and then its values
-//   adapted     bool [], any sequence by an adapter
+//   rows        int64 [rows], of batch · seq           hidden     [rows, hidden], what the logits are made of
+//   the caches, see class-attention.ts               new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
+//   adapted     bool [], any sequence by an adapter               layer by layer, its keys and then its values
 //   lora_mask.P [batch, 1, columns.P]                  P = 1, 2, 3: how many projections the linear fuses
 //   lora.L.F.a  [1, 1, in, columns.P]                  F = qkv, o, gate_up, down
 //   lora.L.F.b  [1, 1, 1, columns.P, Σ out], scaled by alpha / rank
@@ -19,21 +19,19 @@
 // it): for weights that are not constant, its matmul sums in another order when the number of rows changes, and a
 // sequence's logits must not depend on what else is in the batch (docs/decisions/0001). A batch without adapters skips all
 // of it; beside one that has an adapter, a sequence without adds zeros.
+import type { FusedLinear } from '#model-files/block';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import type { DecoderWeights } from '#model-files/decoder-parameters';
+import type { ServingPrecision } from '../../capabilities.ts';
 import { branch } from '../graph/branch.ts';
 import { Graph, type Value } from '../graph/graph.ts';
+import { logSumExp } from '../graph/log-sum-exp.ts';
 import * as ops from '../graph/ops.ts';
-import { BLOCK_SIZE, quantizeBlocks8 } from '../weights/quantize.ts';
+import { BLOCK_SIZE, quantizeBlocks8 } from './quantize.ts';
+import { softCapped } from './attention.ts';
 import { classAttention } from './class-attention.ts';
-import type { DecoderConfig } from './config.ts';
-import { decoderForward } from './decoder.ts';
-import { fusedBias, fusedWeight, projections, type DecoderWeights, type FusedLinear } from './parameters.ts';
-
-/**
- * float32: the sampler agrees with the trainer to 1e-4. int8: weights of linears and head in blocks of 32 with a scale each, a
- * quarter of the memory to read per token; logprobs are those of the rounded weights.
- */
-export const SERVING_PRECISIONS = ['float32', 'int8'] as const;
-export type ServingPrecision = (typeof SERVING_PRECISIONS)[number];
+import { decoderForward, scaledBy } from './decoder.ts';
+import { fusedBias, fusedWeight } from './fused-linears.ts';
 
 export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights, precision: ServingPrecision): Graph {
   const { hidden, vocab } = config;
@@ -63,7 +61,7 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   };
 
   const linear = (layer: number, fused: FusedLinear, x: Value): Value => {
-    const parts = projections(config, fused);
+    const parts = config.linears[fused];
     const inFeatures = parts[0]!.inFeatures;
     const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
     const name = `layer.${layer}.${fused}`;
@@ -84,7 +82,7 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   };
 
   const computed: Value[] = [];
-  const attendClasses = classAttention(g, config, tokens);
+  const attendClasses = classAttention(g, config, positions);
   const attend = (layer: number, q: Value, k: Value, v: Value): Value => {
     computed.push(k, v);
     return attendClasses(layer, q, k, v);
@@ -93,12 +91,15 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   const states = decoderForward(g, config, { tokens, positions }, { weight: constant, linear, attend });
   g.output('new_kv', ops.concat(g, computed, 0, 'layersAndBatch'));
   const wanted = ops.gather(g, ops.reshape(g, states, ['tokens', hidden]), rows);
+  g.output('hidden', wanted);
   const headName = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
-  const logits =
+  const scaled = scaledBy(g, wanted, config.multipliers.logits);
+  const projected =
     precision === 'float32'
-      ? ops.matmul(g, wanted, constant(headName, [vocab, hidden]), { transposeB: true }) // shared with the embedding
-      : project(wanted, 'head', weights.get(headName)!, hidden, vocab);
+      ? ops.matmul(g, scaled, constant(headName, [vocab, hidden]), { transposeB: true }) // shared with the embedding
+      : project(scaled, 'head', weights.get(headName)!, hidden, vocab);
+  const logits = softCapped(g, projected, config.softCaps.logits);
   g.output('logits', logits);
-  g.output('logsumexp', ops.logSumExp(g, logits, [-1]));
+  g.output('logsumexp', logSumExp(g, logits));
   return g;
 }

@@ -1,12 +1,9 @@
-// This process as an engine child: its end of the channel, a log that is written by the parent, and how it ends. A child
-// lives exactly as long as its parent: signals to the process group are the parent's to handle, and a closed channel
-// means that the parent is gone.
-import type { Log, LogFields } from '#base/log';
+// This process as an engine child: its end of the channel, and how it ends. A child lives exactly as long as its parent:
+// signals to the process group are the parent's to handle, and a closed channel means that the parent is gone.
 import { invariant } from '#base/invariant';
-import type { Port, ToClient, ToServer } from './rpc-messages.ts';
-import type { LogLine } from './supervised-child.ts';
+import type { Port, ToClient, ToServer } from '../../rpc/rpc-messages.ts';
 
-export function openParentPort(): Port<ToClient, ToServer> {
+export function connectToParent(): Port<ToClient, ToServer> {
   invariant(process.connected, 'an engine worker is started by fork');
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => {});
@@ -22,19 +19,4 @@ export function openParentPort(): Port<ToClient, ToServer> {
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
   return { send, receive: (handler) => process.on('message', (message) => handler(message as ToServer)) };
-}
-
-/** Lines go to the parent, which has the log's level, format and destination. */
-export function createForwardingLog(send: (line: LogLine) => void, context: LogFields = {}): Log {
-  const write =
-    (level: LogLine['level']) =>
-    (event: string, fields: LogFields = {}) =>
-      send({ level, event, fields: { ...context, ...fields } });
-  return {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    child: (fields) => createForwardingLog(send, { ...context, ...fields }),
-  };
 }

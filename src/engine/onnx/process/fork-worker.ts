@@ -3,7 +3,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { WorkerRole } from '../worker.ts';
+
+export type WorkerRole = 'inference' | 'training';
 
 const WORKER = new URL(`../worker${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 

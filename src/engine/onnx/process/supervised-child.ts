@@ -2,17 +2,15 @@
 // it lost is told to whoever waited for it, with the reason; whether to ask again is their decision.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError } from '#domain/errors';
-import type { Log, LogLevel } from '#base/log';
-import { createRpcClient, type RpcClient } from './rpc-client.ts';
-import type { Procedures, ToClient } from './rpc-messages.ts';
-
-/** What every child can do besides its engine. `start` opens the engine, `stop` closes it. */
-export interface LifecycleProcedures<Options, Ready> {
-  start: { params: Options; result: Ready };
-  ping: { params: null; result: null };
-  stop: { params: null; result: null };
-}
+import { createChanges } from '#base/changes';
+import { AppError, publicError } from '#domain/errors';
+import type { Log } from '#base/log';
+import { EngineLost, type ProcessEnd } from '../../engine-lost.ts';
+import type { EngineConnection, LiveEngine } from '../../rpc/engine-connection.ts';
+import { LOG_NOTICE, writeLog, type LifecycleProcedures, type LogLine } from '../../rpc/lifecycle-procedures.ts';
+import { countOomKills, processEnd, type ExitFacts } from '../../process-end.ts';
+import { createRpcClient, type RpcClient } from '../../rpc/rpc-client.ts';
+import type { Procedures, ToClient } from '../../rpc/rpc-messages.ts';
 
 export interface ChildTimings {
   /** Reading weights and compiling the graph of a large model. */
@@ -41,16 +39,8 @@ export interface SupervisedChildOptions<Options> {
   readonly onNotice?: (name: string, payload: unknown) => void;
 }
 
-export interface LiveChild<P extends Procedures<P>, Ready> {
-  readonly rpc: RpcClient<P>;
-  readonly ready: Ready;
-}
-
-export interface SupervisedChild<P extends Procedures<P>, Ready> {
-  /** Waits for a replacement that is under way. Code: `engine_unavailable`. */
-  whenReady(signal?: AbortSignal): Promise<LiveChild<P, Ready>>;
+export interface SupervisedChild<P extends Procedures<P>, Ready> extends EngineConnection<P, Ready> {
   status(): { ready: boolean; restarts: number; lastFailure: string | null; pid: number | null };
-  close(): Promise<void>;
 }
 
 /** Resolves when the first process is ready; rejects, and leaves no process behind, when it cannot start. */
@@ -59,19 +49,20 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
 ): Promise<SupervisedChild<P, Ready>> {
   type Lifecycle = RpcClient<LifecycleProcedures<Options, Ready>>;
   interface StartedChild {
-    readonly child: ChildProcess;
     readonly lifecycle: Lifecycle;
     /** Why the process is gone. */
     readonly exited: Promise<string>;
+    /** Because it does not answer. */
+    readonly kill: (silence: string) => void;
     readonly readyAtMs: number;
   }
   const { name, timings, log } = options;
-  let live: (LiveChild<P, Ready> & { readonly lifecycle: Lifecycle }) | null = null;
+  let live: (LiveEngine<P, Ready> & { readonly lifecycle: Lifecycle }) | null = null;
   let process: ChildProcess | null = null;
   let restarts = 0;
   let lastFailure: string | null = null;
   const closing = new AbortController();
-  const waiters = new Set<() => void>();
+  const becameReady = createChanges();
 
   const first = await startChild();
   const supervision = superviseFrom(first);
@@ -79,6 +70,7 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
   /** Forks, and waits until the engine is open. */
   async function startChild(): Promise<StartedChild> {
     const startedAtMs = performance.now();
+    const oomKillsBefore = countOomKills();
     const child = options.fork();
     process = child;
     const rpc = createRpcClient<P>({
@@ -89,26 +81,35 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
     });
     const lifecycle = rpc as unknown as Lifecycle; // every child has these procedures beside its own
     let lastWords: string | null = null;
+    let silence: string | null = null;
     rpc.onNotice((notice, payload) => {
-      if (notice === 'log') writeLog(log, payload as LogLine);
+      if (notice === LOG_NOTICE) writeLog(log, payload as LogLine);
       else if (notice === 'fatal') lastWords = payload as string;
       else options.onNotice?.(notice, payload);
     });
-    const exited = whenExited(child).then((how) => {
-      const reason = lastWords === null ? how : `${how}: ${lastWords}`;
+    const exited = whenExited(child).then((exit) => {
+      const oomKills = { before: oomKillsBefore, after: countOomKills() };
+      const end: ProcessEnd =
+        exit instanceof Error
+          ? { how: `could not be started (${exit.message})`, byOthers: false }
+          : processEnd({ ...exit, lastWords, silence, oomKills });
       process = null;
       if (live?.rpc === rpc) live = null; // first, so that who asks again waits for the next process
-      rpc.fail(unavailable(`The ${name} engine's process ${reason}.`));
-      return reason;
+      rpc.fail(new EngineLost(name, end));
+      return end.how;
     });
+    const kill = (reason: string) => {
+      silence = reason;
+      child.kill('SIGKILL');
+    };
     try {
       const { result } = lifecycle.call('start', options.start, { timeoutMs: timings.startMs });
       const ready = await result;
       live = { rpc, lifecycle, ready };
-      for (const wake of waiters) wake();
+      becameReady.changed();
       const event = restarts === 0 ? 'engine.started' : 'engine.restarted';
       log.info(event, { engine: name, pid: child.pid, restarts, startMs: Math.round(performance.now() - startedAtMs) });
-      return { child, lifecycle, exited, readyAtMs: performance.now() };
+      return { lifecycle, exited, kill, readyAtMs: performance.now() };
     } catch (error) {
       child.kill('SIGKILL');
       await exited;
@@ -137,28 +138,26 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
         } catch (error) {
           if (closing.signal.aborted) return null;
           failuresInARow++;
-          recordFailure(`could not be restarted: ${error instanceof Error ? error.message : String(error)}`);
+          recordFailure(`could not be restarted: ${publicError(error).message}`, error);
         }
       }
       return null;
     }
   }
 
-  async function whenLost({ child, lifecycle, exited }: StartedChild): Promise<string> {
+  async function whenLost({ lifecycle, exited, kill }: StartedChild): Promise<string> {
     const heartbeat = new AbortController();
-    const hang = watch(lifecycle, heartbeat.signal).then((silence) => {
-      if (silence !== null) child.kill('SIGKILL');
-      return silence;
-    });
+    const hang = watch(lifecycle, heartbeat.signal).then((silence) => silence !== null && kill(silence));
     const reason = await exited;
     heartbeat.abort();
-    const silence = await hang;
-    return silence === null ? reason : `${silence} and ${reason}`;
+    await hang;
+    return reason;
   }
 
-  function recordFailure(reason: string): void {
+  /** `reason` is read by clients. */
+  function recordFailure(reason: string, error?: unknown): void {
     lastFailure = reason;
-    log.error('engine.exited', { engine: name, reason, restarts });
+    log.error('engine.exited', { engine: name, reason, restarts, ...(error === undefined ? {} : { err: error }) });
   }
 
   /** Null when stopped; otherwise why the child must be replaced. Two silences in a row, as ours may be a sleeping laptop's. */
@@ -186,7 +185,7 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
       if (live !== null) return live;
       const deadline = AbortSignal.timeout(timings.readyMs);
       const stop = AbortSignal.any([deadline, closing.signal, ...(signal ? [signal] : [])]);
-      while (live === null && !stop.aborted) await nextReady(stop);
+      while (live === null && !stop.aborted) await becameReady.next(stop);
       if (signal?.aborted) throw new AppError('cancelled', 'The request was cancelled.', { cause: signal.reason });
       if (closing.signal.aborted) throw unavailable(`The ${name} engine is closed.`);
       if (live === null) throw unavailable(`The ${name} engine is restarting: its process ${lastFailure}.`);
@@ -207,40 +206,20 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
       clearTimeout(killer);
     },
   };
-
-  function nextReady(stop: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        waiters.delete(wake);
-        stop.removeEventListener('abort', wake);
-        resolve();
-      };
-      waiters.add(wake);
-      stop.addEventListener('abort', wake, { once: true });
-    });
-  }
 }
 
 /** For a channel that stays open after its process: another process must have inherited it. */
 const DRAIN_MS = 1_000;
 
 /** Resolves when the process is gone and all that it sent has been read. */
-function whenExited(child: ChildProcess): Promise<string> {
+function whenExited(child: ChildProcess): Promise<Pick<ExitFacts, 'code' | 'signal'> | Error> {
   return new Promise((resolve) => {
-    child.on('error', (error) => resolve(`could not be started (${error.message})`));
+    child.on('error', resolve); // it could not be started
     child.once('exit', (code, signal) => {
-      const how = signal ? `was killed by ${signal}` : `exited with code ${code}`;
-      if (!child.connected) return resolve(how);
-      child.once('disconnect', () => resolve(how));
-      setTimeout(() => resolve(how), DRAIN_MS).unref();
+      const exit = { code, signal };
+      if (!child.connected) return resolve(exit);
+      child.once('disconnect', () => resolve(exit));
+      setTimeout(() => resolve(exit), DRAIN_MS).unref();
     });
   });
 }
-
-export interface LogLine {
-  readonly level: Exclude<LogLevel, 'silent'>;
-  readonly event: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-const writeLog = (log: Log, { level, event, fields }: LogLine): void => log[level](event, fields);

@@ -2,10 +2,10 @@
 // first, those in use stay), and hands out the fused form for the adapters of a batch.
 import { AppError } from '#domain/errors';
 import { invariant } from '#base/invariant';
+import { linearLayers, type LoraAdapter } from '#model-files/lora';
+import { readPeftDirectory } from '#model-files/peft-directory';
+import type { DecoderConfig } from '#model-files/decoder-config';
 import type { AdapterRef } from '../../inference-engine.ts';
-import { linearLayers, type LoraAdapter } from '../learning/lora.ts';
-import { readPeftDirectory } from '../learning/peft-directory.ts';
-import type { DecoderConfig } from '../models/config.ts';
 import { fuseAdapters, soloAdapter, type FusedAdapters, type SoloAdapter } from './fused-adapters.ts';
 
 /** Sets of several that are kept: batches change their adapters rarely, and go back and forth when they do. */
@@ -23,7 +23,7 @@ interface Entry {
 export class AdapterStore {
   readonly #config: DecoderConfig;
   readonly #maxAdapters: number;
-  /** Least recently used first. */
+  /** Least recently used first. A Map, because the adapters in use stay, however long ago they were asked for. */
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<Entry>>();
   /** Sets of several; least recently used first. */

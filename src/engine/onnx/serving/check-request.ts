@@ -20,15 +20,20 @@ export function checkRequest(
     const message = `This model's maximum context length is ${contextLength} tokens; the request has ${asked}.`;
     throw new AppError('context_length_exceeded', message, { param: 'max_tokens' });
   }
-  const { logitBias, allowedTokenIds, stopTokenIds } = sampling;
+  const { logitBias, allowedTokenIds, stopTokenIds, logprobTokenIds } = sampling;
   for (const [param, ids] of [
     ['logit_bias', logitBias.map(([id]) => id)],
     ['allowed_token_ids', allowedTokenIds ?? []],
     ['stop_token_ids', stopTokenIds],
+    ['logprob_token_ids', logprobTokenIds ?? []],
   ] as const) {
     const unknown = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
     if (unknown === undefined) continue;
-    throw new AppError('invalid_request', `${param} has token ${unknown}, which is not in the vocabulary of ${vocabSize}.`, { param }); // prettier-ignore
+    throw new AppError(
+      'invalid_request',
+      `${param} has token ${unknown}, which is not in the vocabulary of ${vocabSize}.`,
+      { param },
+    );
   }
   if (!(n >= 1 && n <= maxWaiting)) {
     throw new AppError('invalid_request', `n must be between 1 and ${maxWaiting}, got ${n}.`, { param: 'n' });

@@ -4,10 +4,11 @@
 // An adapter's result must not depend on its neighbours, to the bit. Zeros elsewhere in a sum change nothing, but a sum
 // that is cut in another place does, so no adapter straddles a boundary at which the matmul kernels cut (ALIGNMENT for
 // unrolled loops, BLOCK for cache blocking).
+import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
+import { FUSED_LINEARS, type Projection } from '#model-files/block';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import { layerPrefix } from '#model-files/decoder-parameters';
 import type { Feed } from '../graph/session.ts';
-import { loraAName, loraBName, loraScale, type LoraAdapter } from '../learning/lora.ts';
-import type { DecoderConfig } from '../models/config.ts';
-import { FUSED_LINEARS, layerPrefix, projections, type Projection } from '../models/parameters.ts';
 
 const ALIGNMENT = 8;
 const BLOCK = 128;
@@ -96,7 +97,7 @@ function fuse(config: DecoderConfig, adapters: readonly Ranked[], fill: (site: S
   const weightFeeds: Record<string, Feed> = {};
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of FUSED_LINEARS) {
-      const parts = projections(config, linear);
+      const parts = config.linears[linear];
       const columns = layouts[parts.length as ProjectionCount];
       const inFeatures = parts[0]!.inFeatures;
       const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);

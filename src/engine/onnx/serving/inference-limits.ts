@@ -1,5 +1,6 @@
-// Every bound of the serving engine, with its reason. One place, so that configuration can show and change them.
+// Every bound of the serving engine, with its reason; those that others count on are engine/sampler-limits.ts.
 import { totalmem } from 'node:os';
+import { SAMPLER_LIMITS } from '../../sampler-limits.ts';
 import type { StepLimits } from './scheduler.ts';
 
 export interface InferenceLimits extends StepLimits {
@@ -9,6 +10,8 @@ export interface InferenceLimits extends StepLimits {
   readonly cacheBytes: number;
   /** Computed prompts that are kept for requests to come. */
   readonly prefixCacheBytes: number;
+  /** A stream that nobody reads for this long gives its places in the batch to whoever waits, until it is read. */
+  readonly unreadMs: number;
   /** Adapters in memory. */
   readonly maxAdapters: number;
 }
@@ -16,12 +19,13 @@ export interface InferenceLimits extends StepLimits {
 const GIB = 1024 ** 3;
 
 export const DEFAULT_INFERENCE_LIMITS: InferenceLimits = {
-  maxRunning: 128, // beyond this a decode step takes longer than it gains
+  maxRunning: SAMPLER_LIMITS.sequencesMax,
   maxWaiting: 4096, // several RL batches; what waits longer is better refused
   prefillChunk: 128, // also the grain of the prefix cache; 64 costs 18 % of float32 prefill, 256 gains 3 %
   prefillTokensPerDecode: 512,
   contextLength: 32_768,
   cacheBytes: Math.min(4 * GIB, totalmem() / 4), // leaves room for weights and for training beside us
   prefixCacheBytes: Math.min(GIB, totalmem() / 16),
-  maxAdapters: 64, // rank 8 on a 0.6B model is 33 MB each
+  unreadMs: SAMPLER_LIMITS.unreadMs,
+  maxAdapters: SAMPLER_LIMITS.adaptersMax,
 };

@@ -1,7 +1,7 @@
 // Changes to the logits before a token is chosen, in the order of the wire reference: allowed tokens, bad words, minimum
-// length, biases, penalties. A processor works in place; a sequence has a list of its own, because some remember what they
+// length, biases, penalties, thinking's end. A processor works in place; a sequence has a list of its own, because some remember what they
 // have counted. Constraints are not here (grammar/), as their mask shows in reported log-probabilities.
-import type { SamplingParams } from '#domain/sampling';
+import type { SamplingParams, ThinkingBudget } from '#domain/sampling';
 
 export interface TokensSoFar {
   /** Prompt and completion. */
@@ -14,7 +14,7 @@ export type LogitsProcessor = (logits: Float32Array, sequence: TokensSoFar) => v
 
 export function createLogitsProcessors(params: SamplingParams): LogitsProcessor[] {
   const { allowedTokenIds, badWords, minTokens, endTokenIds, logitBias } = params;
-  const { repetitionPenalty, frequencyPenalty, presencePenalty } = params;
+  const { repetitionPenalty, frequencyPenalty, presencePenalty, thinkingBudget } = params;
   const processors: LogitsProcessor[] = [];
   if (allowedTokenIds !== null) processors.push(allowOnly(allowedTokenIds));
   if (badWords.length > 0) processors.push(forbidWords(badWords));
@@ -22,6 +22,7 @@ export function createLogitsProcessors(params: SamplingParams): LogitsProcessor[
   if (logitBias.length > 0) processors.push(addBias(logitBias));
   if (repetitionPenalty !== 1) processors.push(penalizeRepetition(repetitionPenalty));
   if (frequencyPenalty !== 0 || presencePenalty !== 0) processors.push(penalizeUse(frequencyPenalty, presencePenalty));
+  if (thinkingBudget !== null) processors.push(endThinking(thinkingBudget));
   return processors;
 }
 
@@ -82,5 +83,23 @@ function penalizeUse(byCount: number, once: number): LogitsProcessor {
       counts.set(id, (counts.get(id) ?? 0) + 1);
     }
     for (const [id, count] of counts) logits[id]! -= byCount * count + once;
+  };
+}
+
+/** Where its end cannot come, because something else of the request forbids it, thinking goes on. */
+function endThinking({ tokens: limit, start, end, isOpen }: ThinkingBudget): LogitsProcessor {
+  let open = isOpen;
+  let thought = 0;
+  let read: number | null = null;
+  return (logits, { tokens, promptTokenCount }) => {
+    for (read ??= promptTokenCount; read < tokens.length; read++) {
+      if (open && tokens[read] === end) open = false;
+      else if (open) thought++;
+      else open = start.every((id, i) => tokens[read! - start.length + 1 + i] === id);
+    }
+    const logit = logits[end]!;
+    if (!open || thought < limit || logit === -Infinity) return;
+    logits.fill(-Infinity);
+    logits[end] = logit;
   };
 }

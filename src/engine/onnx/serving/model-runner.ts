@@ -1,12 +1,13 @@
 // Token ids and cache views → logits and new keys and values: one call of the serving graph. Lays out the graph's inputs;
 // does not know why these tokens run or what becomes of the logits.
-import { readDecoderConfig, type DecoderConfig } from '../models/config.ts';
+import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
+import { loadDecoderWeights } from '#model-files/decoder-parameters';
+import { openSafetensors } from '#model-files/safetensors';
 import { openSession, type Feed, type Session } from '../graph/session.ts';
-import { loadDecoderWeights } from '../models/parameters.ts';
-import { buildServingGraph, type ServingPrecision } from '../models/serving-graph.ts';
+import type { ServingPrecision } from '../../capabilities.ts';
+import { buildServingGraph } from '../models/serving-graph.ts';
 import { MASKED } from '../models/attention.ts';
 import { CLASSES_MAX } from '../models/class-attention.ts';
-import { openSafetensors } from '../weights/safetensors.ts';
 import type { FusedAdapters } from './fused-adapters.ts';
 import type { CacheView, NewKeysAndValues } from './kv-cache.ts';
 
@@ -15,6 +16,8 @@ export interface RunResult {
   readonly logits: Float32Array;
   /** `[rows]` */
   readonly logsumexp: Float32Array;
+  /** `[rows, hidden]` */
+  readonly hidden: Float32Array;
   readonly computed: NewKeysAndValues;
 }
 
@@ -101,7 +104,8 @@ export async function openModelRunner({
       ...adapters.maskFeeds(adapterIds),
     });
     const computed = { data: results['new_kv']!, batch: adapterIds.length, seq };
-    return { logits: results['logits']!, logsumexp: results['logsumexp']!, computed };
+    const [logits, logsumexp, hidden] = [results['logits']!, results['logsumexp']!, results['hidden']!];
+    return { logits, logsumexp, hidden, computed };
   };
   return {
     config,

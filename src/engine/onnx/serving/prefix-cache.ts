@@ -3,6 +3,7 @@
 // numbers depend on what lies before it and on where it ends, so an answer has the same bits with a full cache and with
 // an empty one. Completions are not kept: decode computes them by other kernels than prefill would.
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { NewKeysAndValues } from './kv-cache.ts';
 
 export interface PrefixBlock {
@@ -31,41 +32,17 @@ export const blockKey = (parent: string, tokens: readonly number[]): string =>
 export const scopeKey = ({ cacheScope, adapterId }: PrefixScope): string => JSON.stringify([cacheScope, adapterId]);
 
 export function createPrefixCache(budgetBytes: number): PrefixCache {
-  /** Least recently used first. */
-  const blocks = new Map<string, PrefixBlock>();
-  let sizeBytes = 0;
-
-  function remove(key: string): void {
-    const block = blocks.get(key);
-    if (!block) return;
-    blocks.delete(key);
-    sizeBytes -= bytesOf(block);
-  }
-
+  const maxSize = Math.max(1, Math.floor(budgetBytes)); // a budget of 0 keeps nothing: every block is larger than a byte
+  const blocks = new LRUCache<string, PrefixBlock>({ maxSize, sizeCalculation: bytesOf });
   return {
-    find(key) {
-      const block = blocks.get(key);
-      if (!block) return null;
-      blocks.delete(key);
-      blocks.set(key, block);
-      return block;
-    },
+    find: (key) => blocks.get(key) ?? null,
     put(key, block) {
       // A chunk that ended a prompt and one that went on are the same chunk: what is known about its end is kept.
-      const known = blocks.get(key);
-      remove(key);
-      const kept = known && block.end === null ? { ...block, end: known.end } : block;
-      const bytes = bytesOf(kept);
-      if (bytes > budgetBytes) return;
-      for (const oldest of blocks.keys()) {
-        if (sizeBytes + bytes <= budgetBytes) break;
-        remove(oldest);
-      }
-      blocks.set(key, kept);
-      sizeBytes += bytes;
+      const known = blocks.peek(key);
+      blocks.set(key, known && block.end === null ? { ...block, end: known.end } : block);
     },
     get sizeBytes() {
-      return sizeBytes;
+      return blocks.calculatedSize;
     },
   };
 }

@@ -39,7 +39,7 @@ function randomLogits(seed: number, vocab: number, spread: number): Float32Array
   return Float32Array.from({ length: vocab }, () => (random.next() + random.next() + random.next() - 1.5) * spread);
 }
 
-const plain: SamplerParams = { temperature: 1, topK: 0, topP: 1, minP: 0, topLogprobs: 0 };
+const plain: SamplerParams = { temperature: 1, topK: 0, topP: 1, minP: 0, topLogprobs: 0, logprobTokenIds: null };
 
 const sample = (
   logits: Float32Array,
@@ -65,7 +65,7 @@ test('the sampler and its slow twin choose the same token for the same seed', ()
       fc.constantFrom(0, 0, 0.013, 0.2),
       (seed, vocab, spread, temperature, topK, topP, minP) => {
         const logits = randomLogits(seed, vocab, spread);
-        const params = { temperature, topK, topP, minP, topLogprobs: 0 };
+        const params = { temperature, topK, topP, minP, topLogprobs: 0, logprobTokenIds: null };
         const sampled = sample(logits, params, createRandom(seed));
         expect(sampled.tokenId).toBe(slowSample(logits, params, seed));
       },
@@ -124,6 +124,15 @@ test('top logprobs are the true top k, best first, for every k', () => {
     const { topLogprobs } = sample(logits, { ...plain, topLogprobs: k }, createRandom(1));
     expect(topLogprobs.map((top) => top.tokenId)).toEqual(sorted.slice(0, k));
   }
+});
+
+test('tokens that are asked for are listed behind the sampled one, likely or not', () => {
+  const logits = Float32Array.of(0, 1, 2, 3);
+  const listed = (logprobTokenIds: number[]) =>
+    sample(logits, { ...plain, temperature: 0, topLogprobs: 2, logprobTokenIds }, createRandom(1)).topLogprobs;
+  expect(listed([0, 2]).map(({ tokenId }) => tokenId)).toEqual([3, 0, 2]);
+  expect(listed([1, 3]).map(({ tokenId }) => tokenId)).toEqual([3, 1]);
+  expect(listed([0])[1]!.logprob).toBe(Math.fround(0 - logSumExp(logits)));
 });
 
 test('a row that is not a number fails instead of giving a token', () => {

@@ -13,7 +13,10 @@ export interface SampledToken {
   readonly topLogprobs: readonly { tokenId: number; logprob: number }[];
 }
 
-export type SamplerParams = Pick<SamplingParams, 'temperature' | 'topP' | 'topK' | 'minP' | 'topLogprobs'>;
+export type SamplerParams = Pick<
+  SamplingParams,
+  'temperature' | 'topP' | 'topK' | 'minP' | 'topLogprobs' | 'logprobTokenIds'
+>;
 
 /** One position of one sequence. */
 export interface SamplerInput {
@@ -27,9 +30,9 @@ export interface SamplerInput {
   readonly sequence: TokensSoFar;
 }
 
-export const GREEDY_BELOW = 1e-5;
+const GREEDY_BELOW = 1e-5;
 /** A smaller temperature above greedy is raised to this, as vLLM does: dividing by less overflows float32 logits. */
-export const MIN_TEMPERATURE = 0.01;
+const MIN_TEMPERATURE = 0.01;
 /** Tokens this many temperatures under the best weigh under e^-30 each: even 150k of them are below 2e-8 together. */
 const NEGLIGIBLE_NATS = 30;
 
@@ -47,13 +50,19 @@ export function sampleToken(input: SamplerInput, params: SamplerParams, random: 
   if (shaped[best] === -Infinity) {
     const message =
       'No token can come next: the constraint, allowed_token_ids, bad_words and logit_bias exclude them all.';
-    throw new AppError('invalid_request', message);
+    throw new AppError('dead_end', message);
   }
   const tokenId = params.temperature < GREEDY_BELOW ? best : drawToken(shaped, params, random);
   return {
     tokenId,
     logprob: Math.fround(logits[tokenId]! - logsumexp),
-    topLogprobs: listTop(logits, logsumexp, params.topLogprobs),
+    topLogprobs: listLogprobs(
+      params.logprobTokenIds
+        ? [tokenId, ...params.logprobTokenIds.filter((id) => id !== tokenId)]
+        : topOf(logits, params.topLogprobs),
+      logits,
+      logsumexp,
+    ),
   };
 }
 
@@ -71,12 +80,11 @@ function masked(logits: Float32Array, mask: Int32Array): { logits: Float32Array;
 }
 
 /** Best first; equal logits by token id. −1: all of them. */
-export function listTop(logits: Float32Array, logsumexp: number, count: number) {
-  return findTop(logits, count < 0 ? logits.length : count).map((tokenId) => ({
-    tokenId,
-    logprob: Math.fround(logits[tokenId]! - logsumexp),
-  }));
-}
+export const listTop = (logits: Float32Array, logsumexp: number, count: number) =>
+  listLogprobs(topOf(logits, count), logits, logsumexp);
+
+const listLogprobs = (tokenIds: readonly number[], logits: Float32Array, logsumexp: number) =>
+  tokenIds.map((tokenId) => ({ tokenId, logprob: Math.fround(logits[tokenId]! - logsumexp) }));
 
 /** What can be drawn: tokens whose logit is above `cut`, or equal to it with an id of at most `lastId`. */
 export interface Candidates {
@@ -88,10 +96,10 @@ export interface Candidates {
 }
 
 /** What min_p, top_k and top_p keep, found without sorting the vocabulary. `temperature` > 0. */
-export function findCandidates(logits: Float32Array, params: SamplerParams, temperature: number): Candidates {
+export function pickCandidates(logits: Float32Array, params: SamplerParams, temperature: number): Candidates {
   const best = logits[argmax(logits)]!;
   const hasTopK = params.topK > 0 && params.topK < logits.length;
-  const kth = hasTopK ? logits[findTop(logits, params.topK).at(-1)!]! : -Infinity; // what equals the k-th stays
+  const kth = hasTopK ? logits[topOf(logits, params.topK).at(-1)!]! : -Infinity; // what equals the k-th stays
   const leastLikely = params.minP > 0 ? best + temperature * Math.log(params.minP) : -Infinity;
   const floor = Math.max(kth, leastLikely, best - NEGLIGIBLE_NATS * temperature);
   const nucleus =
@@ -104,7 +112,7 @@ export function findCandidates(logits: Float32Array, params: SamplerParams, temp
 /** One draw by inverse CDF, in order of token id. */
 function drawToken(logits: Float32Array, params: SamplerParams, random: Random): number {
   const temperature = Math.max(params.temperature, MIN_TEMPERATURE);
-  const { cut, lastId, best, weight } = findCandidates(logits, params, temperature);
+  const { cut, lastId, best, weight } = pickCandidates(logits, params, temperature);
   let target = random.next() * weight;
   let drawn = 0;
   for (let id = 0; id < logits.length; id++) {
@@ -173,7 +181,7 @@ function weightAt(step: number, logit: number, best: number, temperature: number
   return EXP_STEPS[step]! * (1 + rest * (1 + rest * (1 / 2 + rest * (1 / 6 + rest / 24))));
 }
 
-export function argmax(logits: Float32Array): number {
+function argmax(logits: Float32Array): number {
   let best = 0;
   for (let id = 1; id < logits.length; id++) if (logits[id]! > logits[best]!) best = id;
   return best;
@@ -182,9 +190,10 @@ export function argmax(logits: Float32Array): number {
 const sortByLogit = (logits: Float32Array, ids: number[]): number[] =>
   ids.sort((a, b) => (logits[a]! === logits[b]! ? a - b : logits[b]! - logits[a]!)); // −∞ − −∞ is no number
 
-/** Ids of the k best, best first, equal logits by id: one pass with a short sorted list, or a threshold when k is large. */
-function findTop(logits: Float32Array, k: number): number[] {
-  if (k === 0) return [];
+/** Ids of the `count` best, −1 for all, equal logits by id: one pass with a short sorted list, or a threshold when they are many. */
+function topOf(logits: Float32Array, count: number): number[] {
+  if (count === 0) return [];
+  const k = count < 0 ? logits.length : count;
   if (k > 64) {
     const kth = k < logits.length ? logits.slice().sort()[logits.length - k]! : -Infinity; // sorts as numbers: 10 ms for 150k
     const candidates: number[] = [];

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { capacityClasses, capacityFor } from './kv-cache.ts';
-import { compareRanks, createTurns, type Rank } from './rank.ts';
+import { compareRanks, createFairRanks, type Rank } from '../../rank.ts';
+import * as queued from './queues.ts';
 import * as scheduler from './scheduler.ts';
 
 interface Sim {
@@ -10,6 +11,7 @@ interface Sim {
   tokenCount: number;
   computedTokenCount: number;
   slot: { capacity: number } | null;
+  unread: boolean;
   maxTokens: number;
   ends: ('finished' | 'cancelled')[];
 }
@@ -20,27 +22,29 @@ const budget: scheduler.CacheBudget = { classes: capacityClasses(contextLength),
 
 function request(rank: Rank | number, n: number, promptTokenCount: number, maxTokens: number): Sim[] {
   return Array.from({ length: n }, () => ({
-    rank: typeof rank === 'number' ? { priority: 0, turn: 0, number: rank } : rank,
+    rank: typeof rank === 'number' ? { priority: 0, startTag: 0, number: rank, payer: '' } : rank,
     promptTokenCount,
     tokenCount: promptTokenCount,
     computedTokenCount: 0,
     slot: null,
+    unread: false,
     maxTokens,
     ends: [],
   }));
 }
 
 /** Does to the queues what the engine does, with capacities in place of tensors. */
-function applyPlan(queues: scheduler.Queues<Sim>, plan: scheduler.StepPlan<Sim>): void {
+function applyPlan(queues: queued.Queues<Sim>, plan: scheduler.StepPlan<Sim>): void {
   if (plan.kind === 'idle') return;
   if (plan.kind === 'prefill') {
     const { group, start, end, capacity } = plan;
-    scheduler.beginPrefill(queues, group);
+    preempt(queues, plan.preempted);
+    queued.beginPrefill(queues, group);
     group.slot = { capacity };
     group.computedTokenCount = end;
     queues.prefillTokensSinceDecode += end - start;
     if (end < group.sequences[0]!.promptTokenCount) return;
-    const started = scheduler.finishPrefill(queues, group, scheduler.countStarts(queues, group, budget, limits));
+    const started = queued.finishPrefill(queues, group, scheduler.countStarts(queues, group, budget, limits));
     for (const s of started) {
       s.slot = { capacity };
       s.computedTokenCount = end;
@@ -51,32 +55,36 @@ function applyPlan(queues: scheduler.Queues<Sim>, plan: scheduler.StepPlan<Sim>)
   const { prefilling } = queues;
   if (plan.preemptPrefill) {
     queues.prefilling = null;
-    scheduler.requeue(queues, prefilling!.sequences);
+    queued.requeue(queues, prefilling!.sequences);
   }
-  for (const s of plan.preempted.toReversed()) {
-    scheduler.remove(queues, s);
-    s.slot = null;
-    s.computedTokenCount = 0;
-    scheduler.requeue(queues, [s]);
-  }
+  preempt(queues, plan.preempted);
   queues.prefillTokensSinceDecode = 0;
   for (const s of plan.sequences) {
     s.computedTokenCount++;
     s.slot = { capacity: Math.max(s.slot!.capacity, capacityFor(budget.classes, s.computedTokenCount)) };
   }
-  expect(scheduler.usedTokens(queues)).toBeLessThanOrEqual(budget.tokens);
+  expect(queued.usedTokens(queues)).toBeLessThanOrEqual(budget.tokens);
   for (const s of plan.sequences) if (s.computedTokenCount === s.tokenCount) produce(queues, s);
 }
 
-function produce(queues: scheduler.Queues<Sim>, s: Sim): void {
+function preempt(queues: queued.Queues<Sim>, preempted: readonly Sim[]): void {
+  for (const s of preempted.toReversed()) {
+    queued.remove(queues, s);
+    s.slot = null;
+    s.computedTokenCount = 0;
+    queued.requeue(queues, [s]);
+  }
+}
+
+function produce(queues: queued.Queues<Sim>, s: Sim): void {
   s.tokenCount++;
   if (s.tokenCount < s.promptTokenCount + s.maxTokens) return;
   s.ends.push('finished');
-  scheduler.remove(queues, s);
+  queued.remove(queues, s);
   s.slot = null;
 }
 
-function run(queues: scheduler.Queues<Sim>, steps: number): scheduler.StepPlan<Sim>[] {
+function run(queues: queued.Queues<Sim>, steps: number): scheduler.StepPlan<Sim>[] {
   const plans: scheduler.StepPlan<Sim>[] = [];
   for (let i = 0; i < steps; i++) {
     const plan = scheduler.planStep(queues, budget, limits);
@@ -87,12 +95,12 @@ function run(queues: scheduler.Queues<Sim>, steps: number): scheduler.StepPlan<S
 }
 
 test('an empty engine is idle', () => {
-  expect(scheduler.planStep(scheduler.createQueues<Sim>(), budget, limits)).toEqual({ kind: 'idle' });
+  expect(scheduler.planStep(queued.createQueues<Sim>(), budget, limits)).toEqual({ kind: 'idle' });
 });
 
 test('a prompt is computed in chunks that end at multiples of the chunk size', () => {
-  const queues = scheduler.createQueues<Sim>();
-  scheduler.enqueue(queues, request(1, 1, 70, 2), limits);
+  const queues = queued.createQueues<Sim>();
+  queued.enqueue(queues, request(1, 1, 70, 2), limits.maxWaiting);
   const chunks = run(queues, 3).map((plan) => plan.kind === 'prefill' && [plan.start, plan.end, plan.capacity]);
   expect(chunks).toEqual([
     [0, 32, 64],
@@ -102,8 +110,8 @@ test('a prompt is computed in chunks that end at multiples of the chunk size', (
 });
 
 test('the choices of a request start together from one prefill', () => {
-  const queues = scheduler.createQueues<Sim>();
-  scheduler.enqueue(queues, request(1, 4, 10, 5), limits);
+  const queues = queued.createQueues<Sim>();
+  queued.enqueue(queues, request(1, 4, 10, 5), limits.maxWaiting);
   const [prefill, decode] = run(queues, 2);
   expect(prefill).toMatchObject({ kind: 'prefill', start: 0, end: 10 });
   expect(decode).toMatchObject({ kind: 'decode', preempted: [] });
@@ -111,24 +119,24 @@ test('the choices of a request start together from one prefill', () => {
 });
 
 test('sequences that decode get a turn between the prompts of a crowd', () => {
-  const queues = scheduler.createQueues<Sim>();
-  for (let i = 0; i < 6; i++) scheduler.enqueue(queues, request(i, 1, 30, 50), limits);
+  const queues = queued.createQueues<Sim>();
+  for (let i = 0; i < 6; i++) queued.enqueue(queues, request(i, 1, 30, 50), limits.maxWaiting);
   const kinds = run(queues, 8).map((plan) => plan.kind);
   expect(kinds).toEqual(['prefill', 'prefill', 'prefill', 'decode', 'prefill', 'prefill', 'prefill', 'decode']);
 });
 
 test('the newest sequence gives up its place when the cache is full, and the oldest never does', () => {
-  const queues = scheduler.createQueues<Sim>();
-  for (let i = 0; i < 4; i++) scheduler.enqueue(queues, request(i, 1, 60, 100), limits);
+  const queues = queued.createQueues<Sim>();
+  for (let i = 0; i < 4; i++) queued.enqueue(queues, request(i, 1, 60, 100), limits.maxWaiting);
   const preempted = run(queues, 500).flatMap((plan) => (plan.kind === 'decode' ? plan.preempted : []));
   expect(preempted.length).toBeGreaterThan(0);
   expect(preempted.every((s) => s.rank.number > 0)).toBe(true);
 });
 
 test('a full queue refuses a request and says how many wait', () => {
-  const queues = scheduler.createQueues<Sim>();
-  scheduler.enqueue(queues, request(1, 40, 5, 5), limits);
-  expect(() => scheduler.enqueue(queues, request(2, 1, 5, 5), limits)).toThrow(
+  const queues = queued.createQueues<Sim>();
+  queued.enqueue(queues, request(1, 40, 5, 5), limits.maxWaiting);
+  expect(() => queued.enqueue(queues, request(2, 1, 5, 5), limits.maxWaiting)).toThrow(
     expect.objectContaining({
       code: 'too_many_requests',
       message: expect.stringContaining('40 of at most 40') as string,
@@ -137,17 +145,17 @@ test('a full queue refuses a request and says how many wait', () => {
 });
 
 test('a payer with one request is not behind the backlog of another', () => {
-  const queues = scheduler.createQueues<Sim>();
-  const turns = createTurns();
+  const queues = queued.createQueues<Sim>();
+  const ranks = createFairRanks();
   const arrive = (payer: string) => {
-    const sequences = request(turns.take({ priority: 0, payer, size: 1 }), 1, 10, 5);
-    scheduler.enqueue(queues, sequences, limits);
+    const sequences = request(ranks.assign({ priority: 0, payer, size: 1 }), 1, 10, 5);
+    queued.enqueue(queues, sequences, limits.maxWaiting);
     return sequences[0]!;
   };
   const backlog = Array.from({ length: 30 }, () => arrive('greedy'));
   for (let i = 0; i < 12; i++) {
     const plan = scheduler.planStep(queues, budget, limits);
-    if (plan.kind === 'prefill') turns.begin(plan.group.rank);
+    if (plan.kind === 'prefill') ranks.begin(plan.group.rank);
     applyPlan(queues, plan);
   }
   const modest = arrive('modest');
@@ -156,14 +164,162 @@ test('a payer with one request is not behind the backlog of another', () => {
 });
 
 test('a smaller priority goes before an earlier arrival, whoever pays', () => {
-  const turns = createTurns();
-  const [early, late, urgent] = [0, 0, -1].map((priority) => turns.take({ priority, payer: 'a', size: 3 }));
+  const ranks = createFairRanks();
+  const [early, late, urgent] = [0, 0, -1].map((priority) => ranks.assign({ priority, payer: 'a', size: 3 }));
   expect([early, late, urgent].toSorted((a, b) => compareRanks(a!, b!))).toEqual([urgent, early, late]);
+});
+
+/** Requests of several payers, and who runs how many. */
+function batchOf() {
+  const stepLimits = { ...limits, prefillTokensPerDecode: Infinity };
+  const queues = queued.createQueues<Sim>();
+  const ranks = createFairRanks();
+  const preempted: Sim[] = [];
+  const step = (): scheduler.StepPlan<Sim> => {
+    const plan = scheduler.planStep(queues, budget, stepLimits);
+    if (plan.kind === 'prefill') ranks.begin(plan.group.rank);
+    if (plan.kind !== 'idle') preempted.push(...plan.preempted);
+    applyPlan(queues, plan);
+    return plan;
+  };
+  return {
+    queues,
+    preempted,
+    step,
+    arrive: (payer: string, n: number, { maxTokens = 50, priority = 0, promptTokenCount = 10 } = {}): Sim[] => {
+      const sequences = request(ranks.assign({ priority, payer, size: n }), n, promptTokenCount, maxTokens);
+      queued.enqueue(queues, [...sequences], stepLimits.maxWaiting);
+      return sequences;
+    },
+    /** Until nothing begins any more. */
+    settle: (): void => {
+      while (step().kind === 'prefill');
+    },
+    running: () => countBy(queues.running, ({ rank }) => rank.payer),
+  };
+}
+
+function countBy<T>(items: readonly T[], key: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[key(item)] = (counts[key(item)] ?? 0) + 1;
+  return counts;
+}
+
+test('a payer who fills the batch gives a place to one who comes, of the request that began last', () => {
+  const { arrive, settle, running, preempted } = batchOf();
+  arrive('greedy', 4);
+  const [, last] = arrive('greedy', 2);
+  settle();
+  expect(running()).toEqual({ greedy: 6 });
+  arrive('modest', 1);
+  settle();
+  expect(running()).toEqual({ greedy: 5, modest: 1 });
+  expect(preempted).toEqual([last]);
+});
+
+test('payers who all want the batch hold equal parts of it, and take nothing from each other in turns', () => {
+  const { arrive, settle, step, running, preempted } = batchOf();
+  for (const [payer, held] of [
+    ['a', { a: 6 }],
+    ['b', { a: 3, b: 3 }],
+    ['c', { a: 2, b: 2, c: 2 }],
+  ] as const) {
+    arrive(payer, 6);
+    arrive(payer, 6);
+    settle();
+    expect(running()).toEqual(held);
+  }
+  const count = preempted.length;
+  for (let i = 0; i < 30; i++) step();
+  expect(preempted).toHaveLength(count);
+});
+
+test('what was given up comes back when the others are done', () => {
+  const { arrive, settle, step, running, queues } = batchOf();
+  const greedy = arrive('greedy', 6);
+  settle();
+  const modest = arrive('modest', 3, { maxTokens: 5 });
+  settle();
+  while (modest.some(({ ends }) => ends.length === 0)) step();
+  settle();
+  expect(running()).toEqual({ greedy: 6 });
+  while (queues.running.length > 0) step();
+  for (const { tokenCount } of greedy) expect(tokenCount).toBe(60);
+});
+
+test('a payer whose sequences are long gives up parts of the cache', () => {
+  const { arrive, settle, running } = batchOf();
+  for (let i = 0; i < 3; i++) arrive('greedy', 1, { promptTokenCount: 120, maxTokens: 8 }); // 384 of 448 tokens
+  settle();
+  arrive('modest', 1, { promptTokenCount: 70 });
+  settle();
+  expect(running()).toEqual({ greedy: 2, modest: 1 });
+});
+
+test('the last sequence of a payer is not taken, however long it is', () => {
+  const { arrive, settle, running } = batchOf();
+  arrive('a', 1, { promptTokenCount: 200 });
+  settle();
+  arrive('b', 1, { promptTokenCount: 200 });
+  settle();
+  expect(running()).toEqual({ a: 1 });
+});
+
+test('urgent sequences do not give way to others that are not', () => {
+  const { arrive, settle, running } = batchOf();
+  arrive('urgent', 6, { priority: -1 });
+  settle();
+  arrive('modest', 1);
+  settle();
+  expect(running()).toEqual({ urgent: 6 });
+});
+
+test('a stream that nobody reads gives its places to whoever waits, also of the same payer, and goes on when it is read', () => {
+  const { arrive, settle, step, running, queues } = batchOf();
+  const unread = arrive('a', 6);
+  settle();
+  for (const sequence of unread) sequence.unread = true;
+  settle();
+  expect(running(), 'nobody waits').toEqual({ a: 6 });
+  const read = arrive('a', 6, { maxTokens: 5 });
+  settle();
+  expect(queues.running).toEqual(read);
+  while (step().kind !== 'idle');
+  expect(queues.running, 'nobody reads what waits').toEqual([]);
+  for (const sequence of unread) sequence.unread = false;
+  while (step().kind !== 'idle');
+  for (const { ends } of [...unread, ...read]) expect(ends).toEqual(['finished']);
+});
+
+test('whatever comes and goes, nobody waits while another holds two places more', () => {
+  const small = fc.record({
+    payer: fc.constantFrom('a', 'a', 'a', 'b', 'c'),
+    n: fc.integer({ min: 1, max: 9 }),
+    maxTokens: fc.integer({ min: 1, max: 40 }),
+    steps: fc.integer({ min: 0, max: 12 }),
+  });
+  fc.assert(
+    fc.property(fc.array(small, { maxLength: 30 }), (arrivals) => {
+      const { arrive, step, queues, running } = batchOf();
+      for (const { payer, n, maxTokens, steps } of arrivals) {
+        if (queues.waiting.length < 4) arrive(payer, n, { maxTokens });
+        for (let i = 0; i < steps; i++) {
+          const held = running();
+          const waiting = queues.waiting.map(({ rank }) => rank.payer);
+          if (step().kind !== 'decode') continue;
+          const most = Math.max(...Object.values(held));
+          for (const payer of waiting) expect(most - (held[payer] ?? 0)).toBeLessThan(2);
+        }
+      }
+    }),
+    { seed: 19, numRuns: 100 },
+  );
 });
 
 type Event =
   | { kind: 'arrive'; priority: number; payer: string; n: number; promptTokenCount: number; maxTokens: number }
   | { kind: 'cancel'; pick: number }
+  | { kind: 'read'; pick: number; unread: boolean }
   | { kind: 'steps'; count: number };
 
 const event: fc.Arbitrary<Event> = fc.oneof(
@@ -176,18 +332,19 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     maxTokens: fc.integer({ min: 1, max: 56 }),
   }),
   fc.record({ kind: fc.constant('cancel' as const), pick: fc.nat(1_000) }),
+  fc.record({ kind: fc.constant('read' as const), pick: fc.nat(1_000), unread: fc.boolean() }),
   fc.record({ kind: fc.constant('steps' as const), count: fc.integer({ min: 1, max: 30 }) }),
 );
 
-test('in any order of arrivals and cancels the cache is never overfull and every sequence ends exactly once', () => {
+test('in any order of arrivals, cancels and pauses of readers the cache is never overfull and every sequence ends exactly once', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const queues = scheduler.createQueues<Sim>();
+      const queues = queued.createQueues<Sim>();
       const accepted: Sim[] = [];
-      const turns = createTurns();
+      const ranks = createFairRanks();
       const step = () => {
         const plan = scheduler.planStep(queues, budget, limits);
-        if (plan.kind === 'prefill') turns.begin(plan.group.rank);
+        if (plan.kind === 'prefill') ranks.begin(plan.group.rank);
         applyPlan(queues, plan);
       };
       const checkOrder = () => {
@@ -195,30 +352,34 @@ test('in any order of arrivals and cancels the cache is never overfull and every
           expect(ranks).toEqual(ranks.toSorted(compareRanks));
         }
         expect(queues.running.length).toBeLessThanOrEqual(limits.maxRunning);
-        expect(scheduler.usedTokens(queues)).toBeLessThanOrEqual(budget.tokens);
+        expect(queued.usedTokens(queues)).toBeLessThanOrEqual(budget.tokens);
       };
       for (const happening of events) {
         if (happening.kind === 'arrive') {
-          const rank = turns.take({ ...happening, size: happening.n });
+          const rank = ranks.assign({ ...happening, size: happening.n });
           const sequences = request(rank, happening.n, happening.promptTokenCount, happening.maxTokens);
           try {
-            scheduler.enqueue(queues, [...sequences], limits);
+            queued.enqueue(queues, [...sequences], limits.maxWaiting);
             accepted.push(...sequences);
           } catch (error) {
             expect(error).toMatchObject({ code: 'too_many_requests' });
           }
         } else if (happening.kind === 'cancel') {
           const s = accepted[happening.pick % Math.max(1, accepted.length)];
-          if (s && scheduler.remove(queues, s) !== 'gone') {
+          if (s && queued.remove(queues, s) !== 'gone') {
             s.ends.push('cancelled');
             s.slot = null;
           }
+        } else if (happening.kind === 'read') {
+          const picked = accepted[happening.pick % Math.max(1, accepted.length)];
+          for (const s of accepted) if (s.rank.number === picked?.rank.number) s.unread = happening.unread;
         } else
           for (let i = 0; i < happening.count; i++) {
             step();
             checkOrder();
           }
       }
+      for (const s of accepted) s.unread = false;
       // No starvation: each step computes a token or a chunk, and a preempted sequence repeats at most a context.
       let left = accepted.length * contextLength * 4;
       while (scheduler.planStep(queues, budget, limits).kind !== 'idle') {
@@ -230,7 +391,7 @@ test('in any order of arrivals and cancels the cache is never overfull and every
         expect(s.ends).toHaveLength(1);
         if (s.ends[0] === 'finished') expect(s.tokenCount).toBe(s.promptTokenCount + s.maxTokens);
       }
-      expect(scheduler.usedTokens(queues)).toBe(0);
+      expect(queued.usedTokens(queues)).toBe(0);
     }),
     { seed: 9, numRuns: 100 },
   );

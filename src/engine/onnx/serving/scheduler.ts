@@ -1,46 +1,15 @@
-// What the next EngineStep runs: planStep is pure and can be printed; the functions below it move sequences between the
-// queues. Knows token counts and cache capacities; knows no tensors. Requests have a rank from the moment they arrive
-// (rank.ts); the best one that waits begins next, the last one that runs is preempted, and the first never is.
+// What the next EngineStep runs: planStep is pure and can be printed, applyPlan (apply-plan.ts) acts on it. Knows token counts
+// and cache capacities; knows no tensors. Requests have a rank from the moment they arrive (engine/rank.ts). The best-ranked one
+// of the payer that holds least begins next, and takes places of those who hold more, and of streams that nobody reads
+// (shares.ts). The first that runs is never preempted, unless nobody reads it.
 //
 // A preempted sequence computes its prompt again by prefill and its completion again by decode, the way it was computed
 // before, so that it goes on with the same bits (prefill and decode use different kernels).
-import { AppError } from '#domain/errors';
 import { invariant } from '#base/invariant';
+import type { Rank } from '../../rank.ts';
 import { capacityFor } from './kv-cache.ts';
-import { compareRanks, type Rank } from './rank.ts';
-
-/** One choice of a request, as far as scheduling goes. */
-export interface Schedulable {
-  /** Its request's. */
-  readonly rank: Rank;
-  readonly promptTokenCount: number;
-  /** Prompt and completion. */
-  readonly tokenCount: number;
-  /** Tokens whose keys and values are in the cache. */
-  readonly computedTokenCount: number;
-  /** Its place in the cache; null while it waits. */
-  readonly slot: { readonly capacity: number } | null;
-}
-
-/** Sequences with one prompt, which is computed once for all of them. */
-export interface PrefillGroup<S extends Schedulable> {
-  readonly sequences: S[];
-  /** Tells requests apart: preempted choices of one request share a group again. */
-  readonly rank: Rank;
-  computedTokenCount: number;
-  /** Where the prompt is being computed; null until its first chunk runs. */
-  slot: S['slot'];
-}
-
-/** By rank, each of them. */
-export interface Queues<S extends Schedulable> {
-  readonly waiting: PrefillGroup<S>[];
-  /** At most one prompt is half computed. */
-  prefilling: PrefillGroup<S> | null;
-  running: S[];
-  /** Prompt tokens computed since the last decode step. */
-  prefillTokensSinceDecode: number;
-}
+import { capacityOf, usedTokens, type PrefillGroup, type Queues, type Schedulable } from './queues.ts';
+import { createShares, findGiver, findLeast, type Holder, type Places, type Shares } from './shares.ts';
 
 export interface StepLimits {
   /** Sequences that decode at once: bounds the latency of a step. */
@@ -61,16 +30,10 @@ export interface CacheBudget {
 
 export type StepPlan<S extends Schedulable> =
   | { kind: 'idle' }
-  | { kind: 'prefill'; group: PrefillGroup<S>; start: number; end: number; capacity: number }
+  /** Makes room for the prompt first, by those who give their places up. */
+  | { kind: 'prefill'; group: PrefillGroup<S>; start: number; end: number; capacity: number; preempted: S[] }
   /** Every running sequence that is not preempted. */
   | { kind: 'decode'; sequences: S[]; preempted: S[]; preemptPrefill: boolean };
-
-export const createQueues = <S extends Schedulable>(): Queues<S> => ({
-  waiting: [],
-  prefilling: null,
-  running: [],
-  prefillTokensSinceDecode: 0,
-});
 
 /** Prefill first, so that new requests see a token soon and batches fill; decodes get their turn. Changes nothing. */
 export function planStep<S extends Schedulable>(
@@ -83,8 +46,9 @@ export function planStep<S extends Schedulable>(
     const chunk = planChunk(queues, budget, limits);
     if (chunk) return chunk;
   }
-  if (queues.running.length > 0) return planDecode(queues, budget);
-  invariant(queues.prefilling === null && queues.waiting.length === 0, 'nothing runs, yet nothing fits the cache');
+  if (queues.running.length > 0) return planDecode(queues, budget, limits);
+  const isStuck = queues.prefilling !== null || queues.waiting.some((group) => !isUnread(group));
+  invariant(!isStuck, 'nothing runs, yet nothing fits the cache');
   return { kind: 'idle' };
 }
 
@@ -93,46 +57,112 @@ function planChunk<S extends Schedulable>(
   budget: CacheBudget,
   limits: StepLimits,
 ): StepPlan<S> | null {
-  const group = queues.prefilling ?? admissible(queues, budget, limits);
+  const group = queues.prefilling ?? nextGroup(queues, budget, limits);
   if (!group) return null;
+  const room = createRoom(queues, budget, limits);
+  const begins = queues.prefilling !== null || makeStarts(queues, group, room, budget);
+  if (!begins) return null;
   const start = group.computedTokenCount;
   const boundary = (Math.floor(start / limits.prefillChunk) + 1) * limits.prefillChunk;
   const end = Math.min(boundary, promptTokenCount(group));
   const capacity = capacityFor(budget.classes, end);
-  if (usedTokens(queues) - capacityOf(group) + capacity > budget.tokens) return null;
-  return { kind: 'prefill', group, start, end, capacity };
+  if (queues.prefilling !== null && !room.make(group.rank, { slots: 0, tokens: capacity - capacityOf(group) }))
+    return null;
+  return { kind: 'prefill', group, start, end, capacity, preempted: room.preempted() };
 }
 
-/** The first waiting group, if all its choices can start to run; or whatever its size, if nothing else runs. */
-function admissible<S extends Schedulable>(
+/** Of the most urgent, the first of the payer that holds least. */
+function nextGroup<S extends Schedulable>(
   queues: Queues<S>,
   budget: CacheBudget,
   limits: StepLimits,
 ): PrefillGroup<S> | null {
-  const group = queues.waiting[0];
-  if (!group) return null;
-  if (queues.running.length === 0) return group;
-  const choices = group.sequences.length;
-  const capacity = capacityFor(budget.classes, promptTokenCount(group) + 1);
-  const fits = usedTokens(queues) + choices * capacity <= budget.tokens;
-  return fits && queues.running.length + choices <= limits.maxRunning ? group : null;
+  const read = queues.waiting.filter((group) => !isUnread(group));
+  const urgent = read.filter(({ rank }) => rank.priority === read[0]!.rank.priority);
+  const shares = sharesOf(queues, budget, limits);
+  const least = Math.min(...urgent.map(({ rank }) => shares.of(rank.payer)));
+  return urgent.find(({ rank }) => shares.of(rank.payer) === least) ?? null;
 }
 
-/** Room for one more token each; when it is short, the last give theirs up. */
-function planDecode<S extends Schedulable>(queues: Queues<S>, budget: CacheBudget): StepPlan<S> {
-  const needs = queues.running.map((s) =>
-    Math.max(capacityOf(s), capacityFor(budget.classes, s.computedTokenCount + 1)),
-  );
-  let needed = needs.reduce((a, b) => a + b, 0);
-  const preemptPrefill = needed + capacityOf(queues.prefilling) > budget.tokens && queues.prefilling !== null;
-  let kept = needs.length;
-  while (needed > budget.tokens) needed -= needs[--kept]!;
-  invariant(kept > 0, 'the cache does not hold one sequence');
+/**
+ * Room for the group's choices to start: all of them, since one prefill serves them all; as many as its payer's share allows,
+ * where others hold the rest; whatever its size, if nothing else runs.
+ */
+function makeStarts<S extends Schedulable>(
+  { running }: Queues<S>,
+  { sequences, rank }: PrefillGroup<S>,
+  room: Room<S>,
+  budget: CacheBudget,
+): boolean {
+  const tokens = capacityFor(budget.classes, sequences[0]!.promptTokenCount + 1);
+  let starts = 0;
+  while (starts < sequences.length && room.make(rank, { slots: 1, tokens })) starts++;
+  if (starts === sequences.length || running.length === 0) return true;
+  return starts > 0 && running.some((other) => other.rank.payer !== rank.payer);
+}
+
+interface Room<S> {
+  /** Takes it from what is free, then from those who must give up; false: there is not so much, and nothing more to ask for. */
+  make(taker: Rank, places: Places): boolean;
+  /** In order of rank. */
+  preempted(): S[];
+}
+
+function createRoom<S extends Schedulable>(queues: Queues<S>, budget: CacheBudget, limits: StepLimits): Room<S> {
+  let holders: readonly Held<S>[] = queues.running.map(held);
+  const shares = sharesOf(queues, budget, limits);
+  const free = { slots: limits.maxRunning - queues.running.length, tokens: budget.tokens - usedTokens(queues) };
+  const preempted = new Set<S>();
+  return {
+    make(taker, { slots, tokens }) {
+      shares.take(taker.payer, { slots, tokens });
+      const givers: S[] = [];
+      while (free.slots < slots || free.tokens < tokens) {
+        const giver = findGiver(holders, shares, taker);
+        if (!giver) return false;
+        shares.giveUp(giver);
+        holders = holders.filter((other) => other !== giver);
+        free.slots++;
+        free.tokens += giver.tokens;
+        givers.push(giver.sequence);
+      }
+      free.slots -= slots;
+      free.tokens -= tokens;
+      for (const giver of givers) preempted.add(giver);
+      return true;
+    },
+    preempted: () => queues.running.filter((sequence) => preempted.has(sequence)),
+  };
+}
+
+/** Room for one more token each; when it is short, those who hold most give theirs up. */
+function planDecode<S extends Schedulable>(queues: Queues<S>, budget: CacheBudget, limits: StepLimits): StepPlan<S> {
+  const { running, prefilling } = queues;
+  const needs = running.map((sequence) => {
+    const capacity = capacityFor(budget.classes, sequence.computedTokenCount + 1);
+    return { ...held(sequence), tokens: Math.max(capacityOf(sequence), capacity) };
+  });
+  const prompt = prefilling && { sequence: null, rank: prefilling.rank, unread: false, tokens: capacityOf(prefilling) };
+  const first = needs.find(({ unread }) => !unread) ?? needs[0];
+  let holders: readonly (Held<S> | NonNullable<typeof prompt>)[] = [...needs, ...(prompt ? [prompt] : [])];
+  let needed = holders.reduce((sum, { tokens }) => sum + tokens, 0);
+  const shares = createShares({ slots: limits.maxRunning, tokens: budget.tokens }, holders);
+  while (needed > budget.tokens) {
+    const least = findLeast(
+      holders.filter((holder) => holder !== first),
+      shares,
+    );
+    invariant(least, 'the cache does not hold one sequence');
+    shares.giveUp(least);
+    holders = holders.filter((holder) => holder !== least);
+    needed -= least.tokens;
+  }
+  const kept = new Set(holders.map(({ sequence }) => sequence));
   return {
     kind: 'decode',
-    sequences: queues.running.slice(0, kept),
-    preempted: queues.running.slice(kept),
-    preemptPrefill,
+    sequences: running.filter((sequence) => kept.has(sequence)),
+    preempted: running.filter((sequence) => !kept.has(sequence)),
+    preemptPrefill: prompt !== null && !kept.has(null),
   };
 }
 
@@ -147,88 +177,28 @@ export function countStarts<S extends Schedulable>(
   return Math.max(1, Math.min(group.sequences.length, 1 + spare, limits.maxRunning - queues.running.length));
 }
 
-export function usedTokens<S extends Schedulable>(queues: Queues<S>): number {
-  return queues.running.reduce((sum, s) => sum + capacityOf(s), 0) + capacityOf(queues.prefilling);
+interface Held<S> extends Holder {
+  readonly sequence: S;
 }
 
-const capacityOf = (holder: Pick<Schedulable, 'slot'> | null): number => holder?.slot?.capacity ?? 0;
+const held = <S extends Schedulable>(sequence: S): Held<S> => ({
+  sequence,
+  rank: sequence.rank,
+  unread: sequence.unread,
+  tokens: capacityOf(sequence),
+});
 
-export const countWaiting = <S extends Schedulable>({ waiting, prefilling }: Queues<S>): number =>
-  waiting.reduce((sum, { sequences }) => sum + sequences.length, prefilling?.sequences.length ?? 0);
+function sharesOf<S extends Schedulable>(
+  { running, prefilling }: Queues<S>,
+  budget: CacheBudget,
+  limits: StepLimits,
+): Shares {
+  const shares = createShares({ slots: limits.maxRunning, tokens: budget.tokens }, running.map(held));
+  if (prefilling) shares.take(prefilling.rank.payer, { slots: 1, tokens: capacityOf(prefilling) });
+  return shares;
+}
+
+const isUnread = <S extends Schedulable>({ sequences }: PrefillGroup<S>): boolean => sequences[0]!.unread;
 
 const promptTokenCount = <S extends Schedulable>(group: PrefillGroup<S>): number =>
   group.sequences[0]!.promptTokenCount;
-
-/** A new request takes its place in the line, if the line is not full. */
-export function enqueue<S extends Schedulable>(queues: Queues<S>, sequences: S[], { maxWaiting }: StepLimits): void {
-  const waiting = countWaiting(queues);
-  if (waiting + sequences.length > maxWaiting) {
-    throw new AppError(
-      'too_many_requests',
-      `The queue is full: ${waiting} of at most ${maxWaiting} choices wait. Try again later.`,
-      {
-        retryAfterSeconds: 5,
-      },
-    );
-  }
-  requeue(queues, sequences);
-}
-
-/** The plan's group leaves the line for its first chunk. */
-export function beginPrefill<S extends Schedulable>(queues: Queues<S>, group: PrefillGroup<S>): void {
-  if (queues.prefilling === group) return;
-  invariant(queues.prefilling === null && queues.waiting[0] === group, 'a group jumped the line');
-  queues.waiting.shift();
-  queues.prefilling = group;
-}
-
-/** The prompt is computed: the first `starts` sequences run, the others wait again. */
-export function finishPrefill<S extends Schedulable>(queues: Queues<S>, group: PrefillGroup<S>, starts: number): S[] {
-  invariant(queues.prefilling === group, 'this group was not being computed');
-  queues.prefilling = null;
-  const started = group.sequences.slice(0, starts);
-  queues.running = [...queues.running, ...started].sort((a, b) => compareRanks(a.rank, b.rank)); // stable: choices in order
-  requeue(queues, group.sequences.slice(starts));
-  return started;
-}
-
-/** Sequences of one request join the line at its rank, with nothing computed. Last first, when several go. */
-export function requeue<S extends Schedulable>(queues: Queues<S>, sequences: readonly S[]): void {
-  if (sequences.length === 0) return;
-  const { rank } = sequences[0]!;
-  const at = queues.waiting.findIndex((group) => compareRanks(group.rank, rank) >= 0);
-  const next = at < 0 ? undefined : queues.waiting[at];
-  if (next && next.rank.number === rank.number) next.sequences.unshift(...sequences);
-  else
-    queues.waiting.splice(at < 0 ? queues.waiting.length : at, 0, {
-      rank,
-      sequences: [...sequences],
-      computedTokenCount: 0,
-      slot: null,
-    });
-}
-
-/** Wherever the sequence is. A group that loses its last sequence goes too. */
-export function remove<S extends Schedulable>(
-  queues: Queues<S>,
-  sequence: S,
-): 'running' | 'prefilling' | 'waiting' | 'gone' {
-  const index = queues.running.indexOf(sequence);
-  if (index >= 0) {
-    queues.running.splice(index, 1);
-    return 'running';
-  }
-  for (const group of queues.prefilling ? [queues.prefilling, ...queues.waiting] : queues.waiting) {
-    const at = group.sequences.indexOf(sequence);
-    if (at < 0) continue;
-    group.sequences.splice(at, 1);
-    if (group.sequences.length > 0) return group === queues.prefilling ? 'prefilling' : 'waiting';
-    if (group === queues.prefilling) {
-      queues.prefilling = null;
-      return 'prefilling';
-    }
-    queues.waiting.splice(queues.waiting.indexOf(group), 1);
-    return 'waiting';
-  }
-  return 'gone';
-}

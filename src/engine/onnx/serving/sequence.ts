@@ -1,13 +1,15 @@
 // One prompt and its growing completion inside the engine: a choice of a request. Holds state; decides nothing.
 import { createRandom, type Random } from '#base/random';
+import type { AppError } from '#domain/errors';
 import type { GenerateRequest, RankedLogprob } from '../../inference-engine.ts';
-import type { GenerationSource } from './generation-stream.ts';
+import type { GenerationSource } from '../../generation-stream.ts';
 import type { CacheSlot } from './kv-cache.ts';
-import type { GrammarMatcher } from './grammar/grammars.ts';
 import { createLogitsProcessors, type LogitsProcessor } from './logits-processors.ts';
+import type { Logits } from './logits.ts';
 import type { PromptChunk } from './prompt-chunks.ts';
-import type { Rank } from './rank.ts';
-import type { Schedulable } from './scheduler.ts';
+import type { Rank } from '../../rank.ts';
+import type { RequestScope } from './request-scope.ts';
+import type { Schedulable } from './queues.ts';
 
 /** A request whose sequences are in the engine. */
 export interface LiveRequest {
@@ -19,6 +21,12 @@ export interface LiveRequest {
   readonly sequences: Sequence[];
   /** Sequences in the engine that have not ended. */
   openSequences: number;
+  /** Its reader takes nothing for long. */
+  unread: boolean;
+  /** A choice could not go on; told when the others have ended. */
+  deadEnd: AppError | null;
+  /** Null until it is admitted. */
+  scope: RequestScope | null;
   /** Null once it went out with the first event. */
   prompt: PromptProgress | null;
 }
@@ -28,6 +36,7 @@ export interface PromptProgress {
   cachedTokenCount: number;
   /** Null: not asked for. */
   readonly logprobs: (readonly RankedLogprob[] | null)[] | null;
+  lastHidden?: readonly number[];
 }
 
 export interface Sequence extends Schedulable {
@@ -42,10 +51,10 @@ export interface Sequence extends Schedulable {
   /** These survive preemption, so that the completion goes on as it would have. */
   readonly random: Random;
   readonly processors: readonly LogitsProcessor[];
-  /** Null without a constraint. */
-  matcher: GrammarMatcher | null;
-  /** The constraint holds for the next token. */
+  /** The request's constraint holds for the next token. */
   constrained: boolean;
+  /** What its next token will be sampled from, while its constraint's mask is not there yet: others go on. */
+  parked: Logits | null;
 }
 
 export function createSequence(live: LiveRequest, choiceIndex: number, seed: number): Sequence {
@@ -59,12 +68,15 @@ export function createSequence(live: LiveRequest, choiceIndex: number, seed: num
     get tokenCount() {
       return tokens.length;
     },
+    get unread() {
+      return live.unread;
+    },
     computedTokenCount: 0,
     slot: null,
     cancelled: false,
     random: createRandom(seed + choiceIndex),
     processors: createLogitsProcessors(live.request.sampling),
-    matcher: null,
-    constrained: false,
+    constrained: live.request.constraint?.afterTokenId === null,
+    parked: null,
   };
 }

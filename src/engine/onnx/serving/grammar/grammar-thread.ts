@@ -1,102 +1,102 @@
-// Entry of a grammar thread: compiles, and writes the mask of each matcher's next token into shared memory while the model
+// Entry of a grammar thread: compiles, and writes the mask of each text's next token into shared memory while the model
 // computes its logits. Answers in order; what a slow grammar costs, the engine's thread decides (grammars.ts).
 import { parentPort, workerData } from 'node:worker_threads';
-import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar';
+import { LRUCache } from 'lru-cache';
+import { createConstraintEngine, type CompiledConstraint, type Text } from './constraint-engine.ts';
 import {
   ANSWERED,
   MASK,
   STATE,
   STATES,
+  WORKING_FOR,
+  WORKING_SINCE,
+  clockMs,
+  type Answer,
   type FromThread,
-  type ThreadConstraint,
+  type KeyedConstraint,
   type ThreadData,
   type ToThread,
 } from './thread-messages.ts';
-import { createUtf8Guard, type Pending } from './utf8-guard.ts';
-import { openXgrammar } from './xgrammar.ts';
 
 const data = workerData as ThreadData;
 const port = parentPort!;
 const working = new Int32Array(data.working);
-const opening = openXgrammar(data);
-const utf8 = createUtf8Guard(data.vocabulary);
+const engine = createConstraintEngine(data);
+/** Of all constraints that are kept: about a kilobyte each. */
+const REMEMBERED_MAX = 300_000;
+const compiled = new LRUCache<string, CompiledConstraint>({ max: data.grammarsMax, maxSize: REMEMBERED_MAX });
 
-/** Least recently used first. */
-const grammars = new Map<string, CompiledGrammar>();
-
-interface OpenMatcher {
-  readonly matcher: GrammarMatcher;
+interface OpenText {
+  readonly text: Text;
   readonly words: Int32Array;
-  /** Of the last character. */
-  pending: Pending;
 }
-const matchers = new Map<number, OpenMatcher>();
+const texts = new Map<number, OpenText>();
 
-async function compiled(constraint: ThreadConstraint): Promise<CompiledGrammar> {
-  const key = JSON.stringify(constraint);
-  const grammar = grammars.get(key) ?? (await (await opening).compile(constraint));
-  grammars.delete(key);
-  grammars.set(key, grammar);
-  for (const [oldest, unused] of grammars) {
-    if (grammars.size <= data.grammarsMax) break;
-    grammars.delete(oldest);
-    unused.dispose(); // matchers hold on to what they need
-  }
-  return grammar;
+function compile({ key, constraint }: KeyedConstraint): CompiledConstraint {
+  const found = compiled.get(key) ?? engine.compile(constraint);
+  compiled.delete(key); // it has grown since
+  compiled.set(key, found, { size: found.size });
+  return found;
 }
 
-async function open(id: number, constraint: ThreadConstraint, shared: SharedArrayBuffer): Promise<void> {
-  const grammar = await compiled(constraint);
-  const matcher = await (await opening).library.GrammarMatcher.createGrammarMatcher(grammar);
-  const entry: OpenMatcher = { matcher, words: new Int32Array(shared), pending: [] };
-  matchers.set(id, entry);
-  await answer(entry);
+function open({ id, grammar, shared, accepted }: Extract<ToThread, { kind: 'open' }>): void {
+  const entry: OpenText = { text: compile(grammar).begin(), words: new Int32Array(shared) };
+  texts.set(id, entry);
+  for (const tokenId of accepted) advance(entry, tokenId);
+  answer(entry);
 }
 
-async function accept(id: number, tokenId: number): Promise<void> {
-  const entry = matchers.get(id);
+function advance({ text, words }: OpenText, tokenId: number): void {
+  if (!text.accept(tokenId)) Atomics.store(words, STATE, STATES.failed);
+}
+
+/** A text that needs more states than there may be is over, for its own fault. */
+function accept(id: number, tokenId: number): void {
+  const entry = texts.get(id);
   if (!entry) return; // closed meanwhile
-  entry.pending = utf8.advance(entry.pending, tokenId);
-  if (!entry.matcher.acceptToken(tokenId)) Atomics.store(entry.words, STATE, STATES.failed);
-  await answer(entry);
+  try {
+    advance(entry, tokenId);
+    answer(entry);
+  } catch {
+    Atomics.store(entry.words, STATE, STATES.tooComplex);
+    mark(entry);
+  }
 }
 
-async function answer({ matcher, words, pending }: OpenMatcher): Promise<void> {
+function answer(entry: OpenText): void {
+  const { text, words } = entry;
   if (Atomics.load(words, STATE) === STATES.matching) {
-    if (matcher.isTerminated()) Atomics.store(words, STATE, STATES.complete);
-    else {
-      const mask = await matcher.getNextTokenBitmask();
-      utf8.apply(mask, pending);
-      words.set(mask, MASK);
-    }
+    if (text.isOver) Atomics.store(words, STATE, STATES.complete);
+    else text.writeMask(words.subarray(MASK));
   }
+  mark(entry);
+}
+
+function mark({ words }: OpenText): void {
   Atomics.add(words, ANSWERED, 1);
   Atomics.notify(words, ANSWERED);
 }
 
-function close(id: number): void {
-  matchers.get(id)?.matcher.dispose();
-  matchers.delete(id);
-}
-
-async function handle(message: ToThread): Promise<void> {
-  Atomics.store(working, 0, message.id);
-  if (message.kind === 'accept') await accept(message.id, message.tokenId);
-  else if (message.kind === 'close') close(message.id);
-  else {
-    const fault = await (
-      message.kind === 'compile' ? compiled(message.constraint) : open(message.id, message.constraint, message.shared)
-    ).then(
-      () => null,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
-    port.postMessage({ id: message.id, fault } satisfies FromThread);
+function orRefuse(work: () => void): Answer {
+  try {
+    work();
+    return { outcome: 'done' };
+  } catch (error) {
+    return { outcome: 'refused', message: error instanceof Error ? error.message : String(error) };
   }
-  Atomics.store(working, 0, 0);
 }
 
-/** One after the other: `working` names whom it is for. */
-let last: Promise<void> = opening.then(() => undefined);
-port.on('message', (message: ToThread) => {
-  last = last.then(() => handle(message));
-});
+function handle(message: ToThread): void {
+  Atomics.store(working, WORKING_SINCE, clockMs());
+  Atomics.store(working, WORKING_FOR, message.id);
+  if (message.kind === 'accept') accept(message.id, message.tokenId);
+  else if (message.kind === 'close') texts.delete(message.id);
+  else {
+    const answered = orRefuse(() => void (message.kind === 'compile' ? compile(message.grammar) : open(message)));
+    port.postMessage({ kind: 'answer', id: message.id, ...answered } satisfies FromThread);
+  }
+  Atomics.store(working, WORKING_FOR, 0);
+}
+
+port.postMessage({ kind: 'ready' } satisfies FromThread);
+port.on('message', handle);

@@ -1,33 +1,28 @@
-// Keeps answers to a grammar. All grammar work runs in threads of its own, because an evil grammar may take for ever to
-// compile or to mask, and the library aborts on a wrong one: a first thread tries what clients send, and dies of it if
-// need be; a second one compiles what passed and serves the matchers. Each wait has a deadline; a thread that misses it is
-// replaced, and the next use starts a new one.
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Keeps answers to a grammar. All grammar work runs in threads of its own, so that the step loop never waits for a grammar that
+// is slow to compile or to mask. What clients send is tried in one thread (trials.ts); what is
+// quick to compile is matched in a second one that all share; what is slow is matched where it was compiled.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Log } from '#base/log';
-import { openThread } from '#base/open-thread';
 import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
-import { prepare } from './prepare.ts';
-import {
-  ANSWERED,
-  MASK,
-  maskWords,
-  STATE,
-  STATES,
-  type FromThread,
-  type ThreadConstraint,
-  type ThreadData,
-  type ToThread,
-  type VocabularyBytes,
-} from './thread-messages.ts';
+import { WORK_OF_COMPILING } from './constraint-engine.ts';
+import { startGrammarWorker, type GrammarWorker } from './grammar-worker.ts';
+import { createMatcher, wordsFor, type GrammarMatcher, type Place } from './matcher.ts';
+import { createSpareWorker } from './spare-worker.ts';
+import type { KeyedConstraint, VocabularyBytes } from './thread-messages.ts';
+import { createTrials, CROWDED, unavailable, type Tried, type TrialOptions } from './trials.ts';
 
-export type { VocabularyBytes };
+export type { GrammarMatcher, VocabularyBytes };
 
 export interface GrammarLimits {
   /** Longer sources are refused. */
   readonly sourceLengthMax: number;
   readonly compileMs: number;
+  /** The same, counted: what takes more is refused wherever it runs. */
+  readonly workMax: number;
+  /** A grammar that takes longer to compile gets a thread of its own, so that the others need not wait for it. */
+  readonly quickMs: number;
   /** For one token; a step of all sequences waits for it. */
   readonly maskMs: number;
   /** Compiled grammars that are kept. */
@@ -36,24 +31,18 @@ export interface GrammarLimits {
 
 const DEFAULT_LIMITS: GrammarLimits = {
   sourceLengthMax: 1_000_000,
-  compileMs: 10_000, // schemas in use take 1 to 100 ms
+  compileMs: 10_000, // schemas in use take 1 to 400 ms
+  workMax: WORK_OF_COMPILING,
+  quickMs: 1_000, // less than maskMs: it is compiled once more beside texts that wait for their masks
   maskMs: 2_000, // a mask takes under 1 ms; all streams stand still meanwhile
   grammarsMax: 64,
 };
 
-export interface GrammarMatcher {
-  /** One bit per token, `[ceil(vocab / 32)]` words: may it come next? Waits until it is there. Null: the text is over. */
-  mask(): Int32Array | null;
-  /** The token was sampled; the next mask is computed in the meantime. */
-  accept(tokenId: number): void;
-  close(): void;
-}
-
 export interface Grammars {
-  /** Throws `invalid_constraint` with the reason. */
-  compile(constraint: Constraint, signal?: AbortSignal): Promise<void>;
-  /** Begins a text. Codes: `invalid_constraint`, `engine_unavailable` (the thread was lost: try again). */
-  open(constraint: Constraint): Promise<GrammarMatcher>;
+  /** Throws `invalid_constraint` with the reason; `engine_unavailable`: try again. What nobody waits for is not tried. */
+  compile(constraint: Constraint, options: Omit<TrialOptions, 'slow'>): Promise<void>;
+  /** Begins `count` texts. Throws like `compile`. */
+  open(constraint: Constraint, count: number, payer: string): Promise<readonly GrammarMatcher[]>;
   close(): Promise<void>;
 }
 
@@ -65,161 +54,171 @@ export interface GrammarsOptions {
   readonly limits?: Partial<GrammarLimits>;
 }
 
-/** Constraints that are known to compile; more are simply tried again. */
-const KNOWN_MAX = 1_000;
+interface Trial {
+  readonly tried: Promise<Tried>;
+  readonly abandoned: AbortController;
+  waiting: number;
+  settled: boolean;
+}
+
+/** Characters of the constraints that are known to compile; more are simply tried again. */
+const KNOWN_LENGTH_MAX = 20_000_000;
+const COSTLY_MAX = 1_000;
+const OPENS_MAX = 8; // times that a thread may be lost under a text that begins
 
 export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limits: given }: GrammarsOptions): Grammars {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  const start = (name: string) =>
-    startThread(name, { vocabulary, vocabSize, stopTokenIds, grammarsMax: limits.grammarsMax }, log);
-  let trying: Thread | null = null;
-  let matching: Thread | null = null;
-  /** By JSON of the constraint: what is known to compile, and what is being tried. */
-  const known = new Map<string, Promise<void>>();
+  const { grammarsMax, workMax } = limits;
+  const workers = createSpareWorker(() =>
+    startGrammarWorker({ vocabulary, vocabSize, stopTokenIds, grammarsMax, workMax }, log),
+  );
+  /** Texts that are being matched, by thread. */
+  const texts = new Map<GrammarWorker, number>();
+  const trials = createTrials({ ...limits, takeWorker: () => workers.take(), isIdle: (worker) => !texts.has(worker) });
+  let shared: GrammarWorker | null = null;
+  const known = new LRUCache<string, Trial>({ maxSize: KNOWN_LENGTH_MAX });
+  /** The shared thread was lost over them. */
+  const costly = new LRUCache<string, true>({ max: COSTLY_MAX });
 
-  async function attempt(constraint: ThreadConstraint): Promise<void> {
-    if (trying === null || trying.lost) trying = start('grammar trial');
-    const thread = trying;
-    const fault = await thread.ask((id) => ({ kind: 'compile', id, constraint }), limits.compileMs);
-    if (fault === null) return;
-    await thread.end(); // what is left of the library's memory cannot be trusted
-    const reason = fault === 'deadline' ? `it takes longer than ${limits.compileMs / 1000} s to compile` : fault;
-    throw refusal(constraint, reason);
-  }
-
-  function compile(constraint: ThreadConstraint): Promise<void> {
-    if (constraint.source.length > limits.sourceLengthMax)
-      throw refusal(
-        constraint,
-        `it has ${constraint.source.length} characters, and at most ${limits.sourceLengthMax} are read`,
-      );
-    const key = JSON.stringify(constraint);
+  function trialOf(key: string, constraint: Constraint, options: TrialOptions): Trial {
     const found = known.get(key);
     if (found) return found;
-    if (known.size >= KNOWN_MAX) known.delete(known.keys().next().value!);
-    const tried = attempt(constraint);
-    known.set(key, tried);
-    tried.catch(() => known.delete(key));
-    return tried;
+    const abandoned = new AbortController();
+    const tried = trials.run({ key, constraint }, { ...options, slow: costly.has(key), signal: abandoned.signal });
+    const trial: Trial = { tried, abandoned, waiting: 0, settled: false };
+    known.set(key, trial, { size: constraint.source.length + 1 });
+    tried.then(
+      () => (trial.settled = true),
+      () => forget(key, trial),
+    );
+    return trial;
+  }
+
+  function forget(key: string, trial: Trial): void {
+    if (known.get(key) === trial) known.delete(key);
+  }
+
+  /** Equal constraints are tried once, for as long as anyone waits. */
+  async function tried(key: string, constraint: Constraint, options: TrialOptions): Promise<Tried> {
+    const trial = trialOf(key, constraint, options);
+    trial.waiting++;
+    try {
+      return await orAborted(trial.tried, options.signal);
+    } finally {
+      trial.waiting--;
+      if (trial.waiting === 0 && !trial.settled) {
+        forget(key, trial);
+        trial.abandoned.abort();
+      }
+    }
+  }
+
+  function checkLength({ source }: Constraint): void {
+    if (source.length <= limits.sourceLengthMax) return;
+    const message = `This constraint has ${source.length} characters, and at most ${limits.sourceLengthMax} are read.`;
+    throw new AppError('invalid_constraint', message);
+  }
+
+  function sharedWorker(): GrammarWorker {
+    if (shared === null || shared.lost) shared = workers.take();
+    return shared;
+  }
+
+  async function openText(key: string, constraint: Constraint, payer: string): Promise<GrammarMatcher> {
+    for (let i = 0; i < OPENS_MAX; i++) {
+      const { own } = await tried(key, constraint, { payer });
+      if (own?.lost) {
+        known.delete(key);
+        continue;
+      }
+      const grammar: KeyedConstraint = { key, constraint };
+      const worker = own ?? sharedWorker();
+      const place: Place = { worker, id: worker.nextId(), words: wordsFor(vocabSize) };
+      texts.set(worker, (texts.get(worker) ?? 0) + 1);
+      const answer = await worker.ask(messageFor(place, grammar, []), limits.compileMs);
+      if (answer !== 'lost' && answer !== 'late' && answer.outcome === 'done') return matcherOf(place, grammar, own);
+      leave(worker);
+      if (answer !== 'lost') await worker.end();
+      // What was only there as well begins again.
+      if (worker.guilty === place.id) keepApart(key);
+    }
+    throw unavailable(CROWDED);
+  }
+
+  /** What a thread was lost over gets one of its own from now on. */
+  function keepApart(key: string): void {
+    costly.set(key, true);
+    known.delete(key);
+  }
+
+  function matcherOf(place: Place, grammar: KeyedConstraint, own: GrammarWorker | null): GrammarMatcher {
+    return createMatcher({
+      place,
+      maskMs: limits.maskMs,
+      reopen: (accepted) => (own === null ? reopen(grammar, accepted) : null),
+      onFault: () => keepApart(grammar.key),
+      onClose: () => leave(place.worker),
+    });
+  }
+
+  /** Without waiting for an answer: the step loop asks, and looks at the shared memory. */
+  function reopen(grammar: KeyedConstraint, accepted: readonly number[]): Place {
+    const worker = sharedWorker();
+    const place: Place = { worker, id: worker.nextId(), words: wordsFor(vocabSize) };
+    worker.tell(messageFor(place, grammar, accepted));
+    return place;
+  }
+
+  function leave(worker: GrammarWorker): void {
+    const left = (texts.get(worker) ?? 1) - 1;
+    if (left > 0) texts.set(worker, left);
+    else texts.delete(worker);
   }
 
   return {
-    async compile(constraint, signal) {
-      await compile(prepare(constraint));
-      signal?.throwIfAborted();
+    async compile(given, options) {
+      checkLength(given);
+      const constraint = { ...given };
+      await tried(keyOf(constraint), constraint, options);
+      options.signal?.throwIfAborted();
     },
-    async open(given) {
-      const constraint = prepare(given);
-      await compile(constraint);
-      if (matching === null || matching.lost) matching = start('grammar');
-      const thread = matching;
-      const shared = new SharedArrayBuffer(4 * (MASK + maskWords(vocabSize)));
-      let number = 0;
-      const fault = await thread.ask((id) => {
-        number = id;
-        return { kind: 'open', id, constraint, shared };
-      }, limits.compileMs);
-      if (fault === null) return createMatcher(thread, number, new Int32Array(shared), limits.maskMs);
-      await thread.end();
-      throw new AppError('engine_unavailable', `The grammar thread failed (${fault}). Try again.`);
+    async open(given, count, payer) {
+      checkLength(given);
+      const constraint = { ...given }; // read once, however long it is
+      const key = keyOf(constraint);
+      const matchers: GrammarMatcher[] = [];
+      try {
+        while (matchers.length < count) matchers.push(await openText(key, constraint, payer));
+        return matchers;
+      } catch (error) {
+        for (const matcher of matchers) matcher.close();
+        throw error;
+      }
     },
     async close() {
-      await Promise.all([trying?.end(), matching?.end()]);
+      await Promise.all([workers.close(), trials.close(), shared?.end()]);
     },
   };
 }
 
-const NAMES: Readonly<Record<ThreadConstraint['kind'], string>> = {
-  regex: 'regular expression',
-  ebnf: 'grammar',
-  structural_tag: 'structural tag',
-};
+/** Equal constraints have equal keys. */
+const keyOf = (constraint: Constraint): string =>
+  createHash('sha256').update(JSON.stringify(constraint)).digest('base64');
 
-const refusal = ({ kind }: ThreadConstraint, reason: string): AppError =>
-  new AppError('invalid_constraint', `This ${NAMES[kind]} cannot be used: ${reason.trim().slice(0, 500)}`);
-
-function createMatcher(thread: Thread, id: number, words: Int32Array, maskMs: number): GrammarMatcher {
-  let asked = 1; // the first mask came with `open`
-  return {
-    mask() {
-      const deadline = performance.now() + maskMs;
-      for (let answered = Atomics.load(words, ANSWERED); answered < asked; answered = Atomics.load(words, ANSWERED)) {
-        const left = deadline - performance.now();
-        if (left > 0 && !thread.lost) Atomics.wait(words, ANSWERED, answered, left);
-        else throw lostMask(thread, id, maskMs);
-      }
-      const state = Atomics.load(words, STATE);
-      if (state === STATES.failed) throw new AppError('engine_failed', 'The grammar did not accept the token that it had allowed.');
-      return state === STATES.complete ? null : words.subarray(MASK);
-    },
-    accept(tokenId) {
-      asked++;
-      thread.tell({ kind: 'accept', id, tokenId });
-    },
-    close: () => thread.tell({ kind: 'close', id }),
-  };
-} // prettier-ignore
-
-/** Whose fault it is: the grammar that is being worked on is too slow, the others may try again. */
-function lostMask(thread: Thread, id: number, maskMs: number): AppError {
-  const isGuilty = thread.workingFor() === id;
-  void thread.end();
-  if (!isGuilty) return new AppError('engine_unavailable', 'The grammar thread was replaced. Try again.');
-  const message = `This constraint takes longer than ${maskMs / 1000} s for one token. Use a simpler one.`;
-  return new AppError('invalid_constraint', message);
+/** Rejects with the signal's reason as soon as it aborts. */
+async function orAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => (onAbort = () => reject(signal.reason as Error)));
+  signal.addEventListener('abort', onAbort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
-interface Thread {
-  readonly lost: boolean;
-  /** Null, what went wrong, or `deadline`. */
-  ask(message: (id: number) => ToThread, deadlineMs: number): Promise<string | null>;
-  tell(message: ToThread): void;
-  workingFor(): number;
-  end(): Promise<void>;
-}
-
-const THREAD = new URL(`./grammar-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
-
-function startThread(name: string, data: Omit<ThreadData, 'working'>, log: Log): Thread {
-  const working = new SharedArrayBuffer(4);
-  const worker = openThread(THREAD, { workerData: { ...data, working } satisfies ThreadData, name });
-  const waiting = new Map<number, (fault: string | null) => void>();
-  let count = 0;
-  let lost = false;
-  worker.unref();
-  worker.on('message', ({ id, fault }: FromThread) => waiting.get(id)?.(fault));
-  worker.on('error', (error) => lose(error.message));
-  worker.on('exit', () => lose('it ended'));
-
-  function lose(reason: string): void {
-    if (!lost) log.warn('grammar.thread_lost', { thread: name, reason });
-    lost = true;
-    for (const answer of waiting.values()) answer(reason);
-  }
-
-  return {
-    get lost() {
-      return lost;
-    },
-    ask(message, deadlineMs) {
-      const id = ++count;
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => answer('deadline'), deadlineMs);
-        const answer = (fault: string | null) => {
-          clearTimeout(timer);
-          waiting.delete(id);
-          resolve(fault);
-        };
-        waiting.set(id, answer);
-        if (lost) answer('it ended');
-        else worker.postMessage(message(id));
-      });
-    },
-    tell: (message) => worker.postMessage(message),
-    workingFor: () => Atomics.load(new Int32Array(working), 0),
-    async end() {
-      lost = true;
-      await worker.terminate();
-    },
-  };
-}
+const messageFor = ({ id, words }: Place, grammar: KeyedConstraint, accepted: readonly number[]) => ({
+  kind: 'open' as const,
+  id,
+  grammar,
+  shared: words.buffer as SharedArrayBuffer,
+  accepted,
+});

@@ -11,8 +11,14 @@ test('rules, terminals, strings, options and repetitions become GBNF', () => {
     unit: ("m" | "km")?
   `;
   expect(isLark(lark)).toBe(true);
-  const rules = Object.fromEntries(larkToGbnf(lark).split('\n').map((line) => line.split(' ::= ') as [string, string])); // prettier-ignore
+  const rules = Object.fromEntries(
+    larkToGbnf(lark)
+      .gbnf.split('\n')
+      .map((line) => line.split(' ::= ') as [string, string]),
+  );
   expect(Object.keys(rules)).toEqual(['root', 'verb', 'NUMBER', 'unit']);
+  expect(rules.NUMBER!.trim()).toBe('expression.0');
+  expect(larkToGbnf(lark).patterns).toEqual(new Map([['expression.0', '[0-9]+']]));
   expect(rules.root!.trim()).toBe('verb " " NUMBER{2,3} (unit)?');
   expect(rules.verb).toContain('(("g" | "G") ("o" | "O"))');
   expect(rules.unit!.trim()).toBe('("m" | "km")?');

@@ -1,28 +1,36 @@
-// Lark grammars (`start: "a" b`, `B: /[0-9]+/`) → GBNF, for clients that send the one where the other is meant. What Lark does
+// Lark grammars (`start: "a" b`, `B: /[0-9]+/`) → GBNF and the expressions that its rules name, for clients that send the one where the other is meant. What Lark does
 // behind the grammar's back (%ignore, %import, templates) has no counterpart and is refused.
 import { AppError } from '#domain/errors';
 import { literal } from './gbnf.ts';
-import { patternGrammar } from './pattern-grammar.ts';
+import { readPattern } from './lexemes/pattern-reader.ts';
 
 const RULE = /^\s*[?!]*([A-Za-z_]\w*)(?:\.-?\d+)?\s*:(?!:=)(.*)$/;
 
 export const isLark = (source: string): boolean =>
   !source.includes('::=') && source.split('\n').some((line) => RULE.test(line));
 
+export interface Converted {
+  readonly gbnf: string;
+  /** Regular expressions by the names that stand for them. */
+  readonly patterns: ReadonlyMap<string, string>;
+}
+
 /** Throws `invalid_constraint`. */
-export function larkToGbnf(source: string): string {
+export function larkToGbnf(source: string): Converted {
+  const patterns = new Map<string, string>();
   const rules: { name: string; body: string }[] = [];
   for (const [index, line] of source.split('\n').entries()) {
     const text = line.replace(/^\s*\/\/.*$/, '').trim();
     if (text === '') continue;
     if (text.startsWith('%')) throw refusal(index, `\`${text.split(/\s/)[0]}\` cannot be converted`);
     const rule = RULE.exec(text);
-    if (rule) rules.push({ name: nameOf(rule[1]!), body: convert(rule[2]!, index) });
-    else if (rules.length > 0) rules.at(-1)!.body += ` ${convert(text, index)}`;
+    if (rule) rules.push({ name: nameOf(rule[1]!), body: convert(rule[2]!, index, patterns) });
+    else if (rules.length > 0) rules.at(-1)!.body += ` ${convert(text, index, patterns)}`;
     else throw refusal(index, 'a rule looks like `name: …`');
   }
   if (!rules.some(({ name }) => name === 'root')) throw refusal(0, 'there is no rule `start`');
-  return rules.map(({ name, body }) => `${name} ::= ${body.trim() === '' ? '""' : body}`).join('\n');
+  const gbnf = rules.map(({ name, body }) => `${name} ::= ${body.trim() === '' ? '""' : body}`).join('\n');
+  return { gbnf, patterns };
 }
 
 const nameOf = (name: string): string => (name === 'start' ? 'root' : name === 'root' ? 'root_' : name);
@@ -30,7 +38,7 @@ const nameOf = (name: string): string => (name === 'start' ? 'root' : name === '
 const TOKEN =
   /\s+|"((?:\\.|[^"\\])*)"(i?)|\/((?:\\.|[^/\\])+)\/([a-z]*)|->\s*\w+|~\s*(\d+)(?:\s*\.\.\s*(\d+))?|([A-Za-z_]\w*)|[()|*+?]|(\[)|(\])|\/\/.*$/y;
 
-function convert(body: string, line: number): string {
+function convert(body: string, line: number, patterns: Map<string, string>): string {
   let converted = '';
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < body.length) {
@@ -39,7 +47,7 @@ function convert(body: string, line: number): string {
     if (!match) throw refusal(line, `\`${body.slice(at, at + 20)}\` cannot be read`);
     const [token, text, anyCase, pattern, flags, from, to, name, open, close] = match;
     if (text !== undefined) converted += anyCase ? inAnyCase(unescape(text)) : literal(unescape(text));
-    else if (pattern !== undefined) converted += expression(pattern, flags ?? '', line);
+    else if (pattern !== undefined) converted += expression(pattern, flags ?? '', line, patterns);
     else if (from !== undefined) converted += `{${from},${to ?? from}}`;
     else if (name !== undefined) converted += nameOf(name);
     else if (open) converted += '(';
@@ -49,13 +57,16 @@ function convert(body: string, line: number): string {
   return converted;
 }
 
-function expression(pattern: string, flags: string, line: number): string {
+function expression(pattern: string, flags: string, line: number, patterns: Map<string, string>): string {
   if (flags !== '') throw refusal(line, `the flags \`${flags}\` of an expression cannot be converted`);
   try {
-    return patternGrammar(`^(?:${pattern})$`, 'plain');
+    readPattern(pattern);
   } catch (error) {
     throw refusal(line, error instanceof Error ? error.message : String(error));
   }
+  const name = `expression.${patterns.size}`; // no name in Lark has a point
+  patterns.set(name, pattern);
+  return name;
 }
 
 const inAnyCase = (text: string): string =>

@@ -1,0 +1,29 @@
+// A process that asks a server for what needs no model, all the time (load-probe.ts), and what its times amount to.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ProbeName, ProbeTimes } from './load-probe.ts';
+import { quantiles, type Quantiles } from './quantiles.ts';
+
+export type Probed = Readonly<Record<ProbeName, Quantiles>>;
+
+/** `stop` throws where the server answered a question wrongly, or not at all. */
+export function startProbe(
+  { url, key }: { readonly url: string; readonly key: string },
+  pauseMs: number,
+  questions: readonly ProbeName[] = ['health', 'models', 'refusedChat'],
+): { stop(): Promise<Probed> } {
+  const child = fork(fileURLToPath(new URL('./load-probe.ts', import.meta.url)), { serialization: 'advanced' });
+  child.send({ url, key, pauseMs, questions });
+  const exited = once(child, 'exit').then(() => null);
+  return {
+    async stop() {
+      const answered = once(child, 'message') as Promise<[ProbeTimes]>;
+      if (child.connected) child.send('stop');
+      const answer = await Promise.race([answered, exited]);
+      if (answer === null) throw new Error('the probe ended before it was stopped: its last question was not answered');
+      const [{ health, models, refusedChat }] = answer;
+      return { health: quantiles(health), models: quantiles(models), refusedChat: quantiles(refusedChat) };
+    },
+  };
+}

@@ -1,0 +1,36 @@
+// One chat as a stream, read to its end.
+import { Agent, request } from 'node:http';
+
+export interface StreamAnswer {
+  readonly status: number;
+  readonly tokens: number;
+  /** It ended with [DONE] and has no error in it. */
+  readonly complete: boolean;
+}
+
+/** Rejects where the connection breaks. */
+export function askStream(
+  { url, key }: { readonly url: string; readonly key: string },
+  agent: Agent,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<StreamAnswer> {
+  const body = JSON.stringify({ ...fields, stream: true, stream_options: { include_usage: true } });
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const call = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(parts).toString();
+        resolve({
+          status: response.statusCode!,
+          tokens: Number(/"completion_tokens":(\d+)/.exec(text)?.[1] ?? 0),
+          complete: text.endsWith('data: [DONE]\n\n') && !text.includes('"error"'),
+        });
+      });
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
+}

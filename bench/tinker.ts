@@ -1,0 +1,85 @@
+// `npm run bench:tinker -- --minutes 5`: 8 training and 32 sampling clients of the Tinker protocol on a real server on the starter
+// model, whose processes are killed along the way; then what the protocol adds to a forward_backward of 64 data of 512 tokens: the
+// processor time of the server beside that of its trainer, which does nothing but compute.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openTinkerClient, type WeightedDatum } from '../test/clients/tinker-client.ts';
+import { createServerProcess } from '../test/crash/server-process.ts';
+import { cpuName } from './bench-server.ts';
+import { runTinkerLoad, type TinkerLoadPlan } from './tinker-load.ts';
+
+const [DATA, TOKENS, ROUNDS] = [64, 512, 3];
+const OVERHEAD_MAX = 0.05;
+const GROWTH_MAX = 0.1;
+/** Each of them three times. */
+const VICTIMS = ['training', 'inference', 'server'] as const;
+const KILLS = [...VICTIMS, ...VICTIMS, ...VICTIMS];
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } });
+const plan: TinkerLoadPlan = { seconds: 60 * Number(values.minutes), trainers: 8, samplers: 32, kills: KILLS };
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const data = await mkdtemp(join(tmpdir(), 'whetstone-bench-tinker-'));
+const server = await createServerProcess(data);
+await server.start();
+const load = await runTinkerLoad(server, plan);
+say(`${load.steps} steps of 8 clients and ${load.samples} samples of 32 beside ${load.kills} kills`);
+say(`${load.disagreements} steps whose loss one client was told otherwise than another`);
+say(`memory ${JSON.stringify(load.memory.megabytes.at(-1))} MB, growth ${(100 * load.memory.growth).toFixed(1)} %`);
+
+const overhead = await measureOverhead();
+say(`forward_backward of ${DATA} × ${TOKENS} tokens: server ${overhead.serverMs} ms, trainer ${overhead.trainerMs} ms of processor time, ${(100 * overhead.share).toFixed(1)} %`); // prettier-ignore
+await server.stop();
+await rm(data, { recursive: true, force: true });
+const machine = { cpu: cpuName(), cores: availableParallelism(), node: process.version };
+await writeFile('bench/results/tinker.json', `${JSON.stringify({ ...machine, plan, load, overhead }, null, 2)}\n`);
+if (load.disagreements > 0 || load.memory.growth > GROWTH_MAX || overhead.share > OVERHEAD_MAX) {
+  say('over a limit: the same losses for all, growth under 10 %, the protocol under 5 % of the computing');
+  process.exitCode = 1;
+}
+
+/** Processor time is what counts: the machine may be busy with other things. */
+async function measureOverhead() {
+  const client = await openTinkerClient(server.url, server.apiKey);
+  const run = await client.train(32, 1);
+  const batch = Array.from({ length: DATA }, (_, k) => datumOf(k));
+  await run.forwardBackward(batch); // opens the session
+  const before = processorMs();
+  for (let i = 0; i < ROUNDS; i++) await run.forwardBackward(batch);
+  const after = processorMs();
+  const spent = (name: string) => Math.round((after.get(name)! - before.get(name)!) / ROUNDS);
+  const [serverMs, trainerMs] = [spent('server'), spent('training')];
+  return { serverMs, trainerMs, share: serverMs / trainerMs };
+}
+
+/** No two begin alike, so that every token is computed. */
+function datumOf(k: number): WeightedDatum {
+  const tokens = Array.from({ length: TOKENS }, (_, i) => ((i * 7919 + k * 104_729) % 1_600) + 1);
+  return { tokens, targets: tokens.map((token) => 1 + (token % 1_600)), weights: tokens.map(() => 1 / TOKENS) };
+}
+
+/** By process: the server, and its children by their last argument. */
+function processorMs(): Map<string, number> {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  const found = new Map<string, number>();
+  for (const line of table.split('\n')) {
+    const [pid, parent, ...args] = line.trim().split(/\s+/);
+    const name = Number(pid) === server.pid() ? 'server' : Number(parent) === server.pid() ? args.at(-1)! : null;
+    if (name !== null) found.set(name, processorMsOf(pid!));
+  }
+  return found;
+}
+
+/** Linux counts it in hundredths of a second: fields 14 and 15 of stat, after a name that may hold spaces. */
+function processorMsOf(pid: string): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return 10 * (Number(user) + Number(system));
+}

@@ -1,0 +1,15 @@
+// Answers of a line of JSON each, as they come: some rows at a time, so that a table can grow while thousands more are on their way.
+import { chunksOf } from '../../../src/client/chunks.ts';
+
+/** Batches of what has come; the last may be smaller. Throws what the line does when it breaks. */
+export async function* readJsonLines<Row>(body: ReadableStream<Uint8Array>): AsyncGenerator<Row[]> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of chunksOf(body)) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    if (lines.length > 0) yield lines.map((line) => JSON.parse(line) as Row);
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield [JSON.parse(rest) as Row];
+}

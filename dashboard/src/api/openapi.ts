@@ -1,0 +1,8055 @@
+// Generated from docs/openapi.json by the test of that file. Do not edit.
+export interface paths {
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a conversation */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
+                        model?: string | null;
+                        /** @description The conversation so far. */
+                        messages: ({
+                            /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
+                            role: string;
+                            content?: (string | (string | ({
+                                type: string;
+                            } & {
+                                [key: string]: unknown;
+                            }))[]) | null;
+                            name?: string | null;
+                            tool_calls?: (({
+                                id?: string;
+                                type?: string;
+                                function: {
+                                    name: string;
+                                    arguments?: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            }) | ({
+                                id?: string;
+                                /** @constant */
+                                type: "custom";
+                                custom: {
+                                    name: string;
+                                    input: string;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            }))[] | null;
+                            tool_call_id?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description Choices. The prompt is computed once for all. Default: 1. */
+                        n?: number | null;
+                        /** @description 0 is greedy. Default: generation_config.json of the model, else 1. */
+                        temperature?: number | null;
+                        /** @description Keep the likeliest tokens that together have this probability. Default: the model's, else 1. */
+                        top_p?: number | null;
+                        /** @description Keep this many of the likeliest tokens. 0 and -1: off. Default: the model's, else off. */
+                        top_k?: number | null;
+                        /** @description Keep tokens at least this fraction as likely as the likeliest. Default: the model's, else 0. */
+                        min_p?: number | null;
+                        /** @description Taken off a token's logit for each time it is in the answer. */
+                        frequency_penalty?: number | null;
+                        /** @description Taken off a token's logit if it is in the answer. */
+                        presence_penalty?: number | null;
+                        /** @description Logits of tokens in prompt or answer are divided by it (negative ones multiplied). Default: the model's, else 1. */
+                        repetition_penalty?: number | null;
+                        /** @description Token id → number added to its logit, clamped to -100…100. */
+                        logit_bias?: {
+                            [key: string]: number;
+                        } | null;
+                        /** @description No other token can come, not even the end. */
+                        allowed_token_ids?: number[] | null;
+                        /** @description Words that cannot come, with or without a space before them. */
+                        bad_words?: string[];
+                        /** @description Same seed, same answer, whatever else runs. Choice i samples with seed + i. -1: none. */
+                        seed?: number | null;
+                        /** @description n beams instead of n samples; temperature, penalties and stops do not apply. */
+                        use_beam_search?: boolean;
+                        /** @description Beam search: beams are ranked by log-probability / length ^ this. Default: 1. */
+                        length_penalty?: number;
+                        /** @description None are registered here: anything but an empty list is refused. */
+                        logits_processors?: (string | {
+                            qualname: string;
+                            args?: unknown[] | null;
+                            kwargs?: {
+                                [key: string]: unknown;
+                            } | null;
+                        })[] | null;
+                        /** @description Until there are this many, nothing ends the answer. */
+                        min_tokens?: number;
+                        /** @description Text that ends the answer and is cut from it. */
+                        stop?: (string | string[]) | null;
+                        /** @description Tokens that end the answer. */
+                        stop_token_ids?: number[] | null;
+                        /** @description Keep the stop text, or the text of the stop token. */
+                        include_stop_str_in_output?: boolean;
+                        /** @description The model's own end does not end the answer. */
+                        ignore_eos?: boolean;
+                        /** @description Most tokens of an answer. Default: what fits in the context. */
+                        max_tokens?: number | null;
+                        /** @description Wins over max_tokens; 0 counts as unset. */
+                        max_completion_tokens?: number | null;
+                        /** @description Log-probabilities of the prompt's tokens, with this many alternatives. */
+                        prompt_logprobs?: number | null;
+                        /** @description Write tokens in logprobs as `token_id:N`. Default: true on trainable models. */
+                        return_tokens_as_token_ids?: boolean | null;
+                        /** @description Add prompt_token_ids and token_ids. */
+                        return_token_ids?: boolean | null;
+                        /** @description Leave special tokens out of the text. Default: true. */
+                        skip_special_tokens?: boolean;
+                        /** @description No effect: tokens are joined as they are, byte by byte. */
+                        spaces_between_special_tokens?: boolean;
+                        /** @description Server-sent events. */
+                        stream?: boolean | null;
+                        /** @description Only with stream. */
+                        stream_options?: ({
+                            /** @description A last chunk with usage. Default, once stream_options is there: true. */
+                            include_usage?: boolean | null;
+                            /** @description Usage so far in every chunk. */
+                            continuous_usage_stats?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Default: false on base models, true on trainable models (rollouts need them). */
+                        logprobs?: boolean | null;
+                        /** @description Alternatives per token, at most the server's limit (20); -1: the vocabulary. null turns logprobs off. */
+                        top_logprobs?: number | null;
+                        /** @description Begin the answer with the last message. */
+                        echo?: boolean;
+                        /** @description false: the thinking is generated and counted, but not returned. */
+                        include_reasoning?: boolean;
+                        /** @description End the prompt with the beginning of an assistant turn. Default: true, unless the final message is continued. */
+                        add_generation_prompt?: boolean;
+                        /** @description The model goes on with the last message. */
+                        continue_final_message?: boolean;
+                        /** @description What the tokenizer puts around texts (BOS) on top of the template. */
+                        add_special_tokens?: boolean;
+                        /** @description Keep only the last tokens of the prompt; -1: as many as the context holds. */
+                        truncate_prompt_tokens?: number | null;
+                        /** @description left: the last tokens stay, where the question is; right: the first ones. Default: left. */
+                        truncation_side?: ("left" | "right") | null;
+                        /** @description For templates with retrieval: the variable `documents`. */
+                        documents?: {
+                            [key: string]: string;
+                        }[] | null;
+                        /** @description A Jinja template instead of the model's. Refused unless the operator trusts such templates. */
+                        chat_template?: string | null;
+                        /** @description Variables of the chat template, such as enable_thinking. */
+                        chat_template_kwargs?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description For templates that read it; none turns thinking off. */
+                        reasoning_effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+                        /** @description For images and sound, which text models do not read: refused unless empty. */
+                        mm_processor_kwargs?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description JSON, or JSON of a schema. Always kept to. */
+                        response_format?: ({
+                            /** @enum {string} */
+                            type: "text" | "json_object" | "json_schema" | "json" | "structural_tag";
+                            json_schema?: ({
+                                name?: string | null;
+                                description?: string | null;
+                                schema?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                /** @description Schemas are always kept to. false: objects may have more properties than theirs names. */
+                                strict?: boolean | null;
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
+                            /** @description Of json_object and json, as llama.cpp writes it. */
+                            schema?: {
+                                [key: string]: unknown;
+                            } | null;
+                            /** @description The same, as TGI writes it. */
+                            value?: {
+                                [key: string]: unknown;
+                            } | null;
+                            format?: {
+                                [key: string]: unknown;
+                            } | null;
+                            structures?: ({
+                                begin: string;
+                                schema?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                end: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            triggers?: string[] | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description One constraint on the text: json, regex, choice, grammar, json_object or structural_tag. */
+                        structured_outputs?: ({
+                            /** @description A JSON schema. */
+                            json?: (string | {
+                                [key: string]: unknown;
+                            }) | null;
+                            /** @description The whole answer matches. */
+                            regex?: string | null;
+                            /** @description The answer is one of these. */
+                            choice?: string[] | null;
+                            /** @description EBNF (GBNF) with a rule `root`, or Lark with a rule `start`. */
+                            grammar?: string | null;
+                            /** @description Any JSON object. */
+                            json_object?: boolean | null;
+                            /** @description JSON text of a structural tag: free text, then parts that keep to schemas. */
+                            structural_tag?: string | null;
+                            /** @description Accepted; there is one grammar engine here. */
+                            disable_fallback?: boolean | null;
+                            /** @description Compact JSON. */
+                            disable_any_whitespace?: boolean | null;
+                            /** @description Objects have no properties but those in the schema, where that does not say otherwise. Default: true. */
+                            disable_additional_properties?: boolean | null;
+                            /** @description Regular expression for white space in JSON. */
+                            whitespace_pattern?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Functions that the model may call. */
+                        tools?: ({
+                            /** @default function */
+                            type?: string;
+                            function: {
+                                name: string;
+                                description?: string | null;
+                                parameters?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                strict?: boolean | null;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        })[] | null;
+                        /** @description Default: auto with tools, none without. */
+                        tool_choice?: (("none" | "auto" | "required") | ({
+                            /**
+                             * @default function
+                             * @constant
+                             */
+                            type?: "function";
+                            function: {
+                                name: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        }) | ({
+                            /** @constant */
+                            type: "allowed_tools";
+                            allowed_tools: {
+                                /** @enum {string} */
+                                mode: "auto" | "required";
+                                tools: ({
+                                    /**
+                                     * @default function
+                                     * @constant
+                                     */
+                                    type?: "function";
+                                    function: {
+                                        name: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        })) | null;
+                        /** @description false: the first call only. Default: true. */
+                        parallel_tool_calls?: boolean | null;
+                        /** @description Smaller ones first. Needs the priority scheduling policy unless 0. */
+                        priority?: number;
+                        /** @description Becomes the id of the answer, unless an x-request-id header came. */
+                        request_id?: string;
+                        /** @description Computed prompts are shared between requests of equal salt only. */
+                        cache_salt?: string | null;
+                        /** @description No effect. */
+                        user?: string | null;
+                        /** @description For disaggregated serving, which this engine does not do: refused. */
+                        kv_transfer_params?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description For extensions; unknown names have no effect. */
+                        vendor_xargs?: {
+                            [key: string]: string | number | (string | number)[];
+                        } | null;
+                        /** @description Alias of vendor_xargs. */
+                        vllm_xargs?: {
+                            [key: string]: string | number | (string | number)[];
+                        } | null;
+                        /** @description Most tokens of thinking: then it is ended, and the answer begins. -1: no limit. Chat only. */
+                        thinking_token_budget?: number | null;
+                        /** @description Tokens whose log-probabilities are listed at every place, beside the sampled one, instead of the likeliest. Needs logprobs. */
+                        logprob_token_ids?: number[] | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "chat.completion";
+                            created: number;
+                            model: string;
+                            choices: {
+                                index: number;
+                                message: {
+                                    role: string;
+                                    content: string | null;
+                                    tool_calls?: {
+                                        id: string;
+                                        /** @constant */
+                                        type: "function";
+                                        function: {
+                                            name: string;
+                                            arguments: string;
+                                        };
+                                    }[];
+                                    reasoning: string | null;
+                                    reasoning_content: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                                logprobs: {
+                                    content: {
+                                        token: string;
+                                        logprob: number;
+                                        bytes: number[] | null;
+                                        top_logprobs: {
+                                            token: string;
+                                            logprob: number;
+                                            bytes: number[] | null;
+                                        }[];
+                                    }[] | null;
+                                    refusal: null;
+                                } | null;
+                                finish_reason: string | null;
+                                stop_reason: (string | number) | null;
+                                token_ids: number[] | null;
+                            }[];
+                            service_tier: null;
+                            system_fingerprint: string | null;
+                            usage: {
+                                prompt_tokens: number;
+                                completion_tokens: number;
+                                total_tokens: number;
+                                prompt_tokens_details: {
+                                    cached_tokens: number;
+                                };
+                                completion_tokens_details: {
+                                    reasoning_tokens: number;
+                                };
+                            };
+                            prompt_logprobs: ({
+                                [key: string]: {
+                                    logprob: number;
+                                    rank: number;
+                                    decoded_token: string;
+                                };
+                            } | null)[] | null;
+                            prompt_token_ids: number[] | null;
+                            kv_transfer_params: null;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue texts or token ids */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
+                        model?: string | null;
+                        /** @description A text, token ids, or a list of either: one answer for each. */
+                        prompt?: string | string[] | number[] | number[][];
+                        /** @description Refused: the models here continue texts, they fill no gaps. */
+                        suffix?: string | null;
+                        /** @description Choices. The prompt is computed once for all. Default: 1. */
+                        n?: number | null;
+                        /** @description 0 is greedy. Default: generation_config.json of the model, else 1. */
+                        temperature?: number | null;
+                        /** @description Keep the likeliest tokens that together have this probability. Default: the model's, else 1. */
+                        top_p?: number | null;
+                        /** @description Keep this many of the likeliest tokens. 0 and -1: off. Default: the model's, else off. */
+                        top_k?: number | null;
+                        /** @description Keep tokens at least this fraction as likely as the likeliest. Default: the model's, else 0. */
+                        min_p?: number | null;
+                        /** @description Taken off a token's logit for each time it is in the answer. */
+                        frequency_penalty?: number | null;
+                        /** @description Taken off a token's logit if it is in the answer. */
+                        presence_penalty?: number | null;
+                        /** @description Logits of tokens in prompt or answer are divided by it (negative ones multiplied). Default: the model's, else 1. */
+                        repetition_penalty?: number | null;
+                        /** @description Token id → number added to its logit, clamped to -100…100. */
+                        logit_bias?: {
+                            [key: string]: number;
+                        } | null;
+                        /** @description No other token can come, not even the end. */
+                        allowed_token_ids?: number[] | null;
+                        /** @description Words that cannot come, with or without a space before them. */
+                        bad_words?: string[];
+                        /** @description Same seed, same answer, whatever else runs. Choice i samples with seed + i. -1: none. */
+                        seed?: number | null;
+                        /** @description n beams instead of n samples; temperature, penalties and stops do not apply. */
+                        use_beam_search?: boolean;
+                        /** @description Beam search: beams are ranked by log-probability / length ^ this. Default: 1. */
+                        length_penalty?: number;
+                        /** @description None are registered here: anything but an empty list is refused. */
+                        logits_processors?: (string | {
+                            qualname: string;
+                            args?: unknown[] | null;
+                            kwargs?: {
+                                [key: string]: unknown;
+                            } | null;
+                        })[] | null;
+                        /** @description Sample this many and answer with the n of them whose tokens are the likeliest on average. Not in streams. Default: n. */
+                        best_of?: number | null;
+                        /** @description Until there are this many, nothing ends the answer. */
+                        min_tokens?: number;
+                        /** @description Text that ends the answer and is cut from it. */
+                        stop?: (string | string[]) | null;
+                        /** @description Tokens that end the answer. */
+                        stop_token_ids?: number[] | null;
+                        /** @description Keep the stop text, or the text of the stop token. */
+                        include_stop_str_in_output?: boolean;
+                        /** @description The model's own end does not end the answer. */
+                        ignore_eos?: boolean;
+                        /** @description Most tokens of an answer; 0 only with echo. Default: 16. */
+                        max_tokens?: number | null;
+                        /** @description Log-probabilities of the prompt's tokens, with this many alternatives. */
+                        prompt_logprobs?: number | null;
+                        /** @description Write tokens in logprobs as `token_id:N`. Default: true on trainable models. */
+                        return_tokens_as_token_ids?: boolean | null;
+                        /** @description Add prompt_token_ids and token_ids. */
+                        return_token_ids?: boolean | null;
+                        /** @description Leave special tokens out of the text. Default: true. */
+                        skip_special_tokens?: boolean;
+                        /** @description No effect: tokens are joined as they are, byte by byte. */
+                        spaces_between_special_tokens?: boolean;
+                        /** @description Server-sent events. */
+                        stream?: boolean | null;
+                        /** @description Only with stream. */
+                        stream_options?: ({
+                            /** @description A last chunk with usage. Default, once stream_options is there: true. */
+                            include_usage?: boolean | null;
+                            /** @description Usage so far in every chunk. */
+                            continuous_usage_stats?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Log-probabilities, with this many alternatives per token; of the prompt too with echo. -1: the vocabulary. */
+                        logprobs?: number | null;
+                        /** @description Begin the answer with the prompt. */
+                        echo?: boolean | null;
+                        /** @description Keep only the last tokens of the prompt; -1: as many as the context holds. */
+                        truncate_prompt_tokens?: number | null;
+                        /** @description left: the last tokens stay, where the question is; right: the first ones. Default: left. */
+                        truncation_side?: ("left" | "right") | null;
+                        /** @description What the tokenizer puts around texts (BOS). Default: true. */
+                        add_special_tokens?: boolean | null;
+                        /** @description JSON, or JSON of a schema. Always kept to. */
+                        response_format?: ({
+                            /** @enum {string} */
+                            type: "text" | "json_object" | "json_schema" | "json" | "structural_tag";
+                            json_schema?: ({
+                                name?: string | null;
+                                description?: string | null;
+                                schema?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                /** @description Schemas are always kept to. false: objects may have more properties than theirs names. */
+                                strict?: boolean | null;
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
+                            /** @description Of json_object and json, as llama.cpp writes it. */
+                            schema?: {
+                                [key: string]: unknown;
+                            } | null;
+                            /** @description The same, as TGI writes it. */
+                            value?: {
+                                [key: string]: unknown;
+                            } | null;
+                            format?: {
+                                [key: string]: unknown;
+                            } | null;
+                            structures?: ({
+                                begin: string;
+                                schema?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                end: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            triggers?: string[] | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description One constraint on the text: json, regex, choice, grammar, json_object or structural_tag. */
+                        structured_outputs?: ({
+                            /** @description A JSON schema. */
+                            json?: (string | {
+                                [key: string]: unknown;
+                            }) | null;
+                            /** @description The whole answer matches. */
+                            regex?: string | null;
+                            /** @description The answer is one of these. */
+                            choice?: string[] | null;
+                            /** @description EBNF (GBNF) with a rule `root`, or Lark with a rule `start`. */
+                            grammar?: string | null;
+                            /** @description Any JSON object. */
+                            json_object?: boolean | null;
+                            /** @description JSON text of a structural tag: free text, then parts that keep to schemas. */
+                            structural_tag?: string | null;
+                            /** @description Accepted; there is one grammar engine here. */
+                            disable_fallback?: boolean | null;
+                            /** @description Compact JSON. */
+                            disable_any_whitespace?: boolean | null;
+                            /** @description Objects have no properties but those in the schema, where that does not say otherwise. Default: true. */
+                            disable_additional_properties?: boolean | null;
+                            /** @description Regular expression for white space in JSON. */
+                            whitespace_pattern?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Smaller ones first. Needs the priority scheduling policy unless 0. */
+                        priority?: number;
+                        /** @description Becomes the id of the answer, unless an x-request-id header came. */
+                        request_id?: string;
+                        /** @description Computed prompts are shared between requests of equal salt only. */
+                        cache_salt?: string | null;
+                        /** @description No effect. */
+                        user?: string | null;
+                        /** @description For disaggregated serving, which this engine does not do: refused. */
+                        kv_transfer_params?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description For extensions; unknown names have no effect. */
+                        vendor_xargs?: {
+                            [key: string]: string | number | (string | number)[];
+                        } | null;
+                        /** @description Alias of vendor_xargs. */
+                        vllm_xargs?: {
+                            [key: string]: string | number | (string | number)[];
+                        } | null;
+                        /** @description Most tokens of thinking: then it is ended, and the answer begins. -1: no limit. Chat only. */
+                        thinking_token_budget?: number | null;
+                        /** @description Tokens whose log-probabilities are listed at every place, beside the sampled one, instead of the likeliest. Needs logprobs. */
+                        logprob_token_ids?: number[] | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "text_completion";
+                            created: number;
+                            model: string;
+                            system_fingerprint: string;
+                            choices: {
+                                index: number;
+                                text: string;
+                                logprobs: {
+                                    text_offset: number[];
+                                    token_logprobs: (number | null)[];
+                                    tokens: string[];
+                                    top_logprobs: ({
+                                        [key: string]: number;
+                                    } | null)[];
+                                } | null;
+                                finish_reason: string | null;
+                                stop_reason: (string | number) | null;
+                                token_ids: number[] | null;
+                                prompt_token_ids: number[] | null;
+                                prompt_logprobs: ({
+                                    [key: string]: {
+                                        logprob: number;
+                                        rank: number;
+                                        decoded_token: string;
+                                    };
+                                } | null)[] | null;
+                            }[];
+                            service_tier: null;
+                            usage: {
+                                prompt_tokens: number;
+                                completion_tokens: number;
+                                total_tokens: number;
+                                prompt_tokens_details: {
+                                    cached_tokens: number;
+                                };
+                                completion_tokens_details: {
+                                    reasoning_tokens: number;
+                                };
+                            };
+                            kv_transfer_params: null;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a conversation, in the form of Anthropic’s API */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description As in chat. */
+                        model: string;
+                        /** @description The conversation so far. Where the last turn is the assistant's, the answer goes on with it. */
+                        messages: ({
+                            /** @enum {string} */
+                            role: "user" | "assistant" | "system";
+                            content?: string | ({
+                                type: string;
+                                text?: string;
+                                thinking?: string;
+                                signature?: string | null;
+                                data?: string;
+                                id?: string;
+                                name?: string;
+                                input?: unknown;
+                                tool_use_id?: string;
+                                content?: unknown;
+                                is_error?: boolean | null;
+                                /** @description No effect: computed prompts are kept anyway. */
+                                cache_control?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                citations?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What goes before the conversation. */
+                        system?: (string | ({
+                            type: string;
+                            text?: string;
+                            thinking?: string;
+                            signature?: string | null;
+                            data?: string;
+                            id?: string;
+                            name?: string;
+                            input?: unknown;
+                            tool_use_id?: string;
+                            content?: unknown;
+                            is_error?: boolean | null;
+                            /** @description No effect: computed prompts are kept anyway. */
+                            cache_control?: {
+                                [key: string]: unknown;
+                            } | null;
+                            citations?: unknown;
+                        } & {
+                            [key: string]: unknown;
+                        })[]) | null;
+                        /** @description Functions that the model may call. Tools that Anthropic's servers run are refused. */
+                        tools?: ({
+                            type?: string | null;
+                            name: string;
+                            description?: string | null;
+                            input_schema?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description true: a call has arguments of the schema only. */
+                            strict?: boolean | null;
+                            cache_control?: {
+                                [key: string]: unknown;
+                            } | null;
+                            input_examples?: {
+                                [key: string]: unknown;
+                            }[] | null;
+                            eager_input_streaming?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[] | null;
+                        /** @description Default: auto. */
+                        tool_choice?: ({
+                            /** @enum {string} */
+                            type: "auto" | "any" | "tool" | "none";
+                            name?: string;
+                            disable_parallel_tool_use?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description For templates that read it (enable_thinking). Default: the model's own. display: omitted leaves the thinking out. Thinking shares max_tokens with the answer: budget_tokens is no limit of its own. */
+                        thinking?: ({
+                            /** @enum {string} */
+                            type: "enabled" | "disabled" | "adaptive";
+                            budget_tokens?: number | null;
+                            display?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description effort: for templates that read it. format: JSON of a schema, always kept to. */
+                        output_config?: ({
+                            effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                            format?: ({
+                                /** @constant */
+                                type: "json_schema";
+                                schema: {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description No effect: computed prompts are kept anyway. */
+                        cache_control?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description Variables of the chat template; vLLM's addition. */
+                        chat_template_kwargs?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description Most tokens of an answer. What the context leaves may be less: the answer then ends with model_context_window_exceeded. */
+                        max_tokens: number;
+                        /** @description Text that ends the answer and is cut from it. */
+                        stop_sequences?: string[] | null;
+                        /** @description Server-sent events. */
+                        stream?: boolean | null;
+                        /** @description 0 is greedy. Default: the model's. */
+                        temperature?: number | null;
+                        top_p?: number | null;
+                        top_k?: number | null;
+                        /** @description No effect. */
+                        metadata?: ({
+                            user_id?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description No effect: there is one tier. */
+                        service_tier?: ("auto" | "standard_only") | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            type: "message";
+                            /** @constant */
+                            role: "assistant";
+                            model: string;
+                            content: ({
+                                /** @constant */
+                                type: "text";
+                                text: string;
+                                citations: null;
+                            } | {
+                                /** @constant */
+                                type: "thinking";
+                                thinking: string;
+                                signature: string;
+                            } | {
+                                /** @constant */
+                                type: "tool_use";
+                                id: string;
+                                name: string;
+                                input: {
+                                    [key: string]: unknown;
+                                };
+                                caller: {
+                                    /** @constant */
+                                    type: "direct";
+                                };
+                            })[];
+                            stop_reason: ("end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "model_context_window_exceeded") | null;
+                            stop_sequence: string | null;
+                            stop_details: null;
+                            container: null;
+                            usage: {
+                                input_tokens: number;
+                                cache_creation_input_tokens: number;
+                                cache_read_input_tokens: number;
+                                output_tokens: number;
+                                output_tokens_details: {
+                                    thinking_tokens: number;
+                                };
+                                /** @constant */
+                                service_tier: "standard";
+                            };
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tokens of a conversation, in the form of Anthropic’s API */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description As in chat. */
+                        model: string;
+                        /** @description The conversation so far. Where the last turn is the assistant's, the answer goes on with it. */
+                        messages: ({
+                            /** @enum {string} */
+                            role: "user" | "assistant" | "system";
+                            content?: string | ({
+                                type: string;
+                                text?: string;
+                                thinking?: string;
+                                signature?: string | null;
+                                data?: string;
+                                id?: string;
+                                name?: string;
+                                input?: unknown;
+                                tool_use_id?: string;
+                                content?: unknown;
+                                is_error?: boolean | null;
+                                /** @description No effect: computed prompts are kept anyway. */
+                                cache_control?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                citations?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What goes before the conversation. */
+                        system?: (string | ({
+                            type: string;
+                            text?: string;
+                            thinking?: string;
+                            signature?: string | null;
+                            data?: string;
+                            id?: string;
+                            name?: string;
+                            input?: unknown;
+                            tool_use_id?: string;
+                            content?: unknown;
+                            is_error?: boolean | null;
+                            /** @description No effect: computed prompts are kept anyway. */
+                            cache_control?: {
+                                [key: string]: unknown;
+                            } | null;
+                            citations?: unknown;
+                        } & {
+                            [key: string]: unknown;
+                        })[]) | null;
+                        /** @description Functions that the model may call. Tools that Anthropic's servers run are refused. */
+                        tools?: ({
+                            type?: string | null;
+                            name: string;
+                            description?: string | null;
+                            input_schema?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description true: a call has arguments of the schema only. */
+                            strict?: boolean | null;
+                            cache_control?: {
+                                [key: string]: unknown;
+                            } | null;
+                            input_examples?: {
+                                [key: string]: unknown;
+                            }[] | null;
+                            eager_input_streaming?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[] | null;
+                        /** @description Default: auto. */
+                        tool_choice?: ({
+                            /** @enum {string} */
+                            type: "auto" | "any" | "tool" | "none";
+                            name?: string;
+                            disable_parallel_tool_use?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description For templates that read it (enable_thinking). Default: the model's own. display: omitted leaves the thinking out. Thinking shares max_tokens with the answer: budget_tokens is no limit of its own. */
+                        thinking?: ({
+                            /** @enum {string} */
+                            type: "enabled" | "disabled" | "adaptive";
+                            budget_tokens?: number | null;
+                            display?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description effort: for templates that read it. format: JSON of a schema, always kept to. */
+                        output_config?: ({
+                            effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                            format?: ({
+                                /** @constant */
+                                type: "json_schema";
+                                schema: {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description No effect: computed prompts are kept anyway. */
+                        cache_control?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description Variables of the chat template; vLLM's addition. */
+                        chat_template_kwargs?: {
+                            [key: string]: unknown;
+                        } | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            input_tokens: number;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a conversation, in the form of OpenAI’s Responses */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
+                        model?: string | null;
+                        /** @description A text, or turns, calls, their results and thinking, as answers have them in `output`. */
+                        input?: string | ({
+                            type?: string | null;
+                            role?: string;
+                            content?: unknown;
+                            call_id?: string;
+                            name?: string;
+                            arguments?: string;
+                            output?: unknown;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @description What goes before the conversation. */
+                        instructions?: string | null;
+                        /** @description Most tokens of the answer, thinking included. Default: what fits in the context. */
+                        max_output_tokens?: number | null;
+                        /** @description 0 is greedy. Default: the model's. */
+                        temperature?: number | null;
+                        top_p?: number | null;
+                        /** @description Alternatives per token of output_text; with include: message.output_text.logprobs. */
+                        top_logprobs?: number | null;
+                        /** @description Functions that the model may call. Tools that OpenAI's servers run are refused. */
+                        tools?: ({
+                            type: string;
+                            name?: string;
+                            description?: string | null;
+                            parameters?: {
+                                [key: string]: unknown;
+                            } | null;
+                            /** @description true: a call has arguments of the schema only. Default: false. */
+                            strict?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[] | null;
+                        tool_choice?: (("none" | "auto" | "required") | ({
+                            /** @constant */
+                            type: "function";
+                            name: string;
+                        } & {
+                            [key: string]: unknown;
+                        }) | ({
+                            /** @constant */
+                            type: "allowed_tools";
+                            /** @enum {string} */
+                            mode: "auto" | "required";
+                            tools: ({
+                                /** @constant */
+                                type: "function";
+                                name: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        })) | null;
+                        /** @description false: the first call only. Default: true. */
+                        parallel_tool_calls?: boolean | null;
+                        /** @description format: JSON, or JSON of a schema; always kept to. */
+                        text?: ({
+                            format?: ({
+                                /** @enum {string} */
+                                type: "text" | "json_object" | "json_schema";
+                                name?: string | null;
+                                description?: string | null;
+                                schema?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                strict?: boolean | null;
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
+                            verbosity?: ("low" | "medium" | "high") | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description effort: for templates that read it; none turns thinking off. The thinking itself is an item of the output. */
+                        reasoning?: ({
+                            effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+                            summary?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description auto: of a prompt that is too long, the end is kept. Default: disabled. */
+                        truncation?: ("auto" | "disabled") | null;
+                        /** @description message.output_text.logprobs; the others have nothing to show here. */
+                        include?: string[] | null;
+                        /** @description Server-sent events, each with its type and number. */
+                        stream?: boolean | null;
+                        /** @description No effect: nothing is obfuscated. */
+                        stream_options?: ({
+                            include_obfuscation?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Comes back with the answer. */
+                        metadata?: {
+                            [key: string]: string;
+                        } | null;
+                        /** @description Whether the answer is kept, for GET /v1/responses/{id} and previous_response_id. Default: true. */
+                        store?: boolean | null;
+                        /** @description Go on behind that conversation and its answer. Instructions are not taken over. */
+                        previous_response_id?: string | null;
+                        /** @description true: answered when there is room, whoever is connected. Read it with GET /v1/responses/{id}, or stream it from there. */
+                        background?: boolean | null;
+                        /** @description No effect. */
+                        user?: string | null;
+                        /** @description No effect. */
+                        safety_identifier?: string | null;
+                        /** @description No effect: computed prompts are kept anyway. */
+                        prompt_cache_key?: string | null;
+                        /** @description No effect: computed prompts are kept while there is room. */
+                        prompt_cache_retention?: string | null;
+                        /** @description No effect: there is one tier. */
+                        service_tier?: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "response";
+                            created_at: number;
+                            completed_at: number | null;
+                            /** @enum {string} */
+                            status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+                            background: boolean;
+                            error: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            incomplete_details: {
+                                reason: string;
+                            } | null;
+                            instructions: string | null;
+                            max_output_tokens: number | null;
+                            model: string;
+                            output: ({
+                                id: string;
+                                /** @constant */
+                                type: "message";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                /** @constant */
+                                role: "assistant";
+                                content: {
+                                    /** @constant */
+                                    type: "output_text";
+                                    text: string;
+                                    annotations: unknown[];
+                                    logprobs: {
+                                        token: string;
+                                        logprob: number;
+                                        bytes: number[];
+                                        top_logprobs: {
+                                            token: string;
+                                            logprob: number;
+                                            bytes: number[];
+                                        }[];
+                                    }[];
+                                }[];
+                            } | {
+                                id: string;
+                                /** @constant */
+                                type: "reasoning";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                summary: unknown[];
+                                content: {
+                                    /** @constant */
+                                    type: "reasoning_text";
+                                    text: string;
+                                }[];
+                            } | {
+                                id: string;
+                                /** @constant */
+                                type: "function_call";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                call_id: string;
+                                name: string;
+                                arguments: string;
+                            })[];
+                            parallel_tool_calls: boolean;
+                            previous_response_id: string | null;
+                            prompt_cache_key: string | null;
+                            reasoning: {
+                                effort: string | null;
+                                summary: null;
+                            };
+                            safety_identifier: string | null;
+                            /** @constant */
+                            service_tier: "default";
+                            store: boolean;
+                            temperature: number | null;
+                            text: {
+                                format: {
+                                    type: string;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            };
+                            tool_choice: string | {
+                                [key: string]: unknown;
+                            };
+                            tools: ({
+                                type: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            top_logprobs: number;
+                            top_p: number | null;
+                            truncation: string;
+                            usage: {
+                                input_tokens: number;
+                                input_tokens_details: {
+                                    cached_tokens: number;
+                                };
+                                output_tokens: number;
+                                output_tokens_details: {
+                                    reasoning_tokens: number;
+                                };
+                                total_tokens: number;
+                            } | null;
+                            user: string | null;
+                            metadata: {
+                                [key: string]: string;
+                            };
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a response that is kept, or follow one of the background */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Its events, as they come: of one that was asked for with background and stream. */
+                    stream?: boolean;
+                    /** @description Only events after this number. */
+                    starting_after?: number;
+                };
+                header?: never;
+                path: {
+                    response_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "response";
+                            created_at: number;
+                            completed_at: number | null;
+                            /** @enum {string} */
+                            status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+                            background: boolean;
+                            error: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            incomplete_details: {
+                                reason: string;
+                            } | null;
+                            instructions: string | null;
+                            max_output_tokens: number | null;
+                            model: string;
+                            output: ({
+                                id: string;
+                                /** @constant */
+                                type: "message";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                /** @constant */
+                                role: "assistant";
+                                content: {
+                                    /** @constant */
+                                    type: "output_text";
+                                    text: string;
+                                    annotations: unknown[];
+                                    logprobs: {
+                                        token: string;
+                                        logprob: number;
+                                        bytes: number[];
+                                        top_logprobs: {
+                                            token: string;
+                                            logprob: number;
+                                            bytes: number[];
+                                        }[];
+                                    }[];
+                                }[];
+                            } | {
+                                id: string;
+                                /** @constant */
+                                type: "reasoning";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                summary: unknown[];
+                                content: {
+                                    /** @constant */
+                                    type: "reasoning_text";
+                                    text: string;
+                                }[];
+                            } | {
+                                id: string;
+                                /** @constant */
+                                type: "function_call";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                call_id: string;
+                                name: string;
+                                arguments: string;
+                            })[];
+                            parallel_tool_calls: boolean;
+                            previous_response_id: string | null;
+                            prompt_cache_key: string | null;
+                            reasoning: {
+                                effort: string | null;
+                                summary: null;
+                            };
+                            safety_identifier: string | null;
+                            /** @constant */
+                            service_tier: "default";
+                            store: boolean;
+                            temperature: number | null;
+                            text: {
+                                format: {
+                                    type: string;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            };
+                            tool_choice: string | {
+                                [key: string]: unknown;
+                            };
+                            tools: ({
+                                type: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            top_logprobs: number;
+                            top_p: number | null;
+                            truncation: string;
+                            usage: {
+                                input_tokens: number;
+                                input_tokens_details: {
+                                    cached_tokens: number;
+                                };
+                                output_tokens: number;
+                                output_tokens_details: {
+                                    reasoning_tokens: number;
+                                };
+                                total_tokens: number;
+                            } | null;
+                            user: string | null;
+                            metadata: {
+                                [key: string]: string;
+                            };
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Delete a response. One of the background is not answered any more */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    response_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "response";
+                            /** @constant */
+                            deleted: true;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a response of the background. One that has ended stays as it is */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    response_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "response";
+                            created_at: number;
+                            completed_at: number | null;
+                            /** @enum {string} */
+                            status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+                            background: boolean;
+                            error: {
+                                code: string;
+                                message: string;
+                            } | null;
+                            incomplete_details: {
+                                reason: string;
+                            } | null;
+                            instructions: string | null;
+                            max_output_tokens: number | null;
+                            model: string;
+                            output: ({
+                                id: string;
+                                /** @constant */
+                                type: "message";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                /** @constant */
+                                role: "assistant";
+                                content: {
+                                    /** @constant */
+                                    type: "output_text";
+                                    text: string;
+                                    annotations: unknown[];
+                                    logprobs: {
+                                        token: string;
+                                        logprob: number;
+                                        bytes: number[];
+                                        top_logprobs: {
+                                            token: string;
+                                            logprob: number;
+                                            bytes: number[];
+                                        }[];
+                                    }[];
+                                }[];
+                            } | {
+                                id: string;
+                                /** @constant */
+                                type: "reasoning";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                summary: unknown[];
+                                content: {
+                                    /** @constant */
+                                    type: "reasoning_text";
+                                    text: string;
+                                }[];
+                            } | {
+                                id: string;
+                                /** @constant */
+                                type: "function_call";
+                                /** @enum {string} */
+                                status: "in_progress" | "completed" | "incomplete";
+                                call_id: string;
+                                name: string;
+                                arguments: string;
+                            })[];
+                            parallel_tool_calls: boolean;
+                            previous_response_id: string | null;
+                            prompt_cache_key: string | null;
+                            reasoning: {
+                                effort: string | null;
+                                summary: null;
+                            };
+                            safety_identifier: string | null;
+                            /** @constant */
+                            service_tier: "default";
+                            store: boolean;
+                            temperature: number | null;
+                            text: {
+                                format: {
+                                    type: string;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            };
+                            tool_choice: string | {
+                                [key: string]: unknown;
+                            };
+                            tools: ({
+                                type: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            top_logprobs: number;
+                            top_p: number | null;
+                            truncation: string;
+                            usage: {
+                                input_tokens: number;
+                                input_tokens_details: {
+                                    cached_tokens: number;
+                                };
+                                output_tokens: number;
+                                output_tokens_details: {
+                                    reasoning_tokens: number;
+                                };
+                                total_tokens: number;
+                            } | null;
+                            user: string | null;
+                            metadata: {
+                                [key: string]: string;
+                            };
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what a response was asked: the items of its request, and of the conversation before */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before. */
+                    after?: string;
+                    limit?: number;
+                    order?: "asc" | "desc";
+                };
+                header?: never;
+                path: {
+                    response_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: ({
+                                id: string;
+                                type: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            first_id: string | null;
+                            last_id: string | null;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Vectors of texts or token ids: the last hidden state of the model, of length 1 */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
+                        model?: string | null;
+                        /** @description A text, token ids, or a list of either: a vector for each. */
+                        input?: string | string[] | number[] | number[][];
+                        /** @description base64: of little-endian float32. Default: float. */
+                        encoding_format?: ("float" | "base64") | null;
+                        /** @description The first so many numbers of each vector, made of length 1 again. Models here were not trained for that. Default: all. */
+                        dimensions?: number | null;
+                        /** @description Keep only the last tokens of the prompt; -1: as many as the context holds. */
+                        truncate_prompt_tokens?: number | null;
+                        /** @description left: the last tokens stay, where the question is; right: the first ones. Default: left. */
+                        truncation_side?: ("left" | "right") | null;
+                        /** @description What the tokenizer puts around texts (BOS). Default: true. */
+                        add_special_tokens?: boolean | null;
+                        /** @description Smaller ones first. Needs the priority scheduling policy unless 0. */
+                        priority?: number;
+                        /** @description Becomes the id of the answer, unless an x-request-id header came. */
+                        request_id?: string;
+                        /** @description No effect. */
+                        user?: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** @constant */
+                                object: "embedding";
+                                index: number;
+                                embedding: number[] | string;
+                            }[];
+                            model: string;
+                            usage: {
+                                prompt_tokens: number;
+                                total_tokens: number;
+                            };
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokenize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Token ids of a text, or of the prompt that a conversation becomes */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
+                        model?: string | null;
+                        /** @description A text; or send messages. */
+                        prompt?: string | null;
+                        /** @description A conversation: its prompt, as chat would make it. */
+                        messages?: ({
+                            /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
+                            role: string;
+                            content?: (string | (string | ({
+                                type: string;
+                            } & {
+                                [key: string]: unknown;
+                            }))[]) | null;
+                            name?: string | null;
+                            tool_calls?: (({
+                                id?: string;
+                                type?: string;
+                                function: {
+                                    name: string;
+                                    arguments?: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            }) | ({
+                                id?: string;
+                                /** @constant */
+                                type: "custom";
+                                custom: {
+                                    name: string;
+                                    input: string;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            }))[] | null;
+                            tool_call_id?: string | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[] | null;
+                        /** @description Of a conversation: functions that its template writes out. */
+                        tools?: ({
+                            /** @default function */
+                            type?: string;
+                            function: {
+                                name: string;
+                                description?: string | null;
+                                parameters?: {
+                                    [key: string]: unknown;
+                                } | null;
+                                strict?: boolean | null;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        })[] | null;
+                        /** @description What the tokenizer puts around texts (BOS). Default: true for a text, false for messages. */
+                        add_special_tokens?: boolean | null;
+                        /** @description Of a conversation, as in chat. */
+                        add_generation_prompt?: boolean | null;
+                        /** @description Of a conversation, as in chat. */
+                        continue_final_message?: boolean | null;
+                        /** @description Of a conversation, as in chat. */
+                        chat_template?: string | null;
+                        /** @description Of a conversation, as in chat. */
+                        chat_template_kwargs?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description Add the text of each token. */
+                        return_token_strs?: boolean | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            count: number;
+                            max_model_len: number;
+                            tokens: number[];
+                            token_strs: string[] | null;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/detokenize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The text of token ids */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
+                        model?: string | null;
+                        tokens: number[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            prompt: string;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything that a chat request can name as `model` */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: ({
+                                id: string;
+                                /** @constant */
+                                object: "model";
+                                created: number;
+                                owned_by: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one of them */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    model: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "model";
+                            created: number;
+                            owned_by: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your models, oldest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    entity?: string;
+                    project?: string;
+                    name?: string;
+                    base_model?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                entity: string;
+                                project: string;
+                                name: string;
+                                base_model: string;
+                                run_id: string | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Register a model to train. It can be called at once: step 0 answers like its base model */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Default: the key's own. */
+                        entity?: string | null;
+                        project: string;
+                        /** @description Unique in its project. */
+                        name: string;
+                        base_model: string;
+                        return_existing?: boolean;
+                        /** @description Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state. */
+                        from_checkpoint?: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            entity: string;
+                            project: string;
+                            name: string;
+                            base_model: string;
+                            run_id: string | null;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a model */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            entity: string;
+                            project: string;
+                            name: string;
+                            base_model: string;
+                            run_id: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Delete a model with its checkpoints and jobs */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            model_id: string;
+                            deleted_checkpoints: number;
+                            deleted_run: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/base-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ids of the base models that this server hosts */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": string[];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is running, what waits, what came last, and what was used today */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "overview";
+                            version: string;
+                            /** @description Who asks. */
+                            key: {
+                                entity: string;
+                                scopes: ("chat" | "train" | "read" | "admin" | "worker")[];
+                            };
+                            base_models: string[];
+                            running: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "rl" | "sft";
+                                /** Format: uuid */
+                                model_id: string;
+                                /** @enum {string} */
+                                status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                /** Format: date-time */
+                                created_at: string;
+                                training_start: string | null;
+                                training_end: string | null;
+                                error_message: string | null;
+                                /** @description 0 to 1 */
+                                progress: number;
+                                /** @description The checkpoint this job makes; null until it runs. */
+                                step: number | null;
+                                /** @description Why data was not trained on, with counts. */
+                                skipped: {
+                                    [key: string]: number;
+                                };
+                                model: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    entity: string;
+                                    project: string;
+                                    name: string;
+                                    base_model: string;
+                                    run_id: string | null;
+                                };
+                            }[];
+                            /** @description The first in line. */
+                            queued: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "rl" | "sft";
+                                /** Format: uuid */
+                                model_id: string;
+                                /** @enum {string} */
+                                status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                /** Format: date-time */
+                                created_at: string;
+                                training_start: string | null;
+                                training_end: string | null;
+                                error_message: string | null;
+                                /** @description 0 to 1 */
+                                progress: number;
+                                /** @description The checkpoint this job makes; null until it runs. */
+                                step: number | null;
+                                /** @description Why data was not trained on, with counts. */
+                                skipped: {
+                                    [key: string]: number;
+                                };
+                                model: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    entity: string;
+                                    project: string;
+                                    name: string;
+                                    base_model: string;
+                                    run_id: string | null;
+                                };
+                            }[];
+                            queued_count: number;
+                            /** @description Jobs of any status, newest first. */
+                            newest: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "rl" | "sft";
+                                /** Format: uuid */
+                                model_id: string;
+                                /** @enum {string} */
+                                status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                /** Format: date-time */
+                                created_at: string;
+                                training_start: string | null;
+                                training_end: string | null;
+                                error_message: string | null;
+                                /** @description 0 to 1 */
+                                progress: number;
+                                /** @description The checkpoint this job makes; null until it runs. */
+                                step: number | null;
+                                /** @description Why data was not trained on, with counts. */
+                                skipped: {
+                                    [key: string]: number;
+                                };
+                                model: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    entity: string;
+                                    project: string;
+                                    name: string;
+                                    base_model: string;
+                                    run_id: string | null;
+                                };
+                            }[];
+                            /** @description Since the day began, in UTC. */
+                            used_today: {
+                                requests: number;
+                                prompt_tokens: number;
+                                /** @description Of the prompt tokens: those that did not have to be computed. */
+                                cached_tokens: number;
+                                completion_tokens: number;
+                                total_tokens: number;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/model-summaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your models in short, latest activity first (made, job submitted or ended): last job, last step, rewards of the last steps */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    project?: string;
+                    /** @description The whole name. */
+                    name?: string;
+                    /** @description Stands somewhere in `project/name`; A to Z in either case. */
+                    search?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                entity: string;
+                                project: string;
+                                name: string;
+                                base_model: string;
+                                run_id: string | null;
+                                /** Format: date-time */
+                                created_at: string;
+                                /** @description Null: all checkpoints were deleted. */
+                                latest_step: number | null;
+                                latest_job: {
+                                    /** Format: uuid */
+                                    id: string;
+                                    /** @enum {string} */
+                                    type: "rl" | "sft";
+                                    /** Format: uuid */
+                                    model_id: string;
+                                    /** @enum {string} */
+                                    status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                    /** Format: date-time */
+                                    created_at: string;
+                                    training_start: string | null;
+                                    training_end: string | null;
+                                    error_message: string | null;
+                                    /** @description 0 to 1 */
+                                    progress: number;
+                                    /** @description The checkpoint this job makes; null until it runs. */
+                                    step: number | null;
+                                    /** @description Why data was not trained on, with counts. */
+                                    skipped: {
+                                        [key: string]: number;
+                                    };
+                                } | null;
+                                /** @description Mean rewards (`train/reward`) of up to 50 last steps, oldest first. */
+                                rewards: {
+                                    step: number;
+                                    reward: number;
+                                }[];
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the checkpoints of a model, by step */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    order?: "asc" | "desc";
+                };
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                step: number;
+                                metrics: {
+                                    [key: string]: number;
+                                };
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Delete steps of a model. Repeating it is safe */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        steps: number[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            deleted_count: number;
+                            not_found_steps: number[];
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/checkpoints/{step}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a checkpoint as a tar of its PEFT directory; step may be `latest` */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    model_id: string;
+                    step: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/x-tar": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add metrics of evaluated trajectories to a checkpoint; or rewards to what it answered */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description The same as in the path. */
+                        model_id?: string | null;
+                        /** @description Metrics are stored as `split/name`. */
+                        split: string;
+                        /** @description Of the checkpoint that they are of. Default: the latest. */
+                        step?: number | null;
+                        /** @description They give rewards to the answers of this job's evaluation: a group per prompt, a trajectory per answer, both in order; a group may be empty. Messages may be left empty: the answers are stored. Metrics go to the checkpoint that answered. */
+                        evaluation_job_id?: string | null;
+                        trajectory_groups: ({
+                            trajectories: ({
+                                messages_and_choices: Record<string, never>[];
+                                tools?: ({
+                                    /** @default function */
+                                    type?: string;
+                                    function: {
+                                        name: string;
+                                        description?: string | null;
+                                        parameters?: {
+                                            [key: string]: unknown;
+                                        } | null;
+                                        strict?: boolean | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                })[] | null;
+                                additional_histories?: ({
+                                    messages_and_choices: Record<string, never>[];
+                                    tools?: ({
+                                        /** @default function */
+                                        type?: string;
+                                        function: {
+                                            name: string;
+                                            description?: string | null;
+                                            parameters?: {
+                                                [key: string]: unknown;
+                                            } | null;
+                                            strict?: boolean | null;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[] | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[] | null;
+                                /** @description Clients that omit zeros mean 0. */
+                                reward?: number;
+                                metrics?: {
+                                    [key: string]: boolean | number;
+                                } | null;
+                                auto_metrics?: {
+                                    [key: string]: boolean | number;
+                                } | null;
+                                /** @description Anything about the rollout. Kept, and given back when the job is read. */
+                                metadata?: Record<string, never>;
+                                initial_policy_version?: number | null;
+                                final_policy_version?: number | null;
+                                logs?: string[] | null;
+                                start_time?: string | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @description Failed rollouts: they count for exception_rate only. */
+                            exceptions?: unknown[] | null;
+                            metrics?: {
+                                [key: string]: boolean | number;
+                            } | null;
+                            /** @description Anything about the rollout. Kept, and given back when the job is read. */
+                            metadata?: Record<string, never>;
+                            logs?: string[] | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            step: number;
+                            metrics: {
+                                [key: string]: number;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your training jobs, newest last unless `order` is desc */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    /** @description desc: the newest first. */
+                    order?: "asc" | "desc";
+                    model_id?: string;
+                    status?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "rl" | "sft";
+                                /** Format: uuid */
+                                model_id: string;
+                                /** @enum {string} */
+                                status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                /** Format: date-time */
+                                created_at: string;
+                                training_start: string | null;
+                                training_end: string | null;
+                                error_message: string | null;
+                                /** @description 0 to 1 */
+                                progress: number;
+                                /** @description The checkpoint this job makes; null until it runs. */
+                                step: number | null;
+                                /** @description Why data was not trained on, with counts. */
+                                skipped: {
+                                    [key: string]: number;
+                                };
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Train a model on trajectories with rewards (RL). Makes one checkpoint */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        model_id: string;
+                        trajectory_groups: ({
+                            trajectories: ({
+                                messages_and_choices: Record<string, never>[];
+                                tools?: ({
+                                    /** @default function */
+                                    type?: string;
+                                    function: {
+                                        name: string;
+                                        description?: string | null;
+                                        parameters?: {
+                                            [key: string]: unknown;
+                                        } | null;
+                                        strict?: boolean | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                })[] | null;
+                                additional_histories?: ({
+                                    messages_and_choices: Record<string, never>[];
+                                    tools?: ({
+                                        /** @default function */
+                                        type?: string;
+                                        function: {
+                                            name: string;
+                                            description?: string | null;
+                                            parameters?: {
+                                                [key: string]: unknown;
+                                            } | null;
+                                            strict?: boolean | null;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[] | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[] | null;
+                                /** @description Clients that omit zeros mean 0. */
+                                reward?: number;
+                                metrics?: {
+                                    [key: string]: boolean | number;
+                                } | null;
+                                auto_metrics?: {
+                                    [key: string]: boolean | number;
+                                } | null;
+                                /** @description Anything about the rollout. Kept, and given back when the job is read. */
+                                metadata?: Record<string, never>;
+                                initial_policy_version?: number | null;
+                                final_policy_version?: number | null;
+                                logs?: string[] | null;
+                                start_time?: string | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @description Failed rollouts: they count for exception_rate only. */
+                            exceptions?: unknown[] | null;
+                            metrics?: {
+                                [key: string]: boolean | number;
+                            } | null;
+                            /** @description Anything about the rollout. Kept, and given back when the job is read. */
+                            metadata?: Record<string, never>;
+                            logs?: string[] | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        experimental_config?: ({
+                            /** @description Default 5e-6. */
+                            learning_rate?: number | null;
+                            /** @description PPO's clipped surrogate instead of CISPO. Default false. */
+                            ppo?: boolean | null;
+                            /** @description The same choice as `ppo`. */
+                            loss_fn?: ("cispo" | "ppo") | null;
+                            /** @description Ratios are clipped at 1 − epsilon. Default 1 (CISPO), 0.2 (PPO). */
+                            epsilon?: number | null;
+                            /** @description Ratios are clipped at 1 + epsilon_high. Default 4 (CISPO), epsilon (PPO). */
+                            epsilon_high?: number | null;
+                            /** @description Default token. */
+                            importance_sampling_level?: ("token" | "sequence" | "average" | "geometric_average") | null;
+                            /** @description Tokens whose ratio is outside the clip range count as ratio 0. */
+                            mask_prob_ratio?: boolean | null;
+                            /** @description Upper bound of every ratio, whatever the sign of the advantage; null or 0: off. */
+                            max_negative_advantage_importance_sampling_weight?: number | null;
+                            /** @description Upper bound of a further importance weight; null or 0: off. */
+                            truncated_importance_sampling?: number | null;
+                            /** @description Advantages minus tau × log ratio; null or 0: off. */
+                            vendor_k2_tau?: number | null;
+                            /** @description Alias of vendor_k2_tau. */
+                            kimi_k2_tau?: number | null;
+                            /** @description 1 trains on positive advantages only, −1 on negative ones. Default 0. */
+                            advantage_balance?: number | null;
+                            /** @description Divide advantages by their group's standard deviation. Default true. */
+                            scale_rewards?: boolean | null;
+                            /** @description Alias of scale_rewards. */
+                            normalize_advantages?: boolean | null;
+                            /** @description Ratios divide by the policy at the start of the job instead of the sampling one. */
+                            precalculate_logprobs?: boolean | null;
+                            /** @description Also train on assistant turns that come without tokens, as the chat template writes them. */
+                            allow_training_without_logprobs?: boolean | null;
+                            /** @description Advantages shaped by the divergence from a reference policy; null or 0: off. */
+                            kl_penalty_coef?: number | null;
+                            /** @description Which policy is compared with the reference. Default sample with a coefficient, else current_learner. */
+                            kl_penalty_source?: ("current_learner" | "sample") | null;
+                            /** @description Reference: this step of the model. Default: the base model. */
+                            kl_penalty_reference_step?: number | null;
+                            /** @description Reference: so many steps before the current one. */
+                            kl_penalty_step_lag?: number | null;
+                            /** @description Reference: another checkpoint, by the name that chat requests use (`entity/project/name@N`). */
+                            kl_ref_adapter_path?: string | null;
+                            /** @description Learning rate × (sequences in the row) to this power. Default 0. */
+                            num_trajectories_learning_rate_multiplier_power?: number | null;
+                            /** @description Learning rate × the trend of train/reward_std_dev over the model's checkpoints. */
+                            scale_learning_rate_by_reward_std_dev?: boolean | null;
+                            /** @description Tokens that a row is filled up to. Default: 2048. A longer sequence makes longer rows, little memory shorter ones; the first event says so. */
+                            packed_sequence_length?: number | null;
+                            /** @description Trained tokens whose logits are in memory at once, at most. */
+                            logprob_calculation_chunk_size?: number | null;
+                            /** @description Accepted; this server draws no plots. */
+                            plot_tensors?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Prompts that are not trained on: the checkpoint answers them when it is made. Rewards come from you, by the log endpoint. */
+                        evaluation?: ({
+                            /** @description The prompts themselves; or `prompts_url`. */
+                            prompts?: ({
+                                /** @description A last message of the assistant's is not shown to the model: it becomes the prompt's `reference`. */
+                                messages: ({
+                                    /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
+                                    role: string;
+                                    content?: (string | (string | ({
+                                        type: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    }))[]) | null;
+                                    name?: string | null;
+                                    tool_calls?: (({
+                                        id?: string;
+                                        type?: string;
+                                        function: {
+                                            name: string;
+                                            arguments?: string | null;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    }) | ({
+                                        id?: string;
+                                        /** @constant */
+                                        type: "custom";
+                                        custom: {
+                                            name: string;
+                                            input: string;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    }))[] | null;
+                                    tool_call_id?: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                tools?: ({
+                                    /** @default function */
+                                    type?: string;
+                                    function: {
+                                        name: string;
+                                        description?: string | null;
+                                        parameters?: {
+                                            [key: string]: unknown;
+                                        } | null;
+                                        strict?: boolean | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                })[] | null;
+                                /** @description Given back with the answers. */
+                                metadata?: Record<string, never>;
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            /** @description `wandb-artifact:///entity/project/name:version`: a file of it has a prompt per line, in the same form. */
+                            prompts_url?: string | null;
+                            /** @description Of that artifact. Default: prompts.jsonl, val.jsonl, validation.jsonl, test.jsonl, or the only .jsonl. */
+                            file?: string | null;
+                            /** @description Answers per prompt. Default 1. */
+                            samples?: number | null;
+                            /** @description Most tokens of an answer. Default 512. */
+                            max_tokens?: number | null;
+                            /** @description 0 is greedy. Default: the model's, as in chat. */
+                            temperature?: number | null;
+                            /** @description Default: the model's, as in chat. */
+                            top_p?: number | null;
+                            stop?: (string | string[]) | null;
+                            /** @description Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i. */
+                            seed?: number | null;
+                            /** @description Of prompts that bring none. */
+                            tools?: ({
+                                /** @default function */
+                                type?: string;
+                                function: {
+                                    name: string;
+                                    description?: string | null;
+                                    parameters?: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    strict?: boolean | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            /** @description Variables of the chat template. */
+                            chat_template_kwargs?: {
+                                [key: string]: unknown;
+                            } | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/sft-training-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Train a model on conversations in an artifact (SFT). Makes one checkpoint */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        model_id: string;
+                        /** @description `wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias. */
+                        training_data_url?: string | null;
+                        /** @description The same, as older clients call it. */
+                        training_folder_url?: string | null;
+                        config?: ({
+                            /** @description Rows per gradient step; `auto` is 2. */
+                            batch_size?: ("auto" | number) | null;
+                            /** @description One number, or one per batch. Default 5e-5. */
+                            learning_rate?: (number | number[]) | null;
+                            /** @description Which assistant turns are trained; default all. */
+                            assistant_turns?: ("all" | "last") | null;
+                            /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */
+                            validation_split?: number | null;
+                            /** @description Enabled: metrics of the last gradient step become metrics of the checkpoint, as `sft/NAME`. */
+                            metric_logging?: ({
+                                enabled?: boolean | null;
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Prompts that are not trained on: the checkpoint answers them when it is made. Rewards come from you, by the log endpoint. */
+                        evaluation?: ({
+                            /** @description The prompts themselves; or `prompts_url`. */
+                            prompts?: ({
+                                /** @description A last message of the assistant's is not shown to the model: it becomes the prompt's `reference`. */
+                                messages: ({
+                                    /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
+                                    role: string;
+                                    content?: (string | (string | ({
+                                        type: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    }))[]) | null;
+                                    name?: string | null;
+                                    tool_calls?: (({
+                                        id?: string;
+                                        type?: string;
+                                        function: {
+                                            name: string;
+                                            arguments?: string | null;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    }) | ({
+                                        id?: string;
+                                        /** @constant */
+                                        type: "custom";
+                                        custom: {
+                                            name: string;
+                                            input: string;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    }))[] | null;
+                                    tool_call_id?: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                tools?: ({
+                                    /** @default function */
+                                    type?: string;
+                                    function: {
+                                        name: string;
+                                        description?: string | null;
+                                        parameters?: {
+                                            [key: string]: unknown;
+                                        } | null;
+                                        strict?: boolean | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                })[] | null;
+                                /** @description Given back with the answers. */
+                                metadata?: Record<string, never>;
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            /** @description `wandb-artifact:///entity/project/name:version`: a file of it has a prompt per line, in the same form. */
+                            prompts_url?: string | null;
+                            /** @description Of that artifact. Default: prompts.jsonl, val.jsonl, validation.jsonl, test.jsonl, or the only .jsonl. */
+                            file?: string | null;
+                            /** @description Answers per prompt. Default 1. */
+                            samples?: number | null;
+                            /** @description Most tokens of an answer. Default 512. */
+                            max_tokens?: number | null;
+                            /** @description 0 is greedy. Default: the model's, as in chat. */
+                            temperature?: number | null;
+                            /** @description Default: the model's, as in chat. */
+                            top_p?: number | null;
+                            stop?: (string | string[]) | null;
+                            /** @description Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i. */
+                            seed?: number | null;
+                            /** @description Of prompts that bring none. */
+                            tools?: ({
+                                /** @default function */
+                                type?: string;
+                                function: {
+                                    name: string;
+                                    description?: string | null;
+                                    parameters?: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    strict?: boolean | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            /** @description Variables of the chat template. */
+                            chat_template_kwargs?: {
+                                [key: string]: unknown;
+                            } | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Accepted and not used: its fields are named in the warnings. */
+                        experimental_config?: {
+                            [key: string]: unknown;
+                        } | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a training job */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            /** @enum {string} */
+                            type: "rl" | "sft";
+                            /** Format: uuid */
+                            model_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                            /** Format: date-time */
+                            created_at: string;
+                            training_start: string | null;
+                            training_end: string | null;
+                            error_message: string | null;
+                            /** @description 0 to 1 */
+                            progress: number;
+                            /** @description The checkpoint this job makes; null until it runs. */
+                            step: number | null;
+                            /** @description Why data was not trained on, with counts. */
+                            skipped: {
+                                [key: string]: number;
+                            };
+                            /** @description What was not used of the request, not done as sent, or is worth a look. Empty before the job begins. */
+                            warnings: string[];
+                            /** @description Null: the request named no prompts. */
+                            evaluation: {
+                                /**
+                                 * @description queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.
+                                 * @enum {string}
+                                 */
+                                status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                num_prompts: number;
+                                /** @description Answers per prompt. */
+                                num_samples: number;
+                                /** @description Prompts that are done, those that could not be answered among them. */
+                                num_answered: number;
+                                /** @description Of those: could not be answered. Each says why. */
+                                num_failed: number;
+                                error_message: string | null;
+                                started_at: string | null;
+                                ended_at: string | null;
+                            } | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a job. A running one stops at its next gradient step and makes no checkpoint */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            /** @enum {string} */
+                            type: "rl" | "sft";
+                            /** Format: uuid */
+                            model_id: string;
+                            /** @enum {string} */
+                            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                            /** Format: date-time */
+                            created_at: string;
+                            training_start: string | null;
+                            training_end: string | null;
+                            error_message: string | null;
+                            /** @description 0 to 1 */
+                            progress: number;
+                            /** @description The checkpoint this job makes; null until it runs. */
+                            step: number | null;
+                            /** @description Why data was not trained on, with counts. */
+                            skipped: {
+                                [key: string]: number;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Events of a job in order. With `Accept: text/event-stream`: as they happen, until the job ends */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "training_started" | "gradient_step" | "training_ended" | "training_failed";
+                                data: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a job trains with: every setting, and where its data is */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description With every default filled in, under the names of the request. */
+                            config: {
+                                [key: string]: unknown;
+                            };
+                            /** @description True: as training used it. False: the job has not begun, or an older version of the server began it. */
+                            as_trained: boolean;
+                            /** @description Where the data is. */
+                            input: {
+                                /** @enum {string} */
+                                kind: "groups" | "artifact";
+                                /** @description Of this API: the groups of the job, or the file of the artifact. */
+                                path: string;
+                                /** @description Of an artifact. */
+                                uri: string | null;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The groups that an RL job was sent, in order. A page may have fewer than asked for where they are large */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** @description The index, as a cursor. */
+                                id: string;
+                                index: number;
+                                /** @description The last message before the first answer, cut. */
+                                prompt: string | null;
+                                prompt_is_cut: boolean;
+                                rewards: number[];
+                                /** @description Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups. */
+                                advantages: number[] | null;
+                                /** @description False: all advantages are 0, so that nothing of the group is trained. Null as with the advantages. */
+                                has_signal: boolean | null;
+                                /** @description Means over the group, under the names that the metrics of a step have. */
+                                metrics: {
+                                    [key: string]: number;
+                                };
+                                num_trajectories: number;
+                                num_exceptions: number;
+                                num_messages: number;
+                                num_sampled_turns: number;
+                                num_sampled_tokens: number;
+                                exceptions: {
+                                    type: string | null;
+                                    message: string;
+                                    traceback: string | null;
+                                }[];
+                                logs: string[];
+                                metadata: {
+                                    [key: string]: unknown;
+                                };
+                                /** @description Trajectories by the reason why they were not trained, or (`truncated`) not to their end. Null: the job has not ended, or was run by an older version of the server. */
+                                skipped: {
+                                    [key: string]: number;
+                                } | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One group of an RL job */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    training_job_id: string;
+                    group: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description The index, as a cursor. */
+                            id: string;
+                            index: number;
+                            /** @description The last message before the first answer, cut. */
+                            prompt: string | null;
+                            prompt_is_cut: boolean;
+                            rewards: number[];
+                            /** @description Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups. */
+                            advantages: number[] | null;
+                            /** @description False: all advantages are 0, so that nothing of the group is trained. Null as with the advantages. */
+                            has_signal: boolean | null;
+                            /** @description Means over the group, under the names that the metrics of a step have. */
+                            metrics: {
+                                [key: string]: number;
+                            };
+                            num_trajectories: number;
+                            num_exceptions: number;
+                            num_messages: number;
+                            num_sampled_turns: number;
+                            num_sampled_tokens: number;
+                            exceptions: {
+                                type: string | null;
+                                message: string;
+                                traceback: string | null;
+                            }[];
+                            logs: string[];
+                            metadata: {
+                                [key: string]: unknown;
+                            };
+                            /** @description Trajectories by the reason why they were not trained, or (`truncated`) not to their end. Null: the job has not ended, or was run by an older version of the server. */
+                            skipped: {
+                                [key: string]: number;
+                            } | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/groups/{group}/trajectories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The trajectories of a group, whole: messages, rewards, logs. A page may have fewer than asked for */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    training_job_id: string;
+                    group: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** @description The index, as a cursor. */
+                                id: string;
+                                index: number;
+                                reward: number;
+                                metrics: {
+                                    [key: string]: number | boolean;
+                                };
+                                metadata: {
+                                    [key: string]: unknown;
+                                };
+                                logs: string[];
+                                start_time: string | null;
+                                initial_policy_version: number | null;
+                                final_policy_version: number | null;
+                                /** @description The main history first, then the additional ones. */
+                                histories: {
+                                    turns: {
+                                        message: {
+                                            [key: string]: unknown;
+                                        };
+                                        /** @description Of a Choice; null: a message, which is context. */
+                                        sampled: {
+                                            finish_reason: string;
+                                            num_tokens: number | null;
+                                            has_logprobs: boolean;
+                                        } | null;
+                                    }[];
+                                    tools: unknown[];
+                                }[];
+                                advantage: number | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/groups/{group}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What training made of the trajectories of a group, token by token. A page may have fewer than asked for */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    training_job_id: string;
+                    group: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                id: string;
+                                index: number;
+                                reward: number;
+                                /** @description Within the group, as in the list of groups. */
+                                advantage: number | null;
+                                /** @description Null: nothing is known, since the job has not ended or was run by an older version of the server. */
+                                is_trained: boolean | null;
+                                /** @description `truncated`, or why nothing of it was trained. */
+                                reason: string | null;
+                                /** @description What was trained of it. Several where a prompt does not begin with the tokens before it. */
+                                sequences: {
+                                    /** @description The gradient step that trained it: 1, 2, … */
+                                    step: number;
+                                    /** @description Of each trained token: balanced and scaled over the job. */
+                                    advantage: number;
+                                    /** @description Of each trained token. */
+                                    weight: number;
+                                    token_ids: number[];
+                                    /** @description What each token completes: joined they are the text, a token inside a character is empty. Bytes that are no UTF-8 are U+FFFD. Null: this server does not host the base model. */
+                                    texts: string[] | null;
+                                    /** @description False: context. The lists below are null there. */
+                                    trained: boolean[];
+                                    /** @description As they were sent or remembered; null: not known. */
+                                    sampler_logprobs: (number | null)[];
+                                    /** @description As the loss read them, before the update of its gradient step. */
+                                    trainer_logprobs: (number | null)[] | null;
+                                    /** @description At the importance sampling level of the job, before caps, masks and clips. */
+                                    ratios: (number | null)[] | null;
+                                    /** @description Why there are no trainer_logprobs: the job ended before that step; or the engine does not tell them, or the job was resumed from a state without them. */
+                                    trainer_unknown: ("not_reached" | "not_told") | null;
+                                    /** @description With precalculate_logprobs: what the ratios divide by. */
+                                    start_logprobs: (number | null)[] | null;
+                                    /** @description With a KL penalty or reference. */
+                                    reference_logprobs: (number | null)[] | null;
+                                }[];
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/trajectories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The trajectories that an RL job was sent, one per line; or those in which a text stands */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason. */
+                    view?: "full" | "summary";
+                    /** @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same. */
+                    search?: string;
+                };
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/jsonl": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far the evaluations of a model's jobs are, by submission, with the step that answers */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    /** @description desc: the newest first. */
+                    order?: "asc" | "desc";
+                };
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /**
+                                 * @description queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.
+                                 * @enum {string}
+                                 */
+                                status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                num_prompts: number;
+                                /** @description Answers per prompt. */
+                                num_samples: number;
+                                /** @description Prompts that are done, those that could not be answered among them. */
+                                num_answered: number;
+                                /** @description Of those: could not be answered. Each says why. */
+                                num_failed: number;
+                                error_message: string | null;
+                                started_at: string | null;
+                                ended_at: string | null;
+                                /**
+                                 * Format: uuid
+                                 * @description The job's.
+                                 */
+                                id: string;
+                                /** @description Of the checkpoint that answers; null until the job runs. */
+                                step: number | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/evaluation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far a job's evaluation is, how it asks, and where its rewards come from */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /**
+                             * @description queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.
+                             * @enum {string}
+                             */
+                            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                            num_prompts: number;
+                            /** @description Answers per prompt. */
+                            num_samples: number;
+                            /** @description Prompts that are done, those that could not be answered among them. */
+                            num_answered: number;
+                            /** @description Of those: could not be answered. Each says why. */
+                            num_failed: number;
+                            error_message: string | null;
+                            started_at: string | null;
+                            ended_at: string | null;
+                            /** Format: uuid */
+                            training_job_id: string;
+                            /** Format: uuid */
+                            model_id: string;
+                            /** @description Of the checkpoint that answers; null until the job runs. */
+                            step: number | null;
+                            /** @description The artifact version and file; null: prompts of the request. */
+                            source: string | null;
+                            /** @description Null: prompts and answers are not kept any more. */
+                            settings: {
+                                samples: number;
+                                max_tokens: number;
+                                temperature: number | null;
+                                top_p: number | null;
+                                stop: string[];
+                                seed: number;
+                                chat_template_kwargs: {
+                                    [key: string]: unknown;
+                                };
+                            } | null;
+                            /** @description Where the rewards come from: the latest log that names this job. */
+                            log: {
+                                /** Format: uuid */
+                                id: string;
+                                split: string;
+                            } | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/evaluation/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Prompt by prompt: what the checkpoint answered, and the rewards. A page may have fewer than asked for */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                id: string;
+                                index: number;
+                                messages: {
+                                    [key: string]: unknown;
+                                }[];
+                                tools: unknown[];
+                                /** @description What the data says in the answer's place; the model did not see it. */
+                                reference: {
+                                    [key: string]: unknown;
+                                } | null;
+                                metadata: {
+                                    [key: string]: unknown;
+                                };
+                                /** @description Why it could not be answered. */
+                                error: string | null;
+                                /** @description Null: not yet answered. */
+                                answers: {
+                                    index: number;
+                                    message: {
+                                        [key: string]: unknown;
+                                    };
+                                    finish_reason: string;
+                                    token_ids: number[];
+                                    /** @description Of each token, nats. */
+                                    logprobs: number[];
+                                    /** @description Null: none was sent. */
+                                    reward: number | null;
+                                    metrics: {
+                                        [key: string]: number | boolean;
+                                    };
+                                    /** @description The metadata of the trajectory that has the reward. */
+                                    reward_metadata: {
+                                        [key: string]: unknown;
+                                    };
+                                }[] | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/training-jobs/{training_job_id}/evaluation/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End an evaluation. The job, its checkpoint, and the answers that are there stay */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    training_job_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /**
+                             * @description queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.
+                             * @enum {string}
+                             */
+                            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                            num_prompts: number;
+                            /** @description Answers per prompt. */
+                            num_samples: number;
+                            /** @description Prompts that are done, those that could not be answered among them. */
+                            num_answered: number;
+                            /** @description Of those: could not be answered. Each says why. */
+                            num_failed: number;
+                            error_message: string | null;
+                            started_at: string | null;
+                            ended_at: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was logged of a model, oldest first; of one split, at one step */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    split?: string;
+                    step?: number;
+                };
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                split: string;
+                                /** @description The one that the request said, else the latest when it was logged. */
+                                step: number;
+                                num_groups: number;
+                                num_trajectories: number;
+                                size_bytes: number;
+                                /** Format: date-time */
+                                created_at: string;
+                                /** @description Whose answers it gives rewards to; null: trajectories of its own. */
+                                evaluation_job_id: string | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/logs/{log_id}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The groups of one log, in order. A page may have fewer than asked for where they are large */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    model_id: string;
+                    log_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** @description The index, as a cursor. */
+                                id: string;
+                                index: number;
+                                /** @description The last message before the first answer, cut. */
+                                prompt: string | null;
+                                prompt_is_cut: boolean;
+                                rewards: number[];
+                                /** @description Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups. */
+                                advantages: number[] | null;
+                                /** @description False: all advantages are 0, so that nothing of the group is trained. Null as with the advantages. */
+                                has_signal: boolean | null;
+                                /** @description Means over the group, under the names that the metrics of a step have. */
+                                metrics: {
+                                    [key: string]: number;
+                                };
+                                num_trajectories: number;
+                                num_exceptions: number;
+                                num_messages: number;
+                                num_sampled_turns: number;
+                                num_sampled_tokens: number;
+                                exceptions: {
+                                    type: string | null;
+                                    message: string;
+                                    traceback: string | null;
+                                }[];
+                                logs: string[];
+                                metadata: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/logs/{log_id}/groups/{group}/trajectories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The trajectories of a logged group, whole. A page may have fewer than asked for */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    model_id: string;
+                    log_id: string;
+                    group: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** @description The index, as a cursor. */
+                                id: string;
+                                index: number;
+                                reward: number;
+                                metrics: {
+                                    [key: string]: number | boolean;
+                                };
+                                metadata: {
+                                    [key: string]: unknown;
+                                };
+                                logs: string[];
+                                start_time: string | null;
+                                initial_policy_version: number | null;
+                                final_policy_version: number | null;
+                                /** @description The main history first, then the additional ones. */
+                                histories: {
+                                    turns: {
+                                        message: {
+                                            [key: string]: unknown;
+                                        };
+                                        /** @description Of a Choice; null: a message, which is context. */
+                                        sampled: {
+                                            finish_reason: string;
+                                            num_tokens: number | null;
+                                            has_logprobs: boolean;
+                                        } | null;
+                                    }[];
+                                    tools: unknown[];
+                                }[];
+                                advantage: number | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/logs/{log_id}/trajectories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The trajectories of one log, one per line; or those in which a text stands */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason. */
+                    view?: "full" | "summary";
+                    /** @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same. */
+                    search?: string;
+                };
+                header?: never;
+                path: {
+                    model_id: string;
+                    log_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/jsonl": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What training measured at each step of a model, oldest first; as JSON, lines of JSON, CSV, or TensorBoard events */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    /** @description jsonl, csv and tensorboard (an event file of the steps that have a checkpoint, or make one) give all steps from the cursor on. Default: what the Accept header asks for, else json. */
+                    format?: "json" | "jsonl" | "csv" | "tensorboard";
+                };
+                header?: never;
+                path: {
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                id: string;
+                                /** @description Null: the job has not begun. */
+                                step: number | null;
+                                /** @description Null of step 0, which no job made. */
+                                job_id: string | null;
+                                type: ("rl" | "sft") | null;
+                                status: ("queued" | "running" | "succeeded" | "failed" | "cancelled") | null;
+                                training_start: string | null;
+                                training_end: string | null;
+                                /** @description From the start to the end of training. */
+                                seconds: number | null;
+                                num_gradient_steps: number;
+                                /** @description Means over the gradient steps; num_tokens, num_trained_tokens and tokens_saved_by_sharing are sums. Names with a slash are those of the checkpoint, as long as it is there. */
+                                metrics: {
+                                    [key: string]: number;
+                                };
+                                skipped: {
+                                    [key: string]: number;
+                                };
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                        "application/jsonl": string;
+                        "text/csv": string;
+                        "application/octet-stream": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List versions of your artifacts, oldest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    project?: string;
+                    name?: string;
+                    type?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                entity: string;
+                                project: string;
+                                name: string;
+                                version: string;
+                                uri: string;
+                                type: string;
+                                aliases: string[];
+                                metadata: {
+                                    [key: string]: unknown;
+                                };
+                                files: {
+                                    path: string;
+                                    size_bytes: number;
+                                    sha256: string;
+                                }[];
+                                size_bytes: number;
+                                created_at: string;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/{entity}/{project}/{artifact}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`. Entity `~` is your own */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    artifact: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            entity: string;
+                            project: string;
+                            name: string;
+                            version: string;
+                            uri: string;
+                            type: string;
+                            aliases: string[];
+                            metadata: {
+                                [key: string]: unknown;
+                            };
+                            files: {
+                                path: string;
+                                size_bytes: number;
+                                sha256: string;
+                            }[];
+                            size_bytes: number;
+                            created_at: string;
+                        };
+                    };
+                };
+            };
+        };
+        /** Make a version of files that are there. 202 names those that are not. With `name:version`: give it aliases */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    artifact: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /**
+                         * @description `dataset`, `lora`, or your own.
+                         * @default dataset
+                         */
+                        type?: string;
+                        /** @default {} */
+                        metadata?: {
+                            [key: string]: unknown;
+                        };
+                        /**
+                         * @description Names for this version, taken from others. `latest` follows by itself.
+                         * @default []
+                         */
+                        aliases?: string[];
+                        files: ({
+                            path: string;
+                            sha256: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            entity: string;
+                            project: string;
+                            name: string;
+                            version: string;
+                            uri: string;
+                            type: string;
+                            aliases: string[];
+                            metadata: {
+                                [key: string]: unknown;
+                            };
+                            files: {
+                                path: string;
+                                size_bytes: number;
+                                sha256: string;
+                            }[];
+                            size_bytes: number;
+                            created_at: string;
+                        } | {
+                            /** @description SHA-256 of each. */
+                            missing: string[];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete a version, or without one all versions of the name */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    artifact: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            deleted_count: number;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artifacts/{entity}/{project}/{artifact}/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a file of a version */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    artifact: string;
+                    path: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/octet-stream": unknown;
+                    };
+                };
+            };
+        };
+        /** Store a file: under `name`, `name:alias` or `name:vN` (the next) as a version of its own, under `name:draft` for a manifest to come */
+        put: {
+            parameters: {
+                query?: {
+                    type?: string;
+                    alias?: string;
+                    /** @description Of the body; other bytes are refused. */
+                    sha256?: string;
+                };
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    artifact: string;
+                    path: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            entity: string;
+                            project: string;
+                            name: string;
+                            version: string;
+                            uri: string;
+                            type: string;
+                            aliases: string[];
+                            metadata: {
+                                [key: string]: unknown;
+                            };
+                            files: {
+                                path: string;
+                                size_bytes: number;
+                                sha256: string;
+                            }[];
+                            size_bytes: number;
+                            created_at: string;
+                        } | {
+                            path: string;
+                            size_bytes: number;
+                            sha256: string;
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/artifacts/{entity}/{project}/{artifact}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rows of training data with their tokens, as an SFT job would train them. A page may have fewer than asked for where they are large */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    /** @description Of the file. Default: the one that an SFT job would read. */
+                    path?: string;
+                    /** @description Whose chat template and tokenizer write the tokens. Default: the first base model of the server. */
+                    base_model?: string;
+                    /** @description As in the config of a job. */
+                    assistant_turns?: "all" | "last";
+                };
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    artifact: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** @description The line, as a cursor. */
+                                id: string;
+                                /** @description Of the file, from 1. */
+                                line: number;
+                                /** @description Of the line; of one of more than 1 MB, as much as was read. */
+                                size_bytes: number;
+                                /** @description Null: the line cannot be read, or has more than 1 MB. */
+                                messages: {
+                                    [key: string]: unknown;
+                                }[] | null;
+                                tools: {
+                                    [key: string]: unknown;
+                                }[] | null;
+                                /** @description Why a job would refuse the line. */
+                                problem: string | null;
+                                /** @description Of the line, where it has no messages. */
+                                beginning: string | null;
+                                /** @description As they would be trained. Several where the template rewrites the past; none where nothing would be trained. Null: the line cannot be read, or has more than 64 kB, which is encoded in jobs only. */
+                                sequences: {
+                                    token_ids: number[];
+                                    /** @description What each token completes: joined they are the text, a token inside a character is empty. */
+                                    texts: string[];
+                                    /** @description False: context, which the loss does not count. */
+                                    trained: boolean[];
+                                }[] | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your runs, of all projects or one */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    /** @description desc: the newest first. */
+                    order?: "asc" | "desc";
+                    project?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                entity: string;
+                                project: string;
+                                /** @description As its client calls it; unique within the project. */
+                                run: string;
+                                /** @description As it is shown. */
+                                name: string;
+                                group: string | null;
+                                job_type: string | null;
+                                notes: string | null;
+                                tags: string[];
+                                /**
+                                 * @description `running` until its client says that it has ended; one that was killed never says so.
+                                 * @enum {string}
+                                 */
+                                state: "running" | "finished" | "failed";
+                                exit_code: number | null;
+                                config: {
+                                    [key: string]: unknown;
+                                };
+                                summary: {
+                                    [key: string]: unknown;
+                                };
+                                history_lines: number;
+                                /** Format: date-time */
+                                created_at: string;
+                                /** Format: date-time */
+                                updated_at: string;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{entity}/{project}/{run}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a run: configuration, summary, state. Entity `~` is your own */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            entity: string;
+                            project: string;
+                            /** @description As its client calls it; unique within the project. */
+                            run: string;
+                            /** @description As it is shown. */
+                            name: string;
+                            group: string | null;
+                            job_type: string | null;
+                            notes: string | null;
+                            tags: string[];
+                            /**
+                             * @description `running` until its client says that it has ended; one that was killed never says so.
+                             * @enum {string}
+                             */
+                            state: "running" | "finished" | "failed";
+                            exit_code: number | null;
+                            config: {
+                                [key: string]: unknown;
+                            };
+                            summary: {
+                                [key: string]: unknown;
+                            };
+                            history_lines: number;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Delete a run and its history */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            deleted: true;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/{entity}/{project}/{run}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a run has logged, line by line; in pages, or all of it as lines of JSON */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Number of the last line of the page before. */
+                    after?: number;
+                    limit?: number;
+                    /** @description jsonl: all lines from the cursor on. */
+                    format?: "json" | "jsonl";
+                };
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                id: string;
+                                line: number;
+                                /** @description As they were logged; `_step` and `_timestamp` are the library’s. */
+                                values: {
+                                    [key: string]: unknown;
+                                };
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                        "application/jsonl": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/graphql": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the wandb library asks and changes; changes need the scope train */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        query: string;
+                        variables?: {
+                            [key: string]: unknown;
+                        } | null;
+                        operationName?: string | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            data: unknown;
+                            errors?: {
+                                message: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/files/{entity}/{project}/{run}/file_stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lines of a run’s history by number, its summary, and its end */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    entity: string;
+                    project: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description By name of the file: lines, and the number of the first one. */
+                        files?: ({
+                            "wandb-history.jsonl"?: {
+                                /** @default 0 */
+                                offset?: number;
+                                /** @default [] */
+                                content?: string[];
+                            } & {
+                                [key: string]: unknown;
+                            };
+                            "wandb-summary.json"?: {
+                                /** @default 0 */
+                                offset?: number;
+                                /** @default [] */
+                                content?: string[];
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        complete?: boolean | null;
+                        exitcode?: number | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/wandb/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the file that the link is for, or the list of files of an artifact */
+        get: {
+            parameters: {
+                query: {
+                    link: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/octet-stream": unknown;
+                    };
+                };
+            };
+        };
+        /** Send the file that the link is for; files of runs are dropped */
+        put: {
+            parameters: {
+                query: {
+                    link: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sdk/otel/v1/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the library measures of itself: not kept */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traces/server_info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the weave library asks before anything else: no client is new enough, so that none sends traces */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            min_required_weave_python_version: string;
+                            trace_server_version: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traces/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Traces that a client of weave sends all the same: counted and dropped */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    path: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens and requests by day, key, project and model */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                    /** @description Id of a key, as `whetstone keys list` shows it. */
+                    api_key_id?: string;
+                    /** @description As in the Vendor-Project header, without the team. Empty: requests that named none. */
+                    project?: string;
+                    /** @description As answers name it. */
+                    model?: string;
+                    /** @description First day, UTC. */
+                    start_date?: string;
+                    /** @description Last day, UTC; it is included. */
+                    end_date?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                id: string;
+                                /** @constant */
+                                object: "usage";
+                                date: string;
+                                api_key_id: string;
+                                project: string;
+                                model: string;
+                                requests: number;
+                                prompt_tokens: number;
+                                /** @description Of the prompt tokens: those that did not have to be computed. */
+                                cached_tokens: number;
+                                completion_tokens: number;
+                                total_tokens: number;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                            /** @description Of everything that the filter lets pass, not of this page only. */
+                            totals: {
+                                requests: number;
+                                prompt_tokens: number;
+                                /** @description Of the prompt tokens: those that did not have to be computed. */
+                                cached_tokens: number;
+                                completion_tokens: number;
+                                total_tokens: number;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List API keys, oldest first */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @constant */
+                                object: "api_key";
+                                entity: string;
+                                name: string;
+                                scopes: ("chat" | "train" | "read" | "admin" | "worker")[];
+                                limits: {
+                                    [key: string]: number;
+                                };
+                                /** Format: date-time */
+                                created_at: string;
+                                /** @description To the minute. */
+                                last_used_at: string | null;
+                                revoked_at: string | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Make an API key. Its secret is shown now and never again */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description To recognise it in the list. */
+                        name: string;
+                        /** @description Default: chat, train, read. train includes read, admin includes all. */
+                        scopes?: ("chat" | "train" | "read" | "admin" | "worker")[];
+                        /** @description What is not named is limited by what the entity may use. A key that has limits makes no others. */
+                        limits?: {
+                            requests_in_flight?: number;
+                            queued_jobs?: number;
+                            stored_bytes?: number;
+                            /** @description Of chat requests, prompts and completions; days are UTC. */
+                            tokens_per_day?: number;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            /** @constant */
+                            object: "api_key";
+                            entity: string;
+                            name: string;
+                            scopes: ("chat" | "train" | "read" | "admin" | "worker")[];
+                            limits: {
+                                [key: string]: number;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                            /** @description To the minute. */
+                            last_used_at: string | null;
+                            revoked_at: string | null;
+                            /** @description Shown now and never again. */
+                            secret: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an API key, from its next request on. Repeatable */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    key_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "api_key";
+                            /** @constant */
+                            revoked: true;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhooks, oldest first */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @constant */
+                                object: "webhook";
+                                url: string;
+                                events: ("training_job.succeeded" | "training_job.failed" | "training_job.cancelled")[];
+                                /** Format: date-time */
+                                created_at: string;
+                                /** @description Since its receiver answered 410 Gone. */
+                                disabled_at: string | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Have a URL called when training jobs end. The secret that signs is shown now and never again */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description http or https; without user name and password. */
+                        url: string;
+                        /** @description Default: all. */
+                        events?: ("training_job.succeeded" | "training_job.failed" | "training_job.cancelled")[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            id: string;
+                            /** @constant */
+                            object: "webhook";
+                            url: string;
+                            events: ("training_job.succeeded" | "training_job.failed" | "training_job.cancelled")[];
+                            /** Format: date-time */
+                            created_at: string;
+                            /** @description Since its receiver answered 410 Gone. */
+                            disabled_at: string | null;
+                            /** @description Verifies signatures. Shown now and never again. */
+                            secret: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a webhook, its deliveries and what was still to be sent */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    webhook_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            id: string;
+                            /** @constant */
+                            object: "webhook";
+                            /** @constant */
+                            deleted: true;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was sent and what came back, newest first, of the last 30 days */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    after?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    webhook_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                /** @description As in the header webhook-id. */
+                                id: string;
+                                /** @constant */
+                                object: "webhook_delivery";
+                                /** Format: uuid */
+                                webhook_id: string;
+                                training_job_id: string;
+                                /** @enum {string} */
+                                event: "training_job.succeeded" | "training_job.failed" | "training_job.cancelled";
+                                /**
+                                 * @description pending: there will be an attempt.
+                                 * @enum {string}
+                                 */
+                                status: "pending" | "delivered" | "failed";
+                                /** Format: date-time */
+                                created_at: string;
+                                attempts: number;
+                                next_attempt_at: string | null;
+                                /** @description Of the last attempt; null: no answer. */
+                                last_status: number | null;
+                                last_error: string | null;
+                                delivered_at: string | null;
+                            }[];
+                            first_id: string;
+                            last_id: string;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a delivery again now, under the same webhook-id */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    webhook_id: string;
+                    delivery_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description As in the header webhook-id. */
+                            id: string;
+                            /** @constant */
+                            object: "webhook_delivery";
+                            /** Format: uuid */
+                            webhook_id: string;
+                            training_job_id: string;
+                            /** @enum {string} */
+                            event: "training_job.succeeded" | "training_job.failed" | "training_job.cancelled";
+                            /**
+                             * @description pending: there will be an attempt.
+                             * @enum {string}
+                             */
+                            status: "pending" | "delivered" | "failed";
+                            /** Format: date-time */
+                            created_at: string;
+                            attempts: number;
+                            next_attempt_at: string | null;
+                            /** @description Of the last attempt; null: no answer. */
+                            last_status: number | null;
+                            last_error: string | null;
+                            delivered_at: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the workers that are connected to this server */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            object: "list";
+                            data: {
+                                id: string;
+                                name: string;
+                                version: string;
+                                base_model: string;
+                                roles: ("sample" | "train")[];
+                                /**
+                                 * @description away: its connection is lost, and it is expected back. draining: it takes no new calls.
+                                 * @enum {string}
+                                 */
+                                state: "connected" | "away" | "draining";
+                                connected_at: string;
+                                /** @description Since anything came of it. */
+                                silent_seconds: number;
+                                /** @description Connections that it lost and replaced. */
+                                reconnects: number;
+                                /** @description Sampled tokens that came of it. */
+                                tokens: number;
+                                /** @description Training sessions that are open there. */
+                                sessions: number;
+                                /** @description Choices that it computes at once; null where it does not sample. */
+                                sequences_max: number | null;
+                                /** @description Choices that it computes. */
+                                running: number;
+                                /** @description Choices that wait there. */
+                                waiting: number;
+                                /** @description Ids of checkpoints in its memory. */
+                                adapters: string[];
+                            }[];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Connect a worker: a WebSocket, as docs/worker-protocol.md describes */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers/files/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a file of an adapter that a call named; `Range: bytes=N-` goes on */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    sha256: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/octet-stream": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers/uploads/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How much of a file has arrived */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    sha256: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            complete: boolean;
+                            offset: number;
+                        };
+                    };
+                };
+            };
+        };
+        /** Bring the next piece of a file, with `Content-Range: bytes FIRST-LAST/TOTAL` */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    sha256: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            complete: boolean;
+                            offset: number;
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The server answers */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            status: "ok";
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/client/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How the SDK is to behave with this server */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        sdk_version?: string | null;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/client/dynamic_config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What of that may change; nothing does */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        sdk_version?: string | null;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/telemetry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the SDK tells about itself; not read and not kept */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            status: "accepted";
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/get_server_capabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The base models */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            supported_models: {
+                                [key: string]: unknown;
+                            }[];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/create_session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a session */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        tags?: string[] | null;
+                        user_metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        sdk_version?: string | null;
+                        project_id?: string | null;
+                        display_name?: string | null;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            session_id: string;
+                            warning_message: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/session_heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The client of a session is there */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            type: "session_heartbeat";
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/sessions/{session_id}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The client of a session leaves */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    session_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        reason?: ({
+                            type: string;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        detail?: string | null;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/create_model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a training run with a fresh adapter */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        model_seq_id: number;
+                        base_model: string;
+                        user_metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        lora_config?: {
+                            /** @default 32 */
+                            rank?: number;
+                            seed?: number | null;
+                            /** @default true */
+                            train_unembed?: boolean;
+                            /** @default true */
+                            train_mlp?: boolean;
+                            /** @default true */
+                            train_attn?: boolean;
+                        } | null;
+                        optimizer_config?: ({
+                            type: string;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/load_weights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a training run from saved weights, or load them into one */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        session_id?: string | null;
+                        model_seq_id?: number | null;
+                        model_id?: string | null;
+                        seq_id?: number | null;
+                        path: string;
+                        optimizer?: boolean | null;
+                        base_model?: string | null;
+                        user_metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        optimizer_config?: ({
+                            type: string;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        weights_access_token?: null;
+                        lora_config?: unknown;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/get_info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a training run trains */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        model_id: string;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/forward_backward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log-probabilities of data, and unless forward_only their gradients (protobuf) */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/optim_step": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Apply the gradients (AdamW), and clear them */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        model_id: string;
+                        seq_id: number;
+                        adam_params: {
+                            /** @default 0.0001 */
+                            learning_rate?: number;
+                            /** @default 0.9 */
+                            beta1?: number;
+                            /** @default 0.95 */
+                            beta2?: number;
+                            /** @default 1e-12 */
+                            eps?: number;
+                            /** @default 0 */
+                            weight_decay?: number;
+                            /** @default 0 */
+                            grad_clip_norm?: number;
+                        };
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/save_weights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Save weights and optimiser state under a name */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        model_id: string;
+                        seq_id: number;
+                        path?: string | null;
+                        overwrite?: boolean | null;
+                        ttl_seconds?: number | null;
+                        user_metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/save_weights_for_sampler": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Save weights to sample from, under a name or as a sampling session */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        model_id: string;
+                        seq_id: number;
+                        path?: string | null;
+                        overwrite?: boolean | null;
+                        ttl_seconds?: number | null;
+                        user_metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        type?: string;
+                        sampling_session_seq_id?: number | null;
+                        kind?: ("snapshot" | "inflight") | null;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/save_weights_external": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Save weights for other programs, as files with URLs */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        model_id: string;
+                        seq_id: number;
+                        path: string;
+                        ttl_seconds?: number | null;
+                        age_encryption_recipients?: string[] | null;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/create_sampling_session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sample from a base model, or from saved weights */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        session_id: string;
+                        sampling_session_seq_id: number;
+                        base_model?: string | null;
+                        model_path?: string | null;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            sampling_session_id: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/samplers/{sampler_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a sampling session samples from */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    sampler_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/asample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sample what follows token ids */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @default 1 */
+                        num_samples?: number;
+                        prompt: {
+                            chunks: {
+                                /** @constant */
+                                type: "encoded_text";
+                                tokens: number[];
+                            }[];
+                        };
+                        sampling_params: {
+                            max_tokens?: number | null;
+                            seed?: number | null;
+                            stop?: (string | string[] | number[]) | null;
+                            /** @default 1 */
+                            temperature?: number;
+                            /** @default -1 */
+                            top_k?: number;
+                            /** @default 1 */
+                            top_p?: number;
+                        };
+                        sampling_session_id: string;
+                        seq_id: number;
+                        prompt_logprobs?: boolean | null;
+                        topk_prompt_logprobs?: number | null;
+                        topk_sample_logprobs?: number | null;
+                        target_prompt_logprobs?: null;
+                        prompt_alt_tokens_k?: 0 | null;
+                        prompt_logprobs_last_n?: number | null;
+                        record_stability_info?: false | null;
+                        type?: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            request_id: string;
+                            model_id?: string;
+                            sample_sequence_ids: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/retrieve_future": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The answer to a request, or 408 while there is none */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        request_id: string;
+                        allow_metadata_only?: boolean | null;
+                        model_id?: string | null;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": unknown;
+                        "application/x-protobuf": unknown;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/training_runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Training runs, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    offset?: number;
+                    access_scope?: "owned" | "accessible";
+                    project_id?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/training_runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One training run */
+        get: {
+            parameters: {
+                query?: {
+                    access_scope?: "owned" | "accessible";
+                };
+                header?: never;
+                path: {
+                    run_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/training_runs/{run_id}/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Saved weights of a training run, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    offset?: number;
+                    access_scope?: "owned" | "accessible";
+                    project_id?: string;
+                };
+                header?: never;
+                path: {
+                    run_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Saved weights of all training runs, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    offset?: number;
+                    access_scope?: "owned" | "accessible";
+                    project_id?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/training_runs/{run_id}/checkpoints/{kind}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete saved weights */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    run_id: string;
+                    kind: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/training_runs/{run_id}/checkpoints/{kind}/{name}/ttl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** When saved weights are deleted; null: never */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    run_id: string;
+                    kind: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        ttl_seconds?: number | null;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/weights_info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What saved weights are of */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        tinker_path: string;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sessions, newest first */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    offset?: number;
+                    access_scope?: "owned" | "accessible";
+                    project_id?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The training runs and sampling sessions of a session */
+        get: {
+            parameters: {
+                query?: {
+                    access_scope?: "owned" | "accessible";
+                };
+                header?: never;
+                path: {
+                    session_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/training_runs/{run_id}/checkpoints/external_weights/{name}/external_weights_urls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A URL for each file of saved external weights, for a day */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    run_id: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/external_files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The file that the link is for */
+        get: {
+            parameters: {
+                query: {
+                    link: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/octet-stream": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The server answers */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            status: "ok";
+                            version: string;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The server answers */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            status: "ok";
+                            version: string;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The server answers */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            status: "ok";
+                            version: string;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** The server answers */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            status: "ok";
+                            version: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which Whetstone this is */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            version: string;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/load": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests for tokens that are not answered yet; open to whom /metrics is */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            server_load: number;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/system-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the server depends on works; 503 if something does not */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            api: true;
+                            database: {
+                                success: boolean;
+                                duration: number;
+                                errors: string[];
+                            };
+                            cpu_queue: {
+                                success: boolean;
+                                duration: number;
+                                errors: string[];
+                            };
+                            gpu_queue: {
+                                success: boolean;
+                                duration: number;
+                                errors: string[];
+                            };
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metrics for Prometheus */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/plain": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This API, described in OpenAPI 3.1 */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            openapi: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This API, described for people */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The dashboard */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assets/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file of the dashboard. Its name changes with its content */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    file: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/javascript": unknown;
+                        "text/css": unknown;
+                        "image/svg+xml": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: never;
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,49 @@
+// Lists with cursors, as the API gives them: all rows one after another, or page by page.
+import { call, type Item, type Path, type Query } from './client.ts';
+
+const PAGE_ROWS = 100;
+
+interface ListOptions<P extends Path> {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Query<P>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Every row; the next page is asked for when its rows are. */
+export async function* listAll<P extends Path>(path: P, options: ListOptions<P> = {}): AsyncGenerator<Item<P>> {
+  for await (const rows of listPages(path, options)) yield* rows;
+}
+
+/** For lists that are shown while they come. */
+export async function* listPages<P extends Path>(
+  path: P,
+  { path: named = {}, query, signal }: ListOptions<P> = {},
+): AsyncGenerator<readonly Item<P>[]> {
+  for (let after: string | undefined; ;) {
+    const paged = { limit: PAGE_ROWS, ...(query as object), ...(after === undefined ? {} : { after }) } as Query<P>;
+    const page = (await call('get', path, { path: named, query: paged, signal })) as unknown as Page<Item<P>>;
+    yield page.data;
+    if (!page.has_more || page.data.length === 0) return;
+    after = page.last_id;
+  }
+}
+
+/** At most so many rows. */
+export async function listSome<P extends Path>(
+  path: P,
+  rowsMax: number,
+  options: ListOptions<P> = {},
+): Promise<Item<P>[]> {
+  const rows: Item<P>[] = [];
+  for await (const row of listAll(path, options)) {
+    rows.push(row);
+    if (rows.length >= rowsMax) break;
+  }
+  return rows;
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly last_id: string;
+  readonly has_more: boolean;
+}

@@ -1,0 +1,15 @@
+// Names for what the API answers, as its description (openapi.ts) types it.
+import type { Answer, Item } from './client.ts';
+
+export type Model = Item<'/v1/preview/models'>;
+export type Checkpoint = Item<'/v1/preview/models/{model_id}/checkpoints'>;
+export type HistoryStep = Item<'/v1/preview/models/{model_id}/metrics'>;
+export type Job = Item<'/v1/preview/training-jobs'>;
+export type JobDetail = Answer<'/v1/preview/training-jobs/{training_job_id}'>;
+export type JobGroup = Item<'/v1/preview/training-jobs/{training_job_id}/groups'>;
+export type ApiKey = Item<'/v1/keys'>;
+export type Worker = Item<'/v1/workers'>;
+export type Overview = Answer<'/v1/overview'>;
+export type JobOfModel = Overview['running'][number];
+export type ModelSummary = Item<'/v1/preview/model-summaries'>;
+export type UsageDay = Item<'/v1/usage'>;

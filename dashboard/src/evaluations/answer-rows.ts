@@ -1,0 +1,60 @@
+// Answers of one checkpoint beside those of another: prompts are known again by what they say and by what the client told of them, so
+// that two jobs whose lists differ in order or length are compared where they agree. Pure.
+import type { Item } from '../api/client.ts';
+
+export type AnsweredPrompt = Item<'/v1/preview/training-jobs/{training_job_id}/evaluation/answers'>;
+export type Answer = NonNullable<AnsweredPrompt['answers']>[number];
+
+export interface AnswerRow {
+  readonly key: string;
+  readonly now: AnsweredPrompt;
+  /** Mean reward of its answers; null: no reward was sent. */
+  readonly mean: number | null;
+  /** The same prompt at the step that is compared with; null: it is not there. */
+  readonly then: AnsweredPrompt | null;
+  readonly before: number | null;
+}
+
+export function answerRows(now: readonly AnsweredPrompt[], then: readonly AnsweredPrompt[]): AnswerRow[] {
+  const earlier = new Map<string, AnsweredPrompt[]>();
+  for (const prompt of then) {
+    const same = earlier.get(identityOf(prompt));
+    if (same) same.push(prompt);
+    else earlier.set(identityOf(prompt), [prompt]);
+  }
+  return now.map((prompt) => {
+    const other = earlier.get(identityOf(prompt))?.shift() ?? null; // one that is asked twice is met twice
+    return {
+      key: String(prompt.index),
+      now: prompt,
+      mean: meanReward(prompt),
+      then: other,
+      before: other && meanReward(other),
+    };
+  });
+}
+
+const identityOf = ({ messages, tools, metadata }: AnsweredPrompt): string =>
+  JSON.stringify([messages, tools, metadata]);
+
+function meanReward({ answers }: Pick<AnsweredPrompt, 'answers'>): number | null {
+  const rewards = (answers ?? []).flatMap(({ reward }) => (reward === null ? [] : [reward]));
+  return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward / rewards.length, 0);
+}
+
+export const ORDERS = ['worst first', 'best first', 'greatest loss', 'greatest gain', 'as asked'] as const;
+export type AnswerOrder = (typeof ORDERS)[number];
+
+/** What has no number comes last; equal ones stay as they were asked. */
+export function orderRows(rows: readonly AnswerRow[], order: AnswerOrder): readonly AnswerRow[] {
+  if (order === 'as asked') return rows;
+  const isChange = order === 'greatest loss' || order === 'greatest gain';
+  const sign = order === 'worst first' || order === 'greatest loss' ? 1 : -1;
+  const value = ({ mean, before }: AnswerRow): number | null =>
+    !isChange ? mean : mean === null || before === null ? null : mean - before;
+  return rows.toSorted((a, b) => {
+    const [x, y] = [value(a), value(b)];
+    if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
+    return sign * (x - y);
+  });
+}

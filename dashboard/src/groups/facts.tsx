@@ -1,0 +1,37 @@
+// Small lists of names and values.
+import { measured } from '../ui/numbers.ts';
+import { Text } from '../ui/text.tsx';
+
+export const Facts = ({ facts }: { facts: readonly (readonly [string, string])[] }) => (
+  <dl class="facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+/** What a client told, in its words: metadata, metrics. Nothing where there is nothing. */
+export function KeyValues({ values }: { values: Readonly<Record<string, unknown>> }) {
+  const entries = Object.entries(values);
+  if (entries.length === 0) return null;
+  return (
+    <ul class="key-values">
+      {entries.map(([name, value]) => (
+        <li key={name}>
+          <span class="muted">
+            <Text>{name}</Text>
+          </span>{' '}
+          <Text>{inWords(value)}</Text>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function inWords(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? measured(value) : JSON.stringify(value);
+}

@@ -1,0 +1,65 @@
+// What a group has in common: the prompt, how its rewards lie, what the client told of it, and what of it was not trained.
+import type { ComponentChildren } from 'preact';
+import { compact, measured } from '../ui/numbers.ts';
+import { Text } from '../ui/text.tsx';
+import { Facts, KeyValues } from './facts.tsx';
+import type { Group } from './group-data.ts';
+import { HistogramChart } from './histogram-chart.tsx';
+import { SkippedList } from './skip-reason.tsx';
+
+interface GroupHeadProps {
+  readonly group: Group;
+  /** Of the job; null: there is none, or it is not known yet. */
+  readonly hasEnded: boolean | null;
+  readonly colours: ComponentChildren;
+}
+
+export function GroupHead({ group, hasEnded, colours }: GroupHeadProps) {
+  const { metrics } = group;
+  return (
+    <>
+      <div class="group-head">
+        <div class="panel">
+          <h2>Prompt</h2>
+          <Text block>{`${group.prompt ?? '(nothing was said)'}${group.prompt_is_cut ? ' …' : ''}`}</Text>
+          <KeyValues values={group.metadata} />
+        </div>
+        <div class="panel">
+          <h2>Rewards</h2>
+          <HistogramChart values={group.rewards} label="Rewards" />
+        </div>
+        <div class="panel">
+          <Facts
+            facts={[
+              ['mean reward', measured(metrics['reward'])],
+              ['spread', measured(metrics['reward_std_dev'])],
+              ['trajectories', String(group.num_trajectories)],
+              ['choices', String(group.num_sampled_turns)],
+              ['sampled tokens', compact(group.num_sampled_tokens)],
+              ...(group.num_exceptions > 0 ? [['failed rollouts', String(group.num_exceptions)] as const] : []),
+            ]}
+          />
+        </div>
+      </div>
+      {group.skipped && <SkippedList skipped={group.skipped} />}
+      {hasEnded === false && <p class="muted">Token numbers are there when the job has ended.</p>}
+      <Notes group={group} />
+      {colours}
+    </>
+  );
+}
+
+function Notes({ group: { exceptions, logs } }: { group: Group }) {
+  if (exceptions.length === 0 && logs.length === 0) return null;
+  return (
+    <details class="folded">
+      <summary>
+        {exceptions.length} exceptions, {logs.length} log lines
+      </summary>
+      {exceptions.map(({ type, message, traceback }, at) => (
+        <Text key={at} block>{`${type ?? 'Exception'}: ${message}${traceback === null ? '' : `\n${traceback}`}`}</Text>
+      ))}
+      {logs.length > 0 && <Text block>{logs.join('\n')}</Text>}
+    </details>
+  );
+}

@@ -1,0 +1,48 @@
+// The events of a job as they were told, newest first, with all their data. Gradient steps may be thousands: only those seen are there.
+import type { JobEvent } from '../api/events.ts';
+import { Section } from '../ui/page-head.tsx';
+import { measured, whole } from '../ui/numbers.ts';
+import { Empty } from '../ui/states.tsx';
+import { Text } from '../ui/text.tsx';
+import { VirtualList } from '../ui/virtual-list.tsx';
+import type { KeptEvents } from './kept-events.ts';
+
+export const JobEventList = ({ of: { events, told } }: { of: KeptEvents }) => (
+  <Section title="Events" aside={told === events.length ? whole(told) : `${whole(events.length)} of ${whole(told)}`}>
+    {events.length === 0 ? (
+      <Empty title="No events yet" />
+    ) : (
+      <VirtualList
+        label="Events"
+        rows={events.toReversed()}
+        rowHeight={ROW_PX}
+        height={`${Math.min(420, ROW_PX * events.length + OPENED_PX)}px`}
+        keyOf={({ id }) => id}
+      >
+        {({ type, data }) => (
+          <details class="event">
+            <summary>
+              <b>{type.replaceAll('_', ' ')}</b> <Text>{inShort(data)}</Text>
+            </summary>
+            <pre>
+              <Text>{JSON.stringify(data, null, 2)}</Text>
+            </pre>
+          </details>
+        )}
+      </VirtualList>
+    )}
+  </Section>
+);
+
+const ROW_PX = 38;
+/** Room for one that is opened. */
+const OPENED_PX = 160;
+const FIELDS_SHOWN = 3;
+
+function inShort(data: JobEvent['data']): string {
+  const numbers = Object.entries(data).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+  return numbers
+    .slice(0, FIELDS_SHOWN)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${measured(value)}`)
+    .join(' · ');
+}

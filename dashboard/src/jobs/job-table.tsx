@@ -1,0 +1,58 @@
+// Jobs in a table: of one model, or of several.
+import type { Job, JobOfModel } from '../api/wire.ts';
+import { nameSkip } from '../groups/skip-reasons.ts';
+import { whole } from '../ui/numbers.ts';
+import { Status } from '../ui/status.tsx';
+import { Table, type Column } from '../ui/table.tsx';
+import { Ago } from '../ui/time.tsx';
+import { JobLink, JobProgress, ModelLink, TimeLeft, took } from './job-cells.tsx';
+
+const skippedOf = ({ skipped }: Job): number => Object.values(skipped).reduce((sum, count) => sum + count, 0);
+
+const JOB: Column<Job> = { title: 'Job', cell: (job) => <JobLink job={job} />, sortBy: ({ step }) => step ?? -1 };
+const reasonsOf = ({ skipped }: Job): string =>
+  Object.entries(skipped)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => `${whole(count)} ${nameSkip(reason)}`)
+    .join(', ');
+
+const STATUS: Column<Job> = {
+  title: 'Status',
+  cell: ({ status }) => <Status of={status} />,
+  sortBy: ({ status }) => status,
+};
+const SKIPPED: Column<Job> = {
+  title: 'Skipped',
+  align: 'right',
+  cell: (job) => (skippedOf(job) === 0 ? <span class="muted">0</span> : reasonsOf(job)),
+  sortBy: skippedOf,
+};
+const TOOK: Column<Job> = { title: 'Took', align: 'right', cell: took };
+const CREATED: Column<Job> = {
+  title: 'Submitted',
+  align: 'right',
+  cell: ({ created_at }) => <Ago at={created_at} />,
+  sortBy: ({ created_at }) => created_at,
+};
+
+const MODEL: Column<JobOfModel> = { title: 'Model', cell: ({ model }) => <ModelLink model={model} />, isWide: true };
+const PROGRESS: Column<Job> = { title: 'Progress', cell: (job) => <JobProgress job={job} /> };
+const LEFT: Column<Job> = { title: 'Left', align: 'right', cell: (job) => <TimeLeft job={job} /> };
+
+const idOf = ({ id }: Job): string => id;
+
+export const JobTable = ({ jobs }: { jobs: readonly Job[] }) => (
+  <Table label="Jobs" rows={jobs} keyOf={idOf} columns={[JOB, STATUS, SKIPPED, TOOK, CREATED]} />
+);
+
+export const JobsOfModels = ({ jobs }: { jobs: readonly JobOfModel[] }) => (
+  <Table label="Jobs" rows={jobs} keyOf={idOf} columns={[MODEL, JOB, STATUS, SKIPPED, TOOK, CREATED]} />
+);
+
+export const RunningJobs = ({ jobs }: { jobs: readonly JobOfModel[] }) => (
+  <Table label="Running jobs" rows={jobs} keyOf={idOf} columns={[MODEL, JOB, PROGRESS, LEFT, CREATED]} />
+);
+
+export const QueuedJobs = ({ jobs }: { jobs: readonly JobOfModel[] }) => (
+  <Table label="Queued jobs" rows={jobs} keyOf={idOf} columns={[MODEL, JOB, CREATED]} />
+);

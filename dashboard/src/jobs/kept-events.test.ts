@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { JobEvent } from '../api/events.ts';
+import { keepEvents, NO_EVENTS } from './kept-events.ts';
+
+const event = (id: number, type: JobEvent['type'] = 'gradient_step'): JobEvent => ({ id: String(id), type, data: {} });
+
+test('all events are kept while they are few', () => {
+  const events = [event(0, 'training_started'), event(1), event(2)];
+  expect(keepEvents(keepEvents(NO_EVENTS, events.slice(0, 1)), events.slice(1))).toEqual({ events, told: 3 });
+});
+
+test('of many gradient steps every second goes, as often as it takes; the first events and the newest step stay', () => {
+  let kept = NO_EVENTS;
+  for (let at = 0; at < 1_000; at += 10) {
+    const news = Array.from({ length: 10 }, (_, i) => event(at + i, at + i === 0 ? 'training_started' : undefined));
+    kept = keepEvents(kept, news, 64);
+    expect(kept.events.length).toBeLessThanOrEqual(64);
+    expect(kept.events[0]!.type).toBe('training_started');
+    expect(kept.events.at(-1)!.id).toBe(String(at + 9));
+  }
+  expect(kept.told).toBe(1_000);
+  expect(kept.events.length).toBeGreaterThan(30);
+});

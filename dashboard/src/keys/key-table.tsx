@@ -1,0 +1,55 @@
+// Keys of the team. A revoked one stays in the list, for what was used with it.
+import { call } from '../api/client.ts';
+import type { ApiKey } from '../api/wire.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { whole } from '../ui/numbers.ts';
+import { Table, type Column } from '../ui/table.tsx';
+import { Text } from '../ui/text.tsx';
+import { Ago } from '../ui/time.tsx';
+
+export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange: () => void }) {
+  const revoke = async (id: string) => {
+    await call('delete', '/v1/keys/{key_id}', { path: { key_id: id } });
+    onChange();
+  };
+  const columns: readonly Column<ApiKey>[] = [
+    { title: 'Name', cell: ({ name }) => <Text>{name}</Text>, isWide: true, sortBy: ({ name }) => name },
+    { title: 'May', cell: ({ scopes }) => scopes.join(', ') },
+    { title: 'Limits', cell: ({ limits }) => limitsOf(limits) },
+    {
+      title: 'Made',
+      align: 'right',
+      cell: ({ created_at }) => <Ago at={created_at} />,
+      sortBy: ({ created_at }) => created_at,
+    },
+    {
+      title: 'Last used',
+      align: 'right',
+      cell: ({ last_used_at: used }) => (used === null ? <span class="muted">never</span> : <Ago at={used} />),
+      sortBy: ({ last_used_at: used }) => used ?? '',
+    },
+    {
+      title: 'State',
+      cell: ({ id, name, revoked_at: revoked }) =>
+        revoked === null ? (
+          <Confirm
+            action="Revoke"
+            question={
+              <p>
+                Whoever uses <Text>{name}</Text> is refused from the next request on. This cannot be undone.
+              </p>
+            }
+            onConfirm={() => revoke(id)}
+          />
+        ) : (
+          <span class="muted">revoked</span>
+        ),
+    },
+  ];
+  return <Table label="Keys" rows={keys} keyOf={({ id }) => id} columns={columns} />;
+}
+
+const limitsOf = (limits: ApiKey['limits']) => {
+  const named = Object.entries(limits).map(([name, value]) => `${name.replaceAll('_', ' ')} ${whole(value)}`);
+  return named.length === 0 ? <span class="muted">the team's</span> : named.join(', ');
+};

@@ -1,0 +1,57 @@
+// Makes a key, and shows its secret once.
+import { useState } from 'preact/hooks';
+import { call, type Answer } from '../api/client.ts';
+import { Failure } from '../ui/states.tsx';
+import { Text } from '../ui/text.tsx';
+
+const SCOPES = { chat: true, train: true, read: true, admin: false, worker: false };
+
+export function NewKey({ onMade }: { onMade: () => void }) {
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState(SCOPES);
+  const [made, setMade] = useState<Answer<'/v1/keys', 'post'> | null>(null);
+  const [error, setError] = useState<unknown>(null);
+
+  async function make(event: SubmitEvent) {
+    event.preventDefault();
+    setError(null);
+    try {
+      const wanted = Object.entries(scopes).flatMap(([scope, isOn]) => (isOn ? [scope] : []));
+      setMade(await call('post', '/v1/keys', { body: { name, scopes: wanted } }));
+      setName('');
+      onMade();
+    } catch (refused) {
+      setError(refused);
+    }
+  }
+
+  return (
+    <form class="panel new-key" onSubmit={(event) => void make(event)}>
+      <h3>New key</h3>
+      <div class="row">
+        <label>
+          Name{' '}
+          <input value={name} required maxLength={200} onInput={({ currentTarget }) => setName(currentTarget.value)} />
+        </label>
+        <fieldset class="row">
+          <legend class="sr-only">May</legend>
+          {Object.entries(scopes).map(([scope, isOn]) => (
+            <label key={scope} class="check">
+              <input type="checkbox" checked={isOn} onChange={() => setScopes({ ...scopes, [scope]: !isOn })} /> {scope}
+            </label>
+          ))}
+        </fieldset>
+        <button class="primary" type="submit">
+          Make key
+        </button>
+      </div>
+      {error !== null && <Failure error={error} />}
+      {made && (
+        <p role="status">
+          <Text>{made.name}</Text>: <code class="secret">{made.secret}</code>{' '}
+          <span class="muted">Shown now and never again.</span>
+        </p>
+      )}
+    </form>
+  );
+}

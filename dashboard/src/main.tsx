@@ -1,0 +1,16 @@
+// Puts the dashboard into the page.
+import { render } from 'preact';
+import { App } from './app.tsx';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/layout.css';
+import './styles/components.css';
+import './home/home.css';
+import './tokens/tones.css';
+import './groups/groups.css';
+import './trajectories/trajectories.css';
+import './evaluations/evaluations.css';
+import './data/data.css';
+import './playground/playground.css';
+
+render(<App />, document.getElementById('app')!);

@@ -1,0 +1,15 @@
+// A checkpoint as a file of the reader's. A link could not send the key; the browser keeps what comes until it is saved.
+import { send } from '../api/client.ts';
+import type { Model } from '../api/wire.ts';
+
+/** Throws ApiError. */
+export async function downloadCheckpoint({ id, name }: Model, step: number): Promise<void> {
+  const path = { model_id: id, step };
+  const response = await send('get', '/v1/preview/models/{model_id}/checkpoints/{step}/download', { path });
+  const url = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${name}-step${step}.tar`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

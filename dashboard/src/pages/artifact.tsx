@@ -1,0 +1,98 @@
+// One version of an artifact: its files, and rows of training data with their tokens as a job would train them.
+import { call, send } from '../api/client.ts';
+import { useLoad } from '../api/use-load.ts';
+import { ARTIFACT_PAGE, type Artifact } from '../data/artifact-name.ts';
+import { RowPreview } from '../data/row-preview.tsx';
+import { KeyValues } from '../groups/facts.tsx';
+import { hrefTo, replacePlace, type PageProps } from '../router.ts';
+import { bytes } from '../ui/numbers.ts';
+import { PageHead, Section } from '../ui/page-head.tsx';
+import { Loaded } from '../ui/states.tsx';
+import { Table } from '../ui/table.tsx';
+import { Text } from '../ui/text.tsx';
+import { Ago } from '../ui/time.tsx';
+
+export function ArtifactPage({ params, query }: PageProps) {
+  const name = { entity: params['entity']!, project: params['project']!, artifact: params['artifact']! };
+  const found = useLoad(
+    (signal) => call('get', '/v1/artifacts/{entity}/{project}/{artifact}', { path: name, signal }),
+    [name.entity, name.project, name.artifact],
+  );
+  return (
+    <>
+      <PageHead
+        title={<Text>{name.artifact}</Text>}
+        crumbs={<a href="#/data">Data</a>}
+        about={found.state === 'ready' && <About of={found.value} />}
+      />
+      <Loaded of={found}>
+        {(artifact) => {
+          const lines = artifact.files.filter(({ path }) => path.endsWith('.jsonl')).map(({ path }) => path);
+          const path = lines.find((each) => each === query.get('path')) ?? lines[0];
+          const choose = (next: string) => replacePlace(hrefTo(ARTIFACT_PAGE, { ...name, path: next }));
+          return (
+            <>
+              <KeyValues values={artifact.metadata} />
+              <Files artifact={artifact} name={name} />
+              {path !== undefined && <RowPreview key={path} name={name} path={path} paths={lines} choose={choose} />}
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+const About = ({ of: { type, project, aliases, size_bytes: size, created_at: at } }: { of: Artifact }) => (
+  <>
+    <Text>{type}</Text>
+    <Text>{`project ${project}`}</Text>
+    {aliases.length > 0 && <Text>{`also ${aliases.join(', ')}`}</Text>}
+    <span>{bytes(size)}</span>
+    <Ago at={at} />
+  </>
+);
+
+function Files({ artifact, name }: { artifact: Artifact; name: Readonly<Record<string, string>> }) {
+  return (
+    <Section title="Files">
+      <Table
+        label="Files"
+        rows={artifact.files}
+        keyOf={({ path }) => path}
+        columns={[
+          { title: 'Path', cell: ({ path }) => <Text>{path}</Text>, sortBy: ({ path }) => path, isWide: true },
+          {
+            title: 'Size',
+            align: 'right',
+            cell: ({ size_bytes: size }) => bytes(size),
+            sortBy: ({ size_bytes: size }) => size,
+          },
+          { title: 'SHA-256', cell: ({ sha256 }) => <code title={sha256}>{sha256.slice(0, 12)}</code> },
+          {
+            title: 'Get it',
+            cell: ({ path }) => (
+              <button
+                type="button"
+                class="link"
+                aria-label={`Download ${path}`}
+                onClick={() => void download(name, path)}
+              >
+                Download
+              </button>
+            ),
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** A link could not carry the key. */
+async function download(name: Readonly<Record<string, string>>, path: string): Promise<void> {
+  const answer = await send('get', '/v1/artifacts/{entity}/{project}/{artifact}/{path}', { path: { ...name, path } });
+  const url = URL.createObjectURL(await answer.blob());
+  const link = Object.assign(document.createElement('a'), { href: url, download: path.split('/').at(-1)! });
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,57 @@
+// Artifacts: training data and adapters that were stored, a row per version.
+import { listSome } from '../api/pages.ts';
+import { useLoad } from '../api/use-load.ts';
+import { artifactHref } from '../data/artifact-name.ts';
+import type { Artifact } from '../data/artifact-name.ts';
+import { bytes } from '../ui/numbers.ts';
+import { PageHead } from '../ui/page-head.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import { Table, type Column } from '../ui/table.tsx';
+import { Text } from '../ui/text.tsx';
+import { Ago } from '../ui/time.tsx';
+
+const VERSIONS_MAX = 1_000;
+
+export function DataPage() {
+  const artifacts = useLoad((signal) => listSome('/v1/artifacts', VERSIONS_MAX, { signal }), []);
+  return (
+    <>
+      <PageHead title="Data" about="Versions of artifacts: what SFT jobs train on, and what clients keep here." />
+      <Loaded of={artifacts}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No artifacts yet">
+              Store one with <code>whetstone artifacts put</code>, or with a PUT to <code>/v1/artifacts</code>.
+            </Empty>
+          ) : (
+            <Table label="Artifacts" rows={rows.toReversed()} keyOf={({ id }) => id} columns={COLUMNS} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Artifact>[] = [
+  {
+    title: 'Artifact',
+    cell: (artifact) => (
+      <a href={artifactHref(artifact)}>
+        <Text>{`${artifact.name}:${artifact.version}`}</Text>
+      </a>
+    ),
+    sortBy: ({ name, version }) => `${name}:${version}`,
+    isWide: true,
+  },
+  { title: 'Project', cell: ({ project }) => <Text>{project}</Text>, sortBy: ({ project }) => project },
+  { title: 'Type', cell: ({ type }) => <Text>{type}</Text>, sortBy: ({ type }) => type },
+  { title: 'Aliases', cell: ({ aliases }) => <Text>{aliases.join(', ')}</Text> },
+  { title: 'Files', align: 'right', cell: ({ files }) => files.length, sortBy: ({ files }) => files.length },
+  {
+    title: 'Size',
+    align: 'right',
+    cell: ({ size_bytes: size }) => bytes(size),
+    sortBy: ({ size_bytes: size }) => size,
+  },
+  { title: 'Stored', cell: ({ created_at: at }) => <Ago at={at} />, sortBy: ({ created_at: at }) => at },
+];

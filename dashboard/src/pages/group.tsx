@@ -1,0 +1,83 @@
+// A group that a job trained on, or that was logged of a model: where it is, the rest is groups/.
+import { useMemo } from 'preact/hooks';
+import { call } from '../api/client.ts';
+import { useLoad } from '../api/use-load.ts';
+import { GroupView } from '../groups/group-view.tsx';
+import { jobGroup, loggedGroup } from '../groups/group-data.ts';
+import { hrefTo, type PageProps } from '../router.ts';
+import { Text } from '../ui/text.tsx';
+
+const JOB_GROUP = '/jobs/{id}/groups/{group}';
+const LOGGED_GROUP = '/models/{id}/logs/{log}/groups/{group}';
+
+const oneOf = (trajectory: number | undefined) => (trajectory === undefined ? {} : { trajectory });
+
+export function JobGroupPage({ params, query }: PageProps) {
+  const [id, group] = [params['id']!, Number(params['group'])];
+  const place = useMemo(
+    () => jobGroup(id, group, (to, trajectory) => hrefTo(JOB_GROUP, { id, group: to, ...oneOf(trajectory) })),
+    [id, group],
+  );
+  const job = useLoad((signal) => readJob(id, signal), [id]);
+  const known = job.state === 'ready' ? job.value : null;
+  const crumbs = (
+    <>
+      {known && (
+        <a href={hrefTo('/models/{id}', { id: known.model.id })}>
+          <Text>{known.model.name}</Text>
+        </a>
+      )}
+      <a href={hrefTo('/jobs/{id}', { id })}>{known?.job.step == null ? 'job' : `step ${known.job.step}`}</a>
+    </>
+  );
+  return (
+    <GroupView
+      place={place}
+      group={group}
+      one={trajectoryOf(query)}
+      crumbs={crumbs}
+      hasEnded={known?.hasEnded ?? null}
+    />
+  );
+}
+
+async function readJob(id: string, signal: AbortSignal) {
+  const job = await call('get', '/v1/preview/training-jobs/{training_job_id}', {
+    path: { training_job_id: id },
+    signal,
+  });
+  const model = await call('get', '/v1/preview/models/{model_id}', { path: { model_id: job.model_id }, signal });
+  return { job, model, hasEnded: !['queued', 'running'].includes(job.status) };
+}
+
+export function LoggedGroupPage({ params, query }: PageProps) {
+  const [id, log, group] = [params['id']!, params['log']!, Number(params['group'])];
+  const place = useMemo(
+    () =>
+      loggedGroup(id, log, group, (to, trajectory) =>
+        hrefTo(LOGGED_GROUP, { id, log, group: to, ...oneOf(trajectory) }),
+      ),
+    [id, log, group],
+  );
+  const model = useLoad(
+    (signal) => call('get', '/v1/preview/models/{model_id}', { path: { model_id: id }, signal }),
+    [id],
+  );
+  const crumbs = (
+    <>
+      {model.state === 'ready' && (
+        <a href={hrefTo('/models/{id}', { id })}>
+          <Text>{model.value.name}</Text>
+        </a>
+      )}
+      <a href={hrefTo('/models/{id}/trajectories', { id })}>logged</a>
+    </>
+  );
+  return <GroupView place={place} group={group} one={trajectoryOf(query)} crumbs={crumbs} hasEnded={null} />;
+}
+
+/** The only trajectory that the address asks for; null: all. */
+function trajectoryOf(query: URLSearchParams): number | null {
+  const text = query.get('trajectory');
+  return text !== null && /^\d+$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,89 @@
+// What is alive: what runs and waits, what it costs, and how the models' rewards move.
+import { call } from '../api/client.ts';
+import { useLoad } from '../api/use-load.ts';
+import type { Overview } from '../api/wire.ts';
+import { Attention } from '../home/attention.tsx';
+import { ModelList } from '../home/model-list.tsx';
+import { useTokenRate } from '../home/token-rate.ts';
+import { JobsOfModels, QueuedJobs, RunningJobs } from '../jobs/job-table.tsx';
+import { compact, whole } from '../ui/numbers.ts';
+import { PageHead, Section } from '../ui/page-head.tsx';
+import { Loaded } from '../ui/states.tsx';
+import { Text } from '../ui/text.tsx';
+import { Tile, Tiles } from '../ui/tiles.tsx';
+
+const REFRESH_MS = 3_000;
+
+export function Home() {
+  const overview = useLoad((signal) => call('get', '/v1/overview', { signal }), [], { everyMs: REFRESH_MS });
+  return (
+    <>
+      <PageHead title="Home" about={overview.state === 'ready' && <Server of={overview.value} />} />
+      <Loaded of={overview}>
+        {(value) => (
+          <>
+            <Numbers of={value} />
+            {value.newest.length > 0 && <Attention newest={value.newest} />}
+            {value.running.length > 0 && (
+              <Section title="Running">
+                <RunningJobs jobs={value.running} />
+              </Section>
+            )}
+            {value.queued.length > 0 && (
+              <Section title="Queue" aside={`${whole(value.queued_count)} waiting`}>
+                <QueuedJobs jobs={value.queued} />
+              </Section>
+            )}
+          </>
+        )}
+      </Loaded>
+      <ModelList />
+      {overview.state === 'ready' && overview.value.newest.length > 0 && (
+        <Section title="Newest jobs">
+          <JobsOfModels jobs={overview.value.newest} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+const Server = ({ of }: { of: Overview }) => (
+  <>
+    <span>Whetstone {of.version}</span>
+    <span>
+      team <Text>{of.key.entity}</Text>
+    </span>
+    <span>
+      {of.base_models.length === 1 ? 'base model' : 'base models'} <Text>{of.base_models.join(', ')}</Text>
+    </span>
+  </>
+);
+
+function Numbers({ of }: { of: Overview }) {
+  const { used_today: used, queued_count: waiting, running, key } = of;
+  const rate = useTokenRate(of, used.total_tokens);
+  return (
+    <Tiles>
+      <Tile label="Running jobs">{running.length}</Tile>
+      <Tile label="In the queue">{whole(waiting)}</Tile>
+      <Tile label="Tokens per second" note="over the last minute">
+        {rate === null ? '–' : compact(Math.round(rate))}
+      </Tile>
+      <Tile label="Tokens today" note={`${compact(used.prompt_tokens)} in, ${compact(used.completion_tokens)} out`}>
+        <span title={whole(used.total_tokens)}>{compact(used.total_tokens)}</span>
+      </Tile>
+      <Tile label="Requests today">{compact(used.requests)}</Tile>
+      {key.scopes.includes('worker') && <Workers />}
+    </Tiles>
+  );
+}
+
+function Workers() {
+  const workers = useLoad((signal) => call('get', '/v1/workers', { signal }), [], { everyMs: REFRESH_MS });
+  const count = workers.state === 'ready' ? workers.value.data.length : '–';
+  return (
+    <Tile label="Workers" note={count === 0 ? 'the server computes itself' : <a href="#/workers">all</a>}>
+      {count}
+    </Tile>
+  );
+}

@@ -1,0 +1,85 @@
+// One job: how far it is, what its gradient steps measured, what it trains with, and what it was sent. Live until it ends.
+import { useMemo } from 'preact/hooks';
+import { call } from '../api/client.ts';
+import { useLoad } from '../api/use-load.ts';
+import type { JobDetail } from '../api/wire.ts';
+import { hasEnded } from '../evaluations/evaluations.ts';
+import { JobEvaluation } from '../evaluations/job-evaluation.tsx';
+import { stepSeries } from '../jobs/gradient-steps.ts';
+import { JobConfigSection } from '../jobs/job-config.tsx';
+import { JobEventList } from '../jobs/job-event-list.tsx';
+import { JobGroups } from '../jobs/job-groups.tsx';
+import { JobSummary } from '../jobs/job-summary.tsx';
+import { StepCharts } from '../jobs/step-charts.tsx';
+import { useJobEvents } from '../jobs/use-job-events.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { hrefTo, type PageProps } from '../router.ts';
+import { PageHead } from '../ui/page-head.tsx';
+import { Failure, Loaded } from '../ui/states.tsx';
+import { Text } from '../ui/text.tsx';
+
+const REFRESH_MS = 2_000;
+
+const isOver = ({ status }: Pick<JobDetail, 'status'>): boolean => status !== 'queued' && status !== 'running';
+
+export function JobPage({ params }: PageProps) {
+  const id = params['id']!;
+  const path = { training_job_id: id };
+  const told = useJobEvents(id);
+  const { events, error } = told;
+  const job = useLoad((signal) => call('get', '/v1/preview/training-jobs/{training_job_id}', { path, signal }), [id], {
+    everyMs: REFRESH_MS,
+    isLast: (value) => isOver(value) && (!value.evaluation || hasEnded(value.evaluation)),
+  });
+  const series = useMemo(() => stepSeries(events), [events]);
+  const cancel = async () => {
+    await call('post', '/v1/preview/training-jobs/{training_job_id}/cancel', { path });
+    job.reload();
+  };
+  return (
+    <Loaded of={job}>
+      {(value) => (
+        <>
+          <JobHead job={value} cancel={cancel} />
+          <JobSummary job={value} events={events} />
+          {error !== null && <Failure error={error} />}
+          <JobEvaluation job={value} onChange={job.reload} />
+          <StepCharts series={series} isLive={!isOver(value)} />
+          {value.type === 'rl' && <JobGroups jobId={id} isOver={isOver(value)} />}
+          <div class="columns">
+            <JobConfigSection jobId={id} isOver={isOver(value)} />
+            <JobEventList of={told} />
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function JobHead({ job, cancel }: { job: JobDetail; cancel: () => Promise<void> }) {
+  const model = useLoad(
+    (signal) => call('get', '/v1/preview/models/{model_id}', { path: { model_id: job.model_id }, signal }),
+    [job.model_id],
+  );
+  const name = model.state === 'ready' ? `${model.value.project}/${model.value.name}` : 'Model';
+  return (
+    <PageHead
+      crumbs={
+        <a href={hrefTo('/models/{id}', { id: job.model_id })}>
+          <Text>{name}</Text>
+        </a>
+      }
+      title={`${job.type.toUpperCase()} job${job.step === null ? '' : `, step ${job.step}`}`}
+      about={<code>{job.id}</code>}
+      actions={
+        !isOver(job) && (
+          <Confirm
+            action="Cancel job"
+            question={<p>It stops at its next gradient step and makes no checkpoint.</p>}
+            onConfirm={cancel}
+          />
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,28 @@
+// Who may do what here, and what was used: keys for those who may manage them, usage for everybody who may read.
+import { call } from '../api/client.ts';
+import { useLoad } from '../api/use-load.ts';
+import { KeyTable } from '../keys/key-table.tsx';
+import { NewKey } from '../keys/new-key.tsx';
+import { UsageTable } from '../keys/usage-table.tsx';
+import { PageHead, Section } from '../ui/page-head.tsx';
+import { Loaded } from '../ui/states.tsx';
+
+export function Keys() {
+  const keys = useLoad((signal) => call('get', '/v1/keys', { signal }), []);
+  return (
+    <>
+      <PageHead title="Keys and usage" />
+      <Section title="Keys">
+        <Loaded of={keys}>
+          {({ data }) => (
+            <>
+              <KeyTable keys={data} onChange={keys.reload} />
+              <NewKey onMade={keys.reload} />
+            </>
+          )}
+        </Loaded>
+      </Section>
+      <UsageTable />
+    </>
+  );
+}

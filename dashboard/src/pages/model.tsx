@@ -1,0 +1,101 @@
+// One model: how its numbers moved, which steps are there, which jobs made them.
+import { useMemo } from 'preact/hooks';
+import { call } from '../api/client.ts';
+import { listSome } from '../api/pages.ts';
+import { useLoad } from '../api/use-load.ts';
+import type { Model } from '../api/wire.ts';
+import { ANSWERS_PATH, readEvaluations } from '../evaluations/evaluations.ts';
+import { JobTable } from '../jobs/job-table.tsx';
+import { CheckpointTable } from '../models/checkpoint-table.tsx';
+import { ForkForm } from '../models/fork-form.tsx';
+import { MetricCurves } from '../models/metric-curves.tsx';
+import { hrefTo, type PageProps } from '../router.ts';
+import { PageHead, Section } from '../ui/page-head.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import { Text } from '../ui/text.tsx';
+
+const REFRESH_MS = 10_000;
+const CHECKPOINTS_SHOWN = 100;
+const JOBS_SHOWN = 100;
+
+export function ModelPage({ params }: PageProps) {
+  const path = { model_id: params['id']! };
+  const model = useLoad((signal) => call('get', '/v1/preview/models/{model_id}', { path, signal }), [params['id']]);
+  return <Loaded of={model}>{(value) => <OfModel model={value} />}</Loaded>;
+}
+
+function OfModel({ model }: { model: Model }) {
+  const { id, entity, project, name } = model;
+  const jobs = useLoad(
+    (signal) => listSome('/v1/preview/training-jobs', JOBS_SHOWN, { query: { model_id: id, order: 'desc' }, signal }),
+    [id],
+    { everyMs: REFRESH_MS },
+  );
+  const checkpoints = useLoad(
+    (signal) =>
+      listSome('/v1/preview/models/{model_id}/checkpoints', CHECKPOINTS_SHOWN, {
+        path: { model_id: id },
+        query: { order: 'desc' },
+        signal,
+      }),
+    [id],
+    { everyMs: REFRESH_MS },
+  );
+  const evaluations = useLoad((signal) => readEvaluations(id, signal), [id], { everyMs: REFRESH_MS });
+  const answered = useMemo(
+    () => new Map(evaluations.state === 'ready' ? evaluations.value.map((each) => [each.step, each]) : []),
+    [evaluations],
+  );
+  const newest = jobs.state === 'ready' ? jobs.value[0] : undefined;
+  return (
+    <>
+      <PageHead
+        crumbs={<Text>{`${entity}/${project}`}</Text>}
+        title={<Text>{name}</Text>}
+        about={
+          <>
+            <span>
+              base model <Text>{model.base_model}</Text>
+            </span>
+            <code>{id}</code>
+          </>
+        }
+        actions={
+          <>
+            <a class="button" href={hrefTo('/models/{id}/trajectories', { id })}>
+              Trajectories
+            </a>
+            {answered.size > 0 && (
+              <a class="button" href={hrefTo(ANSWERS_PATH, { id })}>
+                Held-out answers
+              </a>
+            )}
+            <a class="button" href={hrefTo('/playground', { model: `${entity}/${project}/${name}` })}>
+              Playground
+            </a>
+          </>
+        }
+      />
+      <MetricCurves modelId={id} name={`${project}/${name}`} version={`${newest?.id} ${newest?.status}`} />
+      <Section
+        title="Checkpoints"
+        aside={checkpoints.state === 'ready' && <ForkForm model={model} checkpoints={checkpoints.value} />}
+      >
+        <Loaded of={checkpoints}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty title="All checkpoints were deleted" />
+            ) : (
+              <CheckpointTable model={model} checkpoints={rows} evaluations={answered} onChange={checkpoints.reload} />
+            )
+          }
+        </Loaded>
+      </Section>
+      <Section title="Jobs">
+        <Loaded of={jobs}>
+          {(rows) => (rows.length === 0 ? <Empty title="No job yet" /> : <JobTable jobs={rows} />)}
+        </Loaded>
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+// Trajectories of a model over its steps: choose a split and a step, then look at single ones, or at what each prompt was worth. What
+// is chosen stands in the address.
+import { call } from '../api/client.ts';
+import { useLoad } from '../api/use-load.ts';
+import { hrefTo, replacePlace, type PageProps } from '../router.ts';
+import { PromptTable } from '../trajectories/prompt-table.tsx';
+import { readSources, sourcesAt, splitsOf, stepsOf, TRAINED, type Source } from '../trajectories/sources.ts';
+import { StepChoice } from '../trajectories/step-choice.tsx';
+import { TrajectoryTable } from '../trajectories/trajectory-table.tsx';
+import { PageHead } from '../ui/page-head.tsx';
+import { Empty, Loaded } from '../ui/states.tsx';
+import { Text } from '../ui/text.tsx';
+
+const PATH = '/models/{id}/trajectories';
+
+export function TrajectoriesPage({ params, query }: PageProps) {
+  const id = params['id']!;
+  const model = useLoad(
+    (signal) => call('get', '/v1/preview/models/{model_id}', { path: { model_id: id }, signal }),
+    [id],
+  );
+  const sources = useLoad((signal) => readSources(id, signal), [id]);
+  const crumbs = model.state === 'ready' && (
+    <a href={hrefTo('/models/{id}', { id })}>
+      <Text>{model.value.name}</Text>
+    </a>
+  );
+  return (
+    <>
+      <PageHead title="Trajectories" crumbs={crumbs} />
+      <Loaded of={sources}>
+        {(read) =>
+          read.length === 0 ? (
+            <Empty title="No trajectories yet">They come with the first training job, or are logged by a client.</Empty>
+          ) : (
+            <Chosen modelId={id} sources={read} query={query} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+interface ChosenProps {
+  readonly modelId: string;
+  readonly sources: readonly Source[];
+  readonly query: URLSearchParams;
+}
+
+function Chosen({ modelId, sources, query }: ChosenProps) {
+  const splits = splitsOf(sources);
+  const split = splits.find((each) => each === query.get('split')) ?? (splits.includes(TRAINED) ? TRAINED : splits[0]!);
+  const steps = stepsOf(sources, split);
+  const wanted = Number(query.get('step') ?? NaN);
+  const step = steps.includes(wanted) ? wanted : steps.at(-1)!;
+  const view = query.get('view') === 'prompts' ? 'prompts' : 'trajectories';
+  const versus = steps.includes(Number(query.get('versus') ?? NaN)) ? Number(query.get('versus')) : null;
+  const search = query.get('search') ?? '';
+
+  const choose = (changed: Readonly<Record<string, string | number | null>>) => {
+    const next = Object.entries({ split, step, view, versus, search, ...changed });
+    const kept = next.filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== '');
+    replacePlace(hrefTo(PATH, { id: modelId, ...Object.fromEntries(kept) }));
+  };
+  const at = sourcesAt(sources, split, step);
+  const shared = { modelId, sources: at };
+  return (
+    <>
+      <StepChoice {...{ splits, split, steps, step, view, choose }} />
+      {view === 'prompts' ? (
+        <PromptTable
+          {...shared}
+          steps={steps}
+          step={step}
+          versus={versus}
+          before={versus === null ? [] : sourcesAt(sources, split, versus)}
+          choose={choose}
+        />
+      ) : (
+        <TrajectoryTable {...shared} search={search} choose={choose} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+// Which page the address names. The address is the part behind `#`, so that the server has one page and any prefix works:
+// `#/jobs/{id}?group=3`. Knows patterns, not pages: those are routes.tsx.
+import { useEffect, useState } from 'preact/hooks';
+
+export interface Place {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** What a page is given of its address. */
+export interface PageProps {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/** `/models/{id}` against `/models/abc`: `{ id: 'abc' }`; null where it is another place. */
+export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
+  const [wanted, given] = [pattern.split('/'), path.split('/')];
+  if (wanted.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [at, part] of wanted.entries()) {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined && part !== given[at]) return null;
+    if (name !== undefined) params[name] = decode(given[at]!);
+  }
+  return params;
+}
+
+/** As an href: `hrefTo('/jobs/{id}', { id })`. Parameters that the pattern lacks become its query. */
+export function hrefTo(pattern: string, params: Readonly<Record<string, string | number>> = {}): string {
+  const query = new URLSearchParams();
+  let path = pattern;
+  for (const [name, value] of Object.entries(params)) {
+    if (path.includes(`{${name}}`)) path = path.replace(`{${name}}`, encodeURIComponent(value));
+    else query.set(name, String(value));
+  }
+  return `#${path}${query.size === 0 ? '' : `?${query}`}`;
+}
+
+export function goTo(href: string): void {
+  location.hash = href;
+}
+
+/** The same page under another query, without an entry in the history. */
+export function replacePlace(href: string): void {
+  history.replaceState(null, '', href);
+  dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+export function usePlace(): Place {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const follow = () => setHash(location.hash);
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  return placeOf(hash);
+}
+
+function placeOf(hash: string): Place {
+  const [path = '', query] = hash.replace(/^#/, '').split('?', 2);
+  return { path: path === '' ? '/' : path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(query) };
+}
+
+/** A `%` that somebody typed is a `%`. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,37 @@
+// The pages: one line each. `nav` stands in the navigation, in this order.
+import type { ComponentType } from 'preact';
+import { ANSWERS_PATH } from './evaluations/evaluations.ts';
+import { AnswersPage } from './pages/answers.tsx';
+import { ArtifactPage } from './pages/artifact.tsx';
+import { DataPage } from './pages/data.tsx';
+import { JobGroupPage, LoggedGroupPage } from './pages/group.tsx';
+import { Home } from './pages/home.tsx';
+import { PlaygroundPage } from './pages/playground.tsx';
+import { JobPage } from './pages/job.tsx';
+import { Keys } from './pages/keys.tsx';
+import { ModelPage } from './pages/model.tsx';
+import { Workers } from './pages/workers.tsx';
+import { TrajectoriesPage } from './pages/trajectories.tsx';
+import type { PageProps } from './router.ts';
+
+export interface Route {
+  readonly path: string;
+  readonly title: string;
+  readonly nav?: true;
+  readonly page: ComponentType<PageProps>;
+}
+
+export const ROUTES: readonly Route[] = [
+  { path: '/', title: 'Home', nav: true, page: Home },
+  { path: '/models/{id}', title: 'Model', page: ModelPage },
+  { path: '/jobs/{id}', title: 'Job', page: JobPage },
+  { path: '/jobs/{id}/groups/{group}', title: 'Group', page: JobGroupPage },
+  { path: '/models/{id}/logs/{log}/groups/{group}', title: 'Logged group', page: LoggedGroupPage },
+  { path: '/models/{id}/trajectories', title: 'Trajectories', page: TrajectoriesPage },
+  { path: ANSWERS_PATH, title: 'Held-out answers', page: AnswersPage },
+  { path: '/playground', title: 'Playground', nav: true, page: PlaygroundPage },
+  { path: '/data', title: 'Data', nav: true, page: DataPage },
+  { path: '/data/{entity}/{project}/{artifact}', title: 'Artifact', page: ArtifactPage },
+  { path: '/keys', title: 'Keys and usage', nav: true, page: Keys },
+  { path: '/workers', title: 'Workers', nav: true, page: Workers },
+];

@@ -1,0 +1,48 @@
+// The frame of all pages: navigation, what page this is, the way out. Knows routes, not pages.
+import type { ComponentChildren } from 'preact';
+import { setKey } from './api/key.ts';
+import { ROUTES } from './routes.tsx';
+
+interface ShellProps {
+  readonly path: string;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+export function Shell({ path, title, children }: ShellProps) {
+  return (
+    <div class="shell">
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the page
+      </a>
+      <header class="side">
+        <a class="brand" href="#/">
+          Whetstone
+        </a>
+        <nav aria-label="Pages">
+          {ROUTES.filter(({ nav }) => nav).map((route) => (
+            <a key={route.path} href={`#${route.path}`} aria-current={route.path === path ? 'page' : undefined}>
+              {route.title}
+            </a>
+          ))}
+        </nav>
+        <div class="side-foot">
+          <a href="docs">API</a>
+          <button class="link" type="button" onClick={() => setKey(null)}>
+            Forget key
+          </button>
+        </div>
+      </header>
+      {children}
+      <p class="sr-only" aria-live="polite">
+        {title}
+      </p>
+    </div>
+  );
+}
+
+/** The address is a page's: a jump inside of it must not change it. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}

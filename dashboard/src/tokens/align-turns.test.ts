@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { alignTurns, trainedRuns } from './align-turns.ts';
+
+const sequence = (marks: string) => ({ trained: [...marks].map((mark) => mark === 'x') });
+
+test('runs are what was trained without a break', () => {
+  expect(trainedRuns([sequence('..xx.x'), sequence('x..')])).toEqual([
+    { sequence: 0, from: 2, to: 4 },
+    { sequence: 0, from: 5, to: 6 },
+    { sequence: 1, from: 0, to: 1 },
+  ]);
+  expect(trainedRuns([])).toEqual([]);
+});
+
+test('each sampled turn finds its run, and turns that were left out find none', () => {
+  const runs = trainedRuns([sequence('..xx.x'), sequence('.xxx')]);
+  expect(alignTurns([2, 1, 3], runs)).toEqual(runs);
+  expect(alignTurns([2, 5, 1, 3], runs)).toEqual([runs[0], null, runs[1], runs[2]]);
+  expect(alignTurns([2, 1, 9], runs)).toEqual(runs); // the last was cut
+  expect(alignTurns([null, null, null, null], runs)).toEqual([...runs, null]);
+});

@@ -1,0 +1,60 @@
+// Where a model's trajectories are, step by step: those that each job trained on, and those that were logged under a split. Which of
+// them a page shows is for its address to say.
+import { listAll } from '../api/pages.ts';
+import type { Item } from '../api/client.ts';
+import type { HistoryStep } from '../api/wire.ts';
+import { hrefTo } from '../router.ts';
+
+export type Log = Item<'/v1/preview/models/{model_id}/logs'>;
+
+/** Of what was trained on. A client's split of this name is shown under it too. */
+export const TRAINED = 'trained';
+
+export interface Source {
+  readonly kind: 'job' | 'log';
+  /** Of the job or the log. */
+  readonly id: string;
+  readonly split: string;
+  /** Of a job: the checkpoint that it made of these; of a log: the latest one when they came. */
+  readonly step: number;
+  readonly hrefOf: (group: number, trajectory?: number) => string;
+}
+
+/** Oldest first. */
+export async function readSources(modelId: string, signal: AbortSignal): Promise<Source[]> {
+  const sources: Source[] = [];
+  const path = { model_id: modelId };
+  for await (const step of listAll('/v1/preview/models/{model_id}/metrics', { path, signal })) {
+    const source = ofJob(step);
+    if (source) sources.push(source);
+  }
+  for await (const log of listAll('/v1/preview/models/{model_id}/logs', { path, signal }))
+    sources.push(ofLog(modelId, log));
+  return sources;
+}
+
+/** Null: no job, one that has not begun, or one without groups. */
+function ofJob({ job_id: id, type, step }: HistoryStep): Source | null {
+  if (id === null || type !== 'rl' || step === null) return null;
+  const hrefOf = (group: number, trajectory?: number) =>
+    hrefTo('/jobs/{id}/groups/{group}', { id, group, ...(trajectory === undefined ? {} : { trajectory }) });
+  return { kind: 'job', id, split: TRAINED, step, hrefOf };
+}
+
+function ofLog(modelId: string, { id, split, step }: Log): Source {
+  const hrefOf = (group: number, trajectory?: number) =>
+    hrefTo('/models/{model}/logs/{id}/groups/{group}', {
+      ...{ model: modelId, id, group },
+      ...(trajectory === undefined ? {} : { trajectory }),
+    });
+  return { kind: 'log', id, split, step, hrefOf };
+}
+
+export const splitsOf = (sources: readonly Source[]): string[] => [...new Set(sources.map(({ split }) => split))];
+
+/** Steps at which the split has something, smallest first. */
+export const stepsOf = (sources: readonly Source[], split: string): number[] =>
+  [...new Set(sources.filter((source) => source.split === split).map(({ step }) => step))].sort((a, b) => a - b);
+
+export const sourcesAt = (sources: readonly Source[], split: string, step: number): Source[] =>
+  sources.filter((source) => source.split === split && source.step === step);

@@ -1,0 +1,53 @@
+// Asks for the key, once per tab. It is tried against the server before it is kept.
+import { useRef, useState } from 'preact/hooks';
+import { call } from '../api/client.ts';
+import { setKey } from '../api/key.ts';
+import { Failure } from './states.tsx';
+
+export function AskKey() {
+  const input = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function tryKey(event: SubmitEvent) {
+    event.preventDefault();
+    const key = input.current!.value.trim();
+    setBusy(true);
+    setError(null);
+    try {
+      await call('get', '/v1/models', { headers: { authorization: `Bearer ${key}` } });
+      setKey(key);
+    } catch (refused) {
+      setError(refused);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <main class="ask-key">
+      <form onSubmit={(event) => void tryKey(event)}>
+        <h1>Whetstone</h1>
+        <label>
+          API key
+          <input
+            ref={input}
+            type="password"
+            required
+            autoFocus
+            autoComplete="off"
+            spellcheck={false}
+            placeholder="wk-…"
+          />
+        </label>
+        <p class="muted small">
+          Kept in this tab until it is closed. The server printed one at its first start;{' '}
+          <code>whetstone keys create</code> makes more.
+        </p>
+        <button class="primary" type="submit" disabled={busy}>
+          Open
+        </button>
+        {error !== null && <Failure error={error} />}
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,90 @@
+// Rewards of the same prompts at two steps, and what follows from them: how many became better, and whether the difference is more
+// than the prompts' own scatter.
+import { measured } from './numbers.ts';
+
+export interface Compared {
+  readonly mean: number | null;
+  /** At the step that is compared with; null: it does not have this prompt, or no reward of it. */
+  readonly before: number | null;
+}
+
+export interface Comparison {
+  readonly prompts: number;
+  readonly better: number;
+  readonly worse: number;
+  /** Mean rewards over the prompts that both steps have. */
+  readonly mean: number;
+  readonly before: number;
+  /** Standard error of their difference: deviation of the prompts' differences over the root of their number. Null: one prompt. */
+  readonly error: number | null;
+}
+
+/** Null: no prompt is in both. */
+export function compare(rows: readonly Compared[]): Comparison | null {
+  const both = rows.filter((row): row is { mean: number; before: number } => row.mean !== null && row.before !== null);
+  if (both.length === 0) return null;
+  const differences = both.map(({ mean, before }) => mean - before);
+  const average = meanOf(differences);
+  const squares = differences.reduce((sum, each) => sum + (each - average) ** 2, 0);
+  return {
+    prompts: both.length,
+    better: differences.filter((each) => each > 0).length,
+    worse: differences.filter((each) => each < 0).length,
+    mean: meanOf(both.map(({ mean }) => mean)),
+    before: meanOf(both.map(({ before }) => before)),
+    error: both.length < 2 ? null : Math.sqrt(squares / (both.length - 1) / both.length),
+  };
+}
+
+const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value / values.length, 0);
+
+/** Of two standard errors a difference is rarely chance. */
+const ERRORS_THAT_COUNT = 2;
+
+interface VerdictProps extends Comparison {
+  readonly step: number;
+  readonly versus: number;
+}
+
+export function Verdict({ prompts, better, worse, mean, before, error, step, versus }: VerdictProps) {
+  const change = mean - before;
+  const isClear = error !== null && Math.abs(change) > ERRORS_THAT_COUNT * error && change !== 0;
+  return (
+    <p class="verdict" role="status">
+      {isClear ? (
+        <b>
+          Step {step} is {change > 0 ? 'better' : 'worse'} than step {versus}.
+        </b>
+      ) : (
+        <b>
+          Step {step} and step {versus} cannot be told apart.
+        </b>
+      )}{' '}
+      Mean reward <b>{measured(before)}</b> at step {versus}, <b>{measured(mean)}</b> at step {step}:{' '}
+      <Change by={change} />
+      {error !== null && <span class="muted"> ± {measured(error)} (standard error)</span>}. {better} of {prompts}{' '}
+      prompts better, {worse} worse.
+    </p>
+  );
+}
+
+/** Means of the same rewards may differ in their last bit. */
+const ROUNDING = 1e-9;
+
+export function Change({ by }: { by: number }) {
+  const change = Math.abs(by) < ROUNDING ? 0 : by;
+  return (
+    <span class={`advantage ${change > 0 ? 'up' : change < 0 ? 'down' : ''}`}>
+      {change > 0 ? '+' : ''}
+      {measured(change)}
+    </span>
+  );
+}
+
+/** Of rewards between 0 and 1, which most are, a bar too. */
+export const Meter = ({ value }: { value: number | null }) => (
+  <span class="meter">
+    {value !== null && value >= 0 && value <= 1 && <span class="meter-bar" style={{ width: `${48 * value}px` }} />}
+    {measured(value)}
+  </span>
+);

@@ -1,0 +1,38 @@
+// The head of a page: where it is, what it is called, what can be done.
+import type { ComponentChildren } from 'preact';
+
+interface PageHeadProps {
+  readonly title: ComponentChildren;
+  /** Links to the pages above, outermost first. */
+  readonly crumbs?: ComponentChildren;
+  readonly about?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+}
+
+export const PageHead = ({ title, crumbs, about, actions }: PageHeadProps) => (
+  <div class="page-head">
+    <div>
+      {crumbs && <div class="crumbs">{crumbs}</div>}
+      <h1>{title}</h1>
+      {about && <div class="about">{about}</div>}
+    </div>
+    {actions && <div class="actions">{actions}</div>}
+  </div>
+);
+
+interface SectionProps {
+  readonly title: string;
+  /** Beside the title: a count, a control. */
+  readonly aside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export const Section = ({ title, aside, children }: SectionProps) => (
+  <section class="section">
+    <div class="section-head">
+      <h2>{title}</h2>
+      {aside && <div class="section-aside">{aside}</div>}
+    </div>
+    {children}
+  </section>
+);

@@ -1,0 +1,17 @@
+// A training job as the loops here want it: its id, for the pages that show it, and how many gradient steps it took.
+import type { Client, RlJobRequest } from '#client/client';
+
+export interface Trained {
+  readonly jobId: string;
+  readonly gradientSteps: number;
+}
+
+const JOB_DEADLINE_MS = 600_000;
+
+/** Resolves once the new checkpoint can be called. */
+export async function trainGroups(client: Pick<Client, 'train'>, job: RlJobRequest): Promise<Trained> {
+  let gradientSteps = 0;
+  const onProgress = ({ done }: { readonly done: number }) => (gradientSteps = done);
+  const { id } = await client.train(job, { deadlineMs: JOB_DEADLINE_MS, onProgress });
+  return { jobId: id, gradientSteps };
+}

@@ -1,0 +1,69 @@
+"""openai-agents, unmodified, against a running server: base URL, key and model are arguments.
+
+Prints "ok" at the end; any assertion that fails is the exit status and the message of test/clients/python-frameworks.test.ts.
+"""
+
+import asyncio
+import sys
+from typing import Literal
+
+import agents
+from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, function_tool
+from openai import AsyncOpenAI
+from pydantic import BaseModel
+
+base_url, api_key, model_name = sys.argv[1:]
+agents.set_tracing_disabled(True)  # traces go to OpenAI otherwise
+greedy = ModelSettings(temperature=0, max_tokens=200)
+cities = []
+
+
+class Answer(BaseModel):
+    answer: Literal["yes", "no"]
+
+
+@function_tool
+def get_weather(city: str) -> str:
+    """Tells the weather"""
+    cities.append(city)
+    return '{"sky": "rainy", "degrees": 12}'
+
+
+async def check(model) -> None:
+    plain = Agent(name="Plain", model=model, model_settings=greedy)
+    whole = await Runner.run(plain, "What is 2 + 3?")
+    assert "5" in whole.final_output, whole
+    streamed = Runner.run_streamed(plain, "What is 2 + 3?")
+    async for _ in streamed.stream_events():
+        pass
+    assert streamed.final_output == whole.final_output
+
+    cities.clear()
+    informed = Agent(name="Informed", model=model, model_settings=greedy, tools=[get_weather])
+    told = await Runner.run(informed, "What is the weather in Paris?")
+    assert cities == ["Paris"], cities
+    assert "rainy" in told.final_output, told.final_output
+
+    formed = await Runner.run(Agent(name="Formed", model=model, model_settings=greedy, output_type=Answer), "Is two more than one?")
+    assert formed.final_output.answer in ("yes", "no"), formed
+
+    # Another agent is a tool that is called; what it says is the answer.
+    settings = ModelSettings(temperature=0, max_tokens=200, tool_choice="required")
+    desk = Agent(name="Desk", model=model, model_settings=settings, handoffs=[plain])
+    handed = await Runner.run(desk, "What is 2 + 3?")
+    assert handed.last_agent is plain, handed.last_agent
+
+
+async def main() -> None:
+    client = AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0)
+    for kind in (OpenAIChatCompletionsModel, OpenAIResponsesModel):
+        await check(kind(model=model_name, openai_client=client))
+
+    # By a name alone: what stands before a slash would be a vendor, so the name is written without one.
+    agents.set_default_openai_client(client, use_for_tracing=False)
+    named = await Runner.run(Agent(name="Named", model=model_name.replace("/", "--"), model_settings=greedy), "Hello!")
+    assert named.final_output != ""
+
+
+asyncio.run(main())
+print("ok")

@@ -1,0 +1,22 @@
+"""llama.cpp's tests of its server, against one that is not llama.cpp: `-p llama_cpp_suite`. They know servers that run already
+(`DEBUG_EXTERNAL`, `PORT`); what is left are keys, which its server does not ask for, and paths without /v1."""
+
+import os
+import sys
+from types import ModuleType
+
+import served
+from served import URL, pytest_configure
+
+__all__ = ["pytest_configure"]
+
+os.environ["DEBUG_EXTERNAL"] = "1"
+os.environ["PORT"] = URL.rsplit(":", 1)[1]
+os.environ.pop("PYTEST_XDIST_WORKER", None)
+sys.modules["wget"] = ModuleType("wget")  # fetches models
+SHORT_PATHS = ("/chat/completions", "/completions", "/embeddings", "/models", "/responses")
+served.paths.update({path: f"/v1{path}" for path in SHORT_PATHS})
+served.own_names.update(
+    ("gpt-3.5-turbo", "gpt-3.5-turbo-instruct", "gpt-4.1", "text-embedding-3-small", "test", "codellama70b")
+)
+served.install()

@@ -1,0 +1,93 @@
+"""The server that a foreign suite talks to: one that runs already, instead of one that each test starts with a model of its
+own. Requests go out as the tests write them, but for a model's name, a key where they have none, and paths that have no /v1."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+import requests
+
+URL = os.environ["WHETSTONE_URL"]
+KEY = os.environ["WHETSTONE_API_KEY"]
+MODEL = os.environ["WHETSTONE_MODEL"]
+MODEL_DIRECTORY = os.environ["WHETSTONE_MODEL_DIRECTORY"]
+IN_PROCESS = "asks the other server's own code"
+
+own_names: set[str] = set()
+"""What tests call the models that they would have started. Other names stay, and are unknown."""
+
+paths: dict[str, str] = {}
+"""Of the other server → ours."""
+
+
+def install() -> None:
+    """Before a test is imported."""
+    for client in (httpx.Client, httpx.AsyncClient, httpx2.Client, httpx2.AsyncClient):  # openai's, Anthropic's
+        _patch_client(client)
+    plain = requests.Session.request
+
+    def request(session: requests.Session, method: str, url: str, **rest: Any) -> requests.Response:
+        if url.startswith(URL):
+            rest["json"] = _renamed(rest.get("json"))
+            rest["headers"] = {"Authorization": f"Bearer {KEY}", **(rest.get("headers") or {})}
+            url = URL + paths.get(url.removeprefix(URL), url.removeprefix(URL))
+        return plain(session, method, url, **rest)
+
+    requests.Session.request = request  # type: ignore[method-assign,assignment]
+
+
+def _patch_client(client: Any) -> None:
+    plain = client.build_request
+
+    def build_request(self: Any, method: str, url: Any, **rest: Any) -> Any:
+        if isinstance(content := rest.get("content"), bytes):
+            rest["content"] = json.dumps(_renamed(json.loads(content))).encode() if content.startswith(b"{") else content
+        rest["json"] = _renamed(rest.get("json"))
+        request = plain(self, method, url, **rest)
+        if request.headers.get("authorization") == "Bearer dummy":
+            request.headers["authorization"] = f"Bearer {KEY}"
+        return request
+
+    client.build_request = build_request
+
+
+def _renamed(body: Any) -> Any:
+    is_own = isinstance(body, Mapping) and body.get("model") in own_names
+    return {**body, "model": MODEL} if is_own else body
+
+
+class Recorder:
+    """How each test ended, a line of JSON for each: its name, `passed`, `failed`, `skipped` or `in process`, and why."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
+        report: pytest.TestReport = yield
+        if report.when == "call" or report.outcome != "passed":
+            self._write(item.nodeid, report)
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Any:
+        report: pytest.CollectReport = yield
+        if report.outcome != "passed":
+            self._write(collector.nodeid, report)
+        return report
+
+    def _write(self, name: str, report: pytest.TestReport | pytest.CollectReport) -> None:
+        why = str(getattr(report.longrepr, "reprcrash", None) or report.longrepr or "")
+        outcome = "in process" if IN_PROCESS in why else "skipped" if report.outcome == "skipped" else report.outcome
+        line = {"name": name, "outcome": outcome, "why": why[:500]}
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Recorder(Path(os.environ["WHETSTONE_SUITE_RESULTS"])))

@@ -1,0 +1,55 @@
+"""Train a language model by reinforcement learning on a Whetstone server."""
+
+from whetstone_client.artifact_files import ArtifactFilesError
+from whetstone_client.async_client import AsyncClient
+from whetstone_client.client import Client
+from whetstone_client.errors import ApiError, TrainingFailedError
+from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
+from whetstone_client.wire import (
+    Answer,
+    AnsweredPrompt,
+    Artifact,
+    ChatCompletion,
+    Checkpoint,
+    Choice,
+    Evaluation,
+    HistoryStep,
+    Model,
+    RlJob,
+    SftJob,
+    TrainingEvent,
+    TrainingJob,
+    TrainingProgress,
+    Trajectory,
+    TrajectoryGroup,
+)
+
+__all__ = [
+    "Answer",
+    "AnsweredPrompt",
+    "ApiError",
+    "Artifact",
+    "ArtifactFilesError",
+    "AsyncClient",
+    "ChatCompletion",
+    "Checkpoint",
+    "Choice",
+    "Client",
+    "Evaluation",
+    "GatherProgress",
+    "Gathered",
+    "HistoryStep",
+    "Model",
+    "Place",
+    "RlJob",
+    "RolloutFailure",
+    "SftJob",
+    "TrainingEvent",
+    "TrainingFailedError",
+    "TrainingJob",
+    "TrainingProgress",
+    "Trajectory",
+    "TrajectoryGroup",
+    "gather",
+    "gather_async",
+]

@@ -1,0 +1,122 @@
+"""Artifacts and local files: a directory becomes a version, a version becomes a directory.
+
+Files that the server has are not sent again, files that are there are not fetched again, and no file is written outside of the
+directory, whatever the server says.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+from urllib.parse import quote
+
+from whetstone_client.http import Http
+from whetstone_client.wire import Artifact
+
+_CHUNK_BYTES = 1024 * 1024
+
+
+class ArtifactFilesError(Exception):
+    """What is wrong with files on this machine, or with what arrived."""
+
+
+async def get(http: Http, name: str) -> Artifact:
+    return await http.call(Artifact, "GET", _path(name))
+
+
+async def push(http: Http, name: str, source: Path, kind: str, aliases: Sequence[str]) -> Artifact:
+    files = {source.name: source} if source.is_file() else {path.relative_to(source).as_posix(): path for path in _walk(source)}
+    if not files:
+        raise ArtifactFilesError(f"{source} has no files.")
+    digests = {path: await asyncio.to_thread(_digest, file) for path, file in files.items()}
+    listed = [{"path": path, "sha256": digest} for path, digest in digests.items()]
+    manifest = {"type": kind, "aliases": list(aliases), "files": listed}
+    answer = await http.call(dict[str, Any], "PUT", _path(name), manifest)
+    if "missing" in answer:
+        missing = set(answer["missing"])
+        for path, digest in digests.items():
+            if digest not in missing:
+                continue
+            missing.remove(digest)
+            headers = {"content-length": str(files[path].stat().st_size)}
+            content = _chunks(files[path])
+            async with http.stream(
+                "PUT", _path(f"{name}:draft", path), content=content, query={"sha256": digest}, headers=headers
+            ):
+                pass
+        answer = await http.call(dict[str, Any], "PUT", _path(name), manifest)
+    if "missing" in answer:
+        raise ArtifactFilesError(f"The server lost files of {name} that were just sent. Push again.")
+    return Artifact.model_validate(answer)
+
+
+async def pull(http: Http, name: str, directory: Path) -> Artifact:
+    artifact = await get(http, name)
+    fixed = f"{artifact.entity}/{artifact.project}/{artifact.name}:{artifact.version}"
+    for each in artifact.files:
+        relative = PurePosixPath(_checked(each.path))
+        target = directory / relative
+        for inside in (relative, *list(relative.parents)[:-1]):
+            if (directory / inside).is_symlink():
+                raise ArtifactFilesError(f"{directory / inside} is a symbolic link: nothing is written through it. Remove it.")
+        if target.is_file() and await asyncio.to_thread(_digest, target) == each.sha256:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        async with http.stream("GET", _path(fixed, each.path)) as response:
+            await write(target, response.aiter_bytes(), each.sha256)
+    return artifact
+
+
+async def write(target: Path, content: AsyncIterator[bytes], sha256: str | None = None) -> None:
+    """Whole, or not at all."""
+    unfinished = target.with_name(f"{target.name}.part")
+    digest = hashlib.sha256()
+    try:
+        with unfinished.open("wb") as file:
+            async for chunk in content:
+                digest.update(chunk)
+                file.write(chunk)
+        if sha256 is not None and digest.hexdigest() != sha256:
+            raise ArtifactFilesError(f"{target} arrived damaged. Pull again.")
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _path(name: str, path: str = "") -> str:
+    """`project/name[:version]` is the key's own entity's."""
+    owned = name if name.count("/") == 2 else f"~/{name}"
+    return "/v1/artifacts/" + "/".join(
+        quote(part, safe="~") for part in [*owned.split("/"), *(path.split("/") if path else [])]
+    )
+
+
+def _checked(path: str) -> str:
+    """A server is not trusted with paths outside of the directory."""
+    parts = PurePosixPath(path).parts
+    if not parts or ".." in PureWindowsPath(path).parts or path.startswith("/") or PureWindowsPath(path).anchor:
+        raise ArtifactFilesError(f"The file {path!r} would lie outside of the directory.")
+    return path
+
+
+def _walk(directory: Path) -> list[Path]:
+    found = sorted(directory.rglob("*"))
+    for path in found:
+        if path.is_symlink():
+            raise ArtifactFilesError(f"{path} is a symbolic link. Push what it leads to.")
+    return [path for path in found if path.is_file()]
+
+
+def _digest(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as content:
+        while chunk := content.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+async def _chunks(file: Path) -> AsyncIterator[bytes]:
+    with file.open("rb") as content:
+        while chunk := content.read(_CHUNK_BYTES):
+            yield chunk

@@ -1,0 +1,289 @@
+"""The training API of a Whetstone server, a method for each thing to do. `Client` is the same for plain functions."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from whetstone_client import artifact_files
+from whetstone_client.errors import ApiError, TrainingFailedError
+from whetstone_client.http import Http
+from whetstone_client.retry import insist, is_refusal, pause_before
+from whetstone_client.sse import read_events
+from whetstone_client.wire import (
+    Answer,
+    AnsweredPrompt,
+    Artifact,
+    ChatCompletion,
+    Checkpoint,
+    Evaluation,
+    HistoryStep,
+    Model,
+    RlJob,
+    SftJob,
+    TrainingEvent,
+    TrainingJob,
+    TrainingProgress,
+    TrajectoryGroup,
+)
+
+T = TypeVar("T")
+OnEvent = Callable[[TrainingEvent], None]
+OnProgress = Callable[[TrainingProgress], None]
+
+_HOUR = 3600.0
+_LOOK_AGAIN_S, _LOOK_AGAIN_S_MAX = 0.25, 2.0  # evaluations have no stream of events
+
+
+def _job(job_id: str) -> str:
+    return f"/v1/preview/training-jobs/{quote(job_id, safe='')}"
+
+
+def _model(model_id: str) -> str:
+    return f"/v1/preview/models/{quote(model_id, safe='')}"
+
+
+async def _within(deadline_s: float, waiting: Awaitable[T], what: str) -> T:
+    try:
+        return await asyncio.wait_for(waiting, deadline_s)
+    except asyncio.TimeoutError as error:
+        raise TimeoutError(f"{what} did not end within {deadline_s:g} s; it goes on.") from error
+
+
+class AsyncClient:
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Where nothing is passed: `WHETSTONE_URL` and `WHETSTONE_API_KEY`."""
+        self._http = Http(base_url, api_key, transport)
+
+    async def close(self) -> None:
+        await self._http.close()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        await self.close()
+
+    # Models and checkpoints
+
+    async def register_model(
+        self, project: str, name: str, base_model: str, *, from_checkpoint: str | None = None, return_existing: bool = True
+    ) -> Model:
+        """`from_checkpoint` forks a model: `entity/project/name@N`."""
+        body = {"project": project, "name": name, "base_model": base_model, "return_existing": return_existing}
+        forked = {} if from_checkpoint is None else {"from_checkpoint": from_checkpoint}
+        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **forked})
+
+    async def get_model(self, model_id: str) -> Model:
+        return await self._http.call(Model, "GET", _model(model_id))
+
+    def list_models(self, project: str | None = None, name: str | None = None) -> AsyncIterator[Model]:
+        return self._http.rows(Model, "/v1/preview/models", {"project": project, "name": name})
+
+    async def delete_model(self, model_id: str) -> None:
+        await self._http.call(dict[str, Any], "DELETE", _model(model_id))
+
+    def list_checkpoints(self, model_id: str) -> AsyncIterator[Checkpoint]:
+        return self._http.rows(Checkpoint, f"{_model(model_id)}/checkpoints")
+
+    async def delete_checkpoints(self, model_id: str, steps: Sequence[int]) -> None:
+        await self._http.call(dict[str, Any], "DELETE", f"{_model(model_id)}/checkpoints", {"steps": list(steps)})
+
+    async def download_checkpoint(self, model_id: str, step: int | None, file: Path | str) -> None:
+        """A tar with a PEFT directory; no step: the latest."""
+        path = f"{_model(model_id)}/checkpoints/{'latest' if step is None else step}/download"
+        async with self._http.stream("GET", path) as response:
+            await artifact_files.write(Path(file), response.aiter_bytes())
+
+    def list_history(self, model_id: str) -> AsyncIterator[HistoryStep]:
+        """Metrics, step by step."""
+        return self._http.rows(HistoryStep, f"{_model(model_id)}/metrics")
+
+    # Chat
+
+    async def chat(self, /, messages: Sequence[Mapping[str, Any]], **fields: Any) -> ChatCompletion:
+        """Fields are those of the openai package: `model`, `n`, `temperature`, `max_tokens`, `seed`, `tools`, …"""
+        body = {**fields, "messages": messages, "stream": False}
+        return await self._http.call(ChatCompletion, "POST", "/v1/chat/completions", body)
+
+    async def chat_stream(self, /, messages: Sequence[Mapping[str, Any]], **fields: Any) -> AsyncIterator[str]:
+        """The answer as it is written: pieces of the first choice's text."""
+        body = {**fields, "messages": messages, "stream": True}
+        async with self._http.stream("POST", "/v1/chat/completions", json=body) as response:
+            async for _, data in read_events(response.aiter_bytes()):
+                if data == "[DONE]":
+                    return
+                chunk = json.loads(data)
+                if error := chunk.get("error"):
+                    raise ApiError(200, error["message"], error.get("code"), response.headers.get("x-request-id"), None)
+                if chunk["choices"] and (content := chunk["choices"][0]["delta"].get("content")):
+                    yield content
+
+    # Jobs
+
+    async def submit(self, job: RlJob | SftJob, *, idempotency_key: str | None = None) -> str:
+        """The id of the job. The same key again gives the same job."""
+        path = "/v1/preview/training-jobs" if isinstance(job, RlJob) else "/v1/preview/sft-training-jobs"
+        headers = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
+        return (await self._http.call(dict[str, Any], "POST", path, job, headers=headers))["id"]  # type: ignore[no-any-return]
+
+    async def train(
+        self,
+        job: RlJob | SftJob,
+        *,
+        on_submitted: Callable[[str], None] | None = None,
+        on_event: OnEvent | None = None,
+        on_progress: OnProgress | None = None,
+        deadline_s: float = _HOUR,
+    ) -> TrainingJob:
+        """Submits a job and follows it: returns when the new checkpoint can be called."""
+        key = str(uuid.uuid4())
+        job_id = await _within(deadline_s, insist(lambda: self.submit(job, idempotency_key=key)), "Submitting the job")
+        if on_submitted:
+            on_submitted(job_id)
+        return await self.follow(job_id, on_event=on_event, on_progress=on_progress, deadline_s=deadline_s)
+
+    async def follow(
+        self,
+        job_id: str,
+        *,
+        on_event: OnEvent | None = None,
+        on_progress: OnProgress | None = None,
+        deadline_s: float = _HOUR,
+    ) -> TrainingJob:
+        """How far a job is, and what became of it.
+
+        Lost connections and a server that restarts are waited out; after the deadline there is a TimeoutError, and the job goes
+        on. Raises TrainingFailedError.
+        """
+
+        async def hear() -> TrainingJob:
+            total = 0
+            async for event in self.follow_events(job_id):
+                if on_event:
+                    on_event(event)
+                if event.type == "training_started":
+                    total = event.data.get("num_sequences", 0)
+                if event.type == "gradient_step" and on_progress:
+                    metrics = {**event.data}
+                    on_progress(TrainingProgress(done=metrics.pop("gradient_step"), total=total, metrics=metrics))
+                if event.type == "training_failed":
+                    raise TrainingFailedError(event.data.get("error_message") or "training failed")
+            return await insist(lambda: self.get_training_job(job_id))
+
+        return await _within(deadline_s, hear(), f"Job {job_id}")
+
+    async def follow_events(self, job_id: str) -> AsyncIterator[TrainingEvent]:
+        """From the beginning; goes on where it was after a lost connection. Ends with the job."""
+        last_id: str | None = None
+        attempt = 1
+        while True:
+            lost: BaseException | None = None
+            headers = {"accept": "text/event-stream", **({} if last_id is None else {"last-event-id": last_id})}
+            try:
+                async with self._http.stream("GET", f"{_job(job_id)}/events", headers=headers) as response:
+                    async for event_id, data in read_events(response.aiter_bytes()):
+                        if event_id is None:
+                            continue  # the server says that it failed: asked again below
+                        last_id, attempt = event_id, 1
+                        event = TrainingEvent.model_validate_json(data)
+                        yield event
+                        if event.type in ("training_ended", "training_failed"):
+                            return
+            except (ApiError, httpx.TransportError) as error:
+                if is_refusal(error):
+                    raise
+                lost = error
+            await pause_before(attempt, lost)
+            attempt += 1
+
+    async def get_training_job(self, job_id: str) -> TrainingJob:
+        return await self._http.call(TrainingJob, "GET", _job(job_id))
+
+    def list_training_jobs(self, model_id: str | None = None, status: str | None = None) -> AsyncIterator[TrainingJob]:
+        return self._http.rows(TrainingJob, "/v1/preview/training-jobs", {"model_id": model_id, "status": status})
+
+    def list_events(self, job_id: str) -> AsyncIterator[TrainingEvent]:
+        return self._http.rows(TrainingEvent, f"{_job(job_id)}/events")
+
+    async def cancel_training_job(self, job_id: str) -> TrainingJob:
+        return await self._http.call(TrainingJob, "POST", f"{_job(job_id)}/cancel")
+
+    # Evaluation
+
+    async def wait_for_evaluation(self, job_id: str, *, deadline_s: float = _HOUR) -> Evaluation | None:
+        """Until the job's checkpoint has answered its held-out prompts. None: the job has none."""
+
+        async def look() -> Evaluation | None:
+            pause_s = _LOOK_AGAIN_S
+            while True:
+                evaluation = (await insist(lambda: self.get_training_job(job_id))).evaluation
+                if evaluation is None or evaluation.status not in ("queued", "running"):
+                    return evaluation
+                await asyncio.sleep(pause_s)
+                pause_s = min(_LOOK_AGAIN_S_MAX, 2 * pause_s)
+
+        return await _within(deadline_s, look(), f"The evaluation of job {job_id}")
+
+    def list_evaluation_answers(self, job_id: str) -> AsyncIterator[AnsweredPrompt]:
+        return self._http.rows(AnsweredPrompt, f"{_job(job_id)}/evaluation/answers")
+
+    async def reward_answers(
+        self, job_id: str, reward: Callable[[Answer, AnsweredPrompt], float], *, deadline_s: float = _HOUR
+    ) -> float | None:
+        """Waits for the answers, logs what each is worth, and gives their mean. None: there are none."""
+        evaluation = await self.wait_for_evaluation(job_id, deadline_s=deadline_s)
+        if evaluation and evaluation.status == "failed":
+            raise RuntimeError(f"The evaluation failed: {evaluation.error_message}")
+        groups = [
+            {
+                "trajectories": [
+                    {"messages_and_choices": [], "reward": reward(answer, prompt)} for answer in prompt.answers or []
+                ]
+            }
+            async for prompt in self.list_evaluation_answers(job_id)
+        ]
+        if not any(group["trajectories"] for group in groups):
+            return None
+        job = await self.get_training_job(job_id)
+        body = {"split": "val", "evaluation_job_id": job_id, "trajectory_groups": groups}
+        logged = await self._http.call(dict[str, Any], "POST", f"{_model(job.model_id)}/log", body)
+        return float(logged["metrics"]["val/reward"])
+
+    async def log(
+        self, model_id: str, split: str, trajectory_groups: Sequence[TrajectoryGroup], step: int | None = None
+    ) -> None:
+        groups = [group.model_dump(mode="json", exclude_none=True) for group in trajectory_groups]
+        body = {"split": split, "trajectory_groups": groups, **({} if step is None else {"step": step})}
+        await self._http.call(dict[str, Any], "POST", f"{_model(model_id)}/log", body)
+
+    # Artifacts
+
+    def list_artifacts(self, project: str | None = None, name: str | None = None) -> AsyncIterator[Artifact]:
+        return self._http.rows(Artifact, "/v1/artifacts", {"project": project, "name": name})
+
+    async def get_artifact(self, name: str) -> Artifact:
+        """`entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`."""
+        return await artifact_files.get(self._http, name)
+
+    async def push_artifact(
+        self, name: str, source: Path | str, *, kind: str = "dataset", aliases: Sequence[str] = ()
+    ) -> Artifact:
+        """A file or a directory becomes the next version of `project/name`; its `uri` is an SFT job's `training_data_url`."""
+        return await artifact_files.push(self._http, name, Path(source), kind, aliases)
+
+    async def pull_artifact(self, name: str, directory: Path | str) -> Artifact:
+        """Files that are there are not fetched again."""
+        return await artifact_files.pull(self._http, name, Path(directory))

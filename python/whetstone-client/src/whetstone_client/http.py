@@ -1,0 +1,84 @@
+"""Requests to one server: its address, the key, and what a refusal says."""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import httpx
+from pydantic import BaseModel, TypeAdapter
+
+from whetstone_client.errors import read_refusal
+
+T = TypeVar("T")
+
+_TIMEOUT = httpx.Timeout(600, connect=10)  # large job bodies over slow lines
+_PAGE_SIZE = 100
+
+
+class Http:
+    def __init__(self, base_url: str | None, api_key: str | None, transport: httpx.AsyncBaseTransport | None) -> None:
+        url = base_url or os.environ.get("WHETSTONE_URL") or "http://127.0.0.1:8484"
+        key = api_key or os.environ.get("WHETSTONE_API_KEY")
+        if not key:
+            raise ValueError("No API key: pass api_key, or set WHETSTONE_API_KEY.")
+        self._client = httpx.AsyncClient(
+            base_url=url.rstrip("/").removesuffix("/v1"),
+            headers={"authorization": f"Bearer {key}"},
+            timeout=_TIMEOUT,
+            limits=httpx.Limits(max_connections=None),  # `gather` says how many there are at once
+            transport=transport,
+        )
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def call(
+        self,
+        answer: type[T],
+        method: str,
+        path: str,
+        body: BaseModel | Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, str | None] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> T:
+        sent = body.model_dump(mode="json", exclude_none=True) if isinstance(body, BaseModel) else body
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        response = await self._client.request(method, path, json=sent, params=given, headers=headers)
+        if not response.is_success:
+            raise read_refusal(response)
+        return TypeAdapter(answer).validate_json(response.content)
+
+    async def rows(self, row: type[T], path: str, query: Mapping[str, str | None] | None = None) -> AsyncIterator[T]:
+        """All rows of all pages. The next page is asked for before this one is given out: the reader may delete its cursor."""
+
+        async def get(after: str | None) -> dict[str, Any]:
+            limits = {"after": after, "limit": str(_PAGE_SIZE)}
+            return await self.call(dict[str, Any], "GET", path, query={**(query or {}), **limits})
+
+        rows = TypeAdapter(list[row])  # type: ignore[valid-type]
+        page: dict[str, Any] | None = await get(None)
+        while page:
+            following = await get(page["last_id"]) if page["has_more"] and page["data"] else None
+            for each in rows.validate_python(page["data"]):
+                yield each
+            page = following
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: AsyncIterator[bytes] | None = None,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[httpx.Response]:
+        """Sends a stream, gives one back, or both."""
+        async with self._client.stream(method, path, json=json, content=content, params=query, headers=headers) as response:
+            if not response.is_success:
+                await response.aread()
+                raise read_refusal(response)
+            yield response

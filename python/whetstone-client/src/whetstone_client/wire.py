@@ -1,0 +1,165 @@
+"""What goes over the wire, under the wire's names. Fields that a newer server adds are kept."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+Status = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+
+class Wire(BaseModel):
+    model_config = ConfigDict(extra="allow", protected_namespaces=())
+
+
+class Model(Wire):
+    id: str
+    entity: str
+    project: str
+    name: str
+    base_model: str
+
+    @property
+    def path(self) -> str:
+        """As chat names it; with `:step3` one of its checkpoints."""
+        return f"{self.entity}/{self.project}/{self.name}"
+
+
+class Checkpoint(Wire):
+    id: str
+    step: int
+    metrics: dict[str, float]
+
+
+class Evaluation(Wire):
+    """How far the answers of a job's checkpoint are."""
+
+    status: Status
+    num_prompts: int
+    num_samples: int
+    num_answered: int
+    num_failed: int
+    error_message: str | None = None
+
+
+class TrainingJob(Wire):
+    id: str
+    type: str
+    model_id: str
+    status: Status
+    progress: float
+    step: int | None = None
+    error_message: str | None = None
+    skipped: dict[str, int] = Field(default_factory=dict)
+    warnings: list[str] = Field(default_factory=list)
+    evaluation: Evaluation | None = None
+
+
+class TrainingEvent(Wire):
+    id: str
+    type: Literal["training_started", "gradient_step", "training_ended", "training_failed"]
+    data: dict[str, Any]
+
+
+class TrainingProgress(Wire):
+    """Gradient steps that are done, all of them, and the metrics of the last one."""
+
+    done: int
+    total: int
+    metrics: dict[str, float]
+
+
+class HistoryStep(Wire):
+    step: int | None
+    metrics: dict[str, float]
+
+
+class Message(Wire):
+    role: str
+    content: str | None = None
+
+
+class Choice(Wire):
+    """Goes into a trajectory as it came: its tokens and log-probabilities are what is trained."""
+
+    index: int
+    message: Message
+    finish_reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.message.content or ""
+
+
+class ChatCompletion(Wire):
+    id: str
+    model: str
+    choices: list[Choice]
+
+
+class Answer(Wire):
+    """Of a checkpoint to a held-out prompt."""
+
+    index: int
+    message: Message
+    finish_reason: str
+    reward: float | None = None
+
+    @property
+    def text(self) -> str:
+        return self.message.content or ""
+
+
+class AnsweredPrompt(Wire):
+    id: str
+    index: int
+    messages: list[dict[str, Any]]
+    metadata: dict[str, Any]
+    error: str | None = None
+    answers: list[Answer] | None = None
+
+
+class ArtifactFile(Wire):
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+class Artifact(Wire):
+    """A version of named files."""
+
+    id: str
+    entity: str
+    project: str
+    name: str
+    version: str
+    uri: str
+    files: list[ArtifactFile]
+
+
+class Trajectory(Wire):
+    """Messages are context; choices of chat answers, as they came (from this package or from openai's), are trained."""
+
+    messages_and_choices: list[Any]
+    reward: FiniteFloat
+    tools: list[Any] | None = None
+    metrics: dict[str, float | bool] = Field(default_factory=dict)
+
+
+class TrajectoryGroup(Wire):
+    trajectories: list[Trajectory]
+    exceptions: list[Any] = Field(default_factory=list)
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class RlJob(Wire):
+    model_id: str
+    trajectory_groups: list[TrajectoryGroup]
+    experimental_config: dict[str, Any] | None = None
+    evaluation: dict[str, Any] | None = None
+
+
+class SftJob(Wire):
+    model_id: str
+    training_data_url: str
+    config: dict[str, Any] | None = None
+    evaluation: dict[str, Any] | None = None

@@ -1,0 +1,107 @@
+"""The client against a server that is played: broken lines, pages, refusals, files that lead elsewhere."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from whetstone_client import ApiError, ArtifactFilesError, AsyncClient, TrainingFailedError
+from whetstone_client.sse import read_events
+
+Answering = Callable[[httpx.Request], httpx.Response]
+
+
+def client_of(answer: Answering) -> AsyncClient:
+    return AsyncClient("http://server", "k", transport=httpx.MockTransport(answer))
+
+
+def event(number: int, kind: str, **data: object) -> str:
+    return f"id: {number}\ndata: {json.dumps({'id': str(number), 'type': kind, 'data': data})}\n\n"
+
+
+JOB = {"id": "job", "type": "rl", "model_id": "m", "status": "succeeded", "progress": 1}
+
+
+def test_a_job_is_followed_across_a_broken_line_and_a_server_that_restarts() -> None:
+    seen: list[str | None] = []
+    streams = iter(
+        [
+            httpx.Response(200, text=": ping\n\n" + event(1, "training_started", num_sequences=2) + "id: 2\ndata: {"),
+            httpx.Response(503, json={"error": {"message": "Restarting."}}, headers={"retry-after": "0"}),
+            httpx.Response(200, text=event(2, "gradient_step", gradient_step=1, loss=0.5) + event(3, "training_ended")),
+        ]
+    )
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith("/events"):
+            return httpx.Response(200, json=JOB)
+        seen.append(request.headers.get("last-event-id"))
+        return next(streams)
+
+    progress: list[tuple[int, int, dict[str, float]]] = []
+    job = asyncio.run(client_of(answer).follow("job", on_progress=lambda at: progress.append((at.done, at.total, at.metrics))))
+    assert job.status == "succeeded"
+    assert seen == [None, "1", "1"]
+    assert progress == [(1, 2, {"loss": 0.5})]
+
+
+def test_a_job_that_fails_says_why() -> None:
+    failed = httpx.Response(200, text=event(1, "training_failed", error_message="No memory."))
+    with pytest.raises(TrainingFailedError, match="No memory"):
+        asyncio.run(client_of(lambda _: failed).follow("job"))
+
+
+def test_a_wait_ends_with_its_deadline() -> None:
+    away = httpx.Response(503, json={"error": {"message": "Away."}})
+    with pytest.raises(TimeoutError, match="it goes on"):
+        asyncio.run(client_of(lambda _: away).follow("job", deadline_s=0.05))
+
+
+def test_a_refusal_is_told_at_once_in_the_words_of_the_server() -> None:
+    asked = 0
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        return httpx.Response(404, json={"error": {"message": "No training job.", "code": "x"}}, headers={"x-request-id": "r"})
+
+    with pytest.raises(ApiError, match="No training job") as refused:
+        asyncio.run(client_of(answer).follow("job"))
+    assert (refused.value.status, refused.value.code, refused.value.request_id, asked) == (404, "x", "r", 1)
+
+
+def test_lists_are_read_to_their_end() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        first = int(request.url.params.get("after", "0")) + 1
+        rows = [{**JOB, "id": str(number)} for number in range(first, min(first + 100, 251))]
+        return httpx.Response(200, json={"data": rows, "last_id": rows[-1]["id"], "has_more": first + 100 < 251})
+
+    async def read() -> list[str]:
+        return [job.id async for job in client_of(answer).list_training_jobs()]
+
+    assert asyncio.run(read()) == [str(number) for number in range(1, 251)]
+
+
+@pytest.mark.parametrize("path", ["../out", "/etc/out", "a/../../out", "C:\\out", "..\\out", ""])
+def test_a_file_outside_of_the_directory_is_refused(path: str, tmp_path: Path) -> None:
+    files = [{"path": path, "size_bytes": 1, "sha256": "0"}]
+    artifact = {"id": "a", "entity": "e", "project": "p", "name": "n", "version": "v0", "uri": "u", "files": files}
+    with pytest.raises(ArtifactFilesError, match="outside of the directory"):
+        asyncio.run(client_of(lambda _: httpx.Response(200, json=artifact)).pull_artifact("p/n", tmp_path))
+
+
+def test_events_come_out_whole_wherever_the_network_cuts() -> None:
+    body = ': ping\n\nid: 1\r\ndata: {"a":"ä\u2028😀"}\r\n\r\ndata: x\ndata: y\n\ndata: never finished'.encode()
+
+    async def read(size: int) -> list[tuple[str | None, str]]:
+        async def pieces() -> object:
+            for at in range(0, len(body), size):
+                yield body[at : at + size]
+
+        return [each async for each in read_events(pieces())]  # type: ignore[arg-type]
+
+    for size in range(1, len(body) + 1):
+        assert asyncio.run(read(size)) == [("1", '{"a":"ä\u2028😀"}'), (None, "x\ny")]

@@ -1,0 +1,219 @@
+"""The actor that makes a cluster what it should be, and keeps it so: it compares the actors that are there with those that
+should be (seats.py), starts and lets go, and asks the server how many samplers its queue needs (scaling.py). It remembers
+nothing that it could not find again: when it is restarted it goes on from what is there.
+"""
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import ray
+from ray.util import list_named_actors
+
+from whetstone_worker.cluster.cluster_spec import ClusterSpec
+from whetstone_worker.cluster.ranked_attempt import free_group
+from whetstone_worker.cluster.scaling import Need, choose_count, keep_recent, samplers_needed
+from whetstone_worker.cluster.seats import Role, Seat, Wanted, plan_changes, read_seat
+from whetstone_worker.cluster.server_view import ServerError, ServerView, read_server
+from whetstone_worker.cluster.supervisor import KILL_SECONDS, LEAVE_SECONDS
+from whetstone_worker.cluster.worker_actor import WorkerActor
+
+CONTROLLER = "controller"
+TICK_SECONDS = 2.0
+REPORT_SECONDS = 20.0
+"""For the answer of an actor. One that is placed answers at once, whatever its worker does."""
+RETRIES = 3
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Member:
+    """An actor that is there."""
+
+    seat: Seat
+    actor: Any
+    asked: Any = None
+    """The report that is not answered yet."""
+    asked_at: float = 0.0
+    report: dict[str, Any] | None = None
+    """The last one; None: it has never said anything."""
+    reported_at: float = 0.0
+    leaving_since: float | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """It is on no node, or its node is gone."""
+        return self.asked is not None and time.monotonic() - self.asked_at > REPORT_SECONDS
+
+
+class Controller:
+    def __init__(self, spec: ClusterSpec) -> None:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+        self._spec = spec
+        self._members: dict[str, Member] = {}
+        self._samplers: int | None = None
+        """None: nobody has looked yet how many there are."""
+        self._needs: list[Need] = []
+        self._view: ServerView | None = None
+        self._fault: str | None = "the server has not been asked yet"
+        self._ticked = threading.Event()
+        self._http = httpx.Client(base_url=spec.server.rstrip("/"), headers={"authorization": f"Bearer {spec.key}"})
+        threading.Thread(target=self._run, name="controller", daemon=True).start()
+
+    def spec(self) -> ClusterSpec:
+        return self._spec
+
+    def status(self) -> dict[str, Any]:
+        """Waits for the first look around."""
+        self._ticked.wait(REPORT_SECONDS * 2)
+        spec, view = self._spec, self._view
+        load = view.load_of(self._names("sampler")) if view else None
+        return {
+            "cluster": spec.name,
+            "server": spec.server,
+            "fault": self._fault,
+            "samplers": {"wanted": self._samplers, "least": spec.samplers.least, "most": spec.samplers.most},
+            "trainers": {"wanted": spec.trainers},
+            "queue": load and {"running": load.running, "waiting": load.waiting},
+            "settled": self._is_settled(),
+            "workers": [self._describe(member) for member in sorted(self._members.values(), key=lambda each: each.seat)],
+        }
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._tick()
+                self._ticked.set()
+            except Exception as fault:  # a head that restarts, a node that goes: whatever it is, it is looked at again
+                self._fault = f"the controller could not look after the cluster: {type(fault).__name__}: {fault}"
+                log.exception("The cluster could not be looked after; trying again in %.0f s.", TICK_SECONDS)
+            time.sleep(TICK_SECONDS)
+
+    def _tick(self) -> None:
+        self._find_members()
+        if self._samplers is None:
+            self._samplers = self._spec.samplers.within(max(self._spec.samplers_first, len(self._names("sampler"))))
+        self._samplers = self._ask_server(self._samplers)
+        self._read_reports()
+        changes = plan_changes(
+            self._wanted(),
+            [member.seat for member in self._members.values()],
+            [member.seat for member in self._members.values() if member.leaving_since is not None],
+        )
+        for seat in changes.start:
+            self._start(seat)
+        for seat in changes.leave:
+            self._let_go(self._members[seat.name])
+        for member in list(self._members.values()):
+            self._remove_if_left(member)
+
+    def _wanted(self) -> dict[Role, Wanted]:
+        counts: dict[Role, int] = {"sampler": self._samplers or 0, "trainer": self._spec.trainers}
+        return {role: Wanted(counts[role], worker.fingerprint) for role, worker in self._spec.workers.items()}
+
+    def _find_members(self) -> None:
+        """Also what another controller started. What is gone for good is forgotten."""
+        names = {name for name in list_named_actors() if read_seat(name)}
+        for name in names - self._members.keys():
+            seat = read_seat(name)
+            assert seat
+            try:
+                self._members[name] = Member(seat, ray.get_actor(name))
+            except ValueError:
+                continue  # it ended in this moment
+        for name in self._members.keys() - names:
+            del self._members[name]
+
+    def _ask_server(self, samplers: int) -> int:
+        """How many there should be."""
+        try:
+            self._view = read_server(self._http)
+        except ServerError as fault:
+            self._fault, self._view = str(fault), None
+            return samplers  # nobody knows better
+        self._fault = None
+        now, spec = time.monotonic(), self._spec
+        need = samplers_needed(self._view.load_of(self._names("sampler")), spec.samplers)
+        self._needs = keep_recent([*self._needs, Need(now, need)], now, spec.windows)
+        count = choose_count(samplers, self._needs, now, spec.samplers, spec.windows)
+        if count != samplers:
+            log.info("%d samplers instead of %d.", count, samplers)
+        return count
+
+    def _read_reports(self) -> None:
+        """Asks those that have answered, reads what came since the last time, and waits for nobody."""
+        for member in self._members.values():
+            if member.asked is None:
+                member.asked, member.asked_at = member.actor.report.remote(), time.monotonic()
+            done, _ = ray.wait([member.asked], timeout=0)
+            if not done:
+                continue
+            asked, member.asked = member.asked, None
+            try:
+                member.report, member.reported_at = ray.get(asked), time.monotonic()
+            except ray.exceptions.RayActorError:
+                member.report = None  # Ray starts it again
+
+    def _start(self, seat: Seat) -> None:
+        worker = self._spec.workers[seat.role]
+        placed = {"num_gpus": worker.gpus, "num_cpus": worker.cpus} if worker.ranks == 1 else {"num_cpus": 0}
+        log.info("Starting %s.", seat.name)
+        ray.remote(WorkerActor).options(
+            name=seat.name, lifetime="detached", max_restarts=-1, max_task_retries=RETRIES, **placed
+        ).remote(worker, seat.worker_name(self._spec.name), seat.name)
+
+    def _let_go(self, member: Member) -> None:
+        log.info("Letting %s go.", member.seat.name)
+        member.leaving_since = time.monotonic()
+        member.actor.leave.remote()
+
+    def _remove_if_left(self, member: Member) -> None:
+        if member.leaving_since is None:
+            return
+        heard = member.reported_at > member.leaving_since
+        phase = member.report["phase"] if member.report and heard else None
+        waited = time.monotonic() - member.leaving_since
+        if phase == "left":
+            cause = "it has left"
+        elif waited > LEAVE_SECONDS + KILL_SECONDS:
+            cause = f"it did not leave within {waited:.0f} s"
+        elif member.is_silent:
+            cause = "it is on no node"
+        else:
+            if phase not in (None, "leaving"):
+                member.actor.leave.remote()  # it was restarted, and knows nothing of it
+            return
+        log.info("Removing %s: %s.", member.seat.name, cause)
+        ray.kill(member.actor, no_restart=True)
+        free_group(member.seat.name)
+
+    def _names(self, role: Role) -> list[str]:
+        cluster = self._spec.name
+        return [member.seat.worker_name(cluster) for member in self._members.values() if member.seat.role == role]
+
+    def _is_settled(self) -> bool:
+        """Everybody who should be there is connected, and nobody else is there."""
+        if not self._ticked.is_set():
+            return False
+        wanted = {Seat(role, n, want.fingerprint) for role, want in self._wanted().items() for n in range(want.count)}
+        if wanted != {member.seat for member in self._members.values()}:
+            return False
+        names = [seat.worker_name(self._spec.name) for seat in wanted]
+        view = self._view
+        return not names or (view is not None and all(view.state_of(name) == "connected" for name in names))
+
+    def _describe(self, member: Member) -> dict[str, Any]:
+        name = member.seat.worker_name(self._spec.name)
+        unplaced = {"phase": "unplaced", "cause": "Ray has no room for it, or moves it from a node that is gone"}
+        report = unplaced if member.report is None or member.is_silent else member.report
+        return {
+            "name": name,
+            "actor": member.seat.name,
+            "role": member.seat.role,
+            "on_server": self._view.state_of(name) if self._view else None,
+            **report,
+        }

@@ -1,0 +1,55 @@
+"""What a cluster's controller says, for people. Pure: the time of day is an argument."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_HEAD = ("WORKER", "SERVER SAYS", "PHASE", "SINCE", "STARTS", "HOST", "GPUS", "CAUSE")
+
+
+def status_table(status: Mapping[str, Any], now: float | None = None) -> str:
+    samplers, queue = status["samplers"], status["queue"]
+    bounds = f" ({samplers['least']} to {samplers['most']})" if samplers["least"] != samplers["most"] else ""
+    counts = f"{samplers['wanted']} samplers{bounds}, {status['trainers']['wanted']} trainers"
+    lines = [
+        f"{status['cluster']} at {status['server']}: {counts}",
+        f"choices: {queue['running']} run, {queue['waiting']} wait" if queue else str(status["fault"]),
+    ]
+    rows = [_row(worker, time.time() if now is None else now) for worker in status["workers"]]
+    return "\n".join([*lines, *_columns([_HEAD, *rows])])
+
+
+def what_is_missing(status: Mapping[str, Any]) -> str:
+    """One line for each worker that is not as it should be, and what it said last."""
+    lines = [f"  {status['fault']}"] if status["fault"] else []
+    for worker in status["workers"]:
+        if worker["on_server"] != "connected":
+            cause = worker.get("cause") or "it has not connected yet"
+            words = "".join(f"\n    | {line}" for line in str(worker.get("words") or "").splitlines()[-5:])
+            lines.append(f"  {worker['name']} ({worker['phase']}): {cause}{words}")
+    return "\n".join(lines) or "  workers are started, or replaced"
+
+
+def _row(worker: Mapping[str, Any], now: float) -> tuple[str, ...]:
+    since = worker.get("since")
+    return (
+        worker["name"],
+        worker["on_server"] or "unknown",
+        worker["phase"],
+        "" if since is None else _age(now - since),
+        str(worker.get("starts", "")),
+        str(worker.get("host", "")),
+        ",".join(worker.get("gpus", [])),
+        worker.get("cause") or "",
+    )
+
+
+def _age(seconds: float) -> str:
+    if seconds < 120:
+        return f"{max(seconds, 0):.0f}s"
+    return f"{seconds / 60:.0f}m" if seconds < 7200 else f"{seconds / 3600:.0f}h"
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,181 @@
+"""The worker's end of the connection: dials the server, says what it is, goes on after a lost connection, begins anew where
+the server does not know it any more, and leaves without breaking what runs (docs/worker-protocol.md, sections 1 to 3 and 7).
+The twin of dial-server.ts. Knows no engine: `handlers` answer the calls.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from whetstone_worker.calls import CallServer, Handler
+from whetstone_worker.channel import NumberedChannel
+from whetstone_worker.connection_socket import (
+    NotReachedError,
+    SocketConnection,
+    Welcome,
+    dial,
+    explain_dial_fault,
+    greet,
+)
+from whetstone_worker.waiting import result_within
+
+PROTOCOL = 1
+PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+LEAVE_SECONDS = 600.0
+"""For what runs when the worker is asked to stop: a long row. A second signal ends it at once."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ConnectionOptions:
+    url: str
+    """Of the server: `http://host:8484`, with its base path if it has one."""
+    key: str
+    name: str
+    version: str
+    hello: Mapping[str, object]
+    """`model`, `roles`, `sampler` and `trainer`."""
+    handlers: Mapping[str, Handler]
+    forget: Callable[[], None]
+    """Nobody waits for what the handlers keep any more: the server has forgotten the session."""
+    pauses: tuple[float, ...] = PAUSES
+    """After a lost connection the first; then one more each time that the server is not reached, the last for ever."""
+
+
+class Session:
+    """What outlives a connection."""
+
+    def __init__(self, welcome: Welcome, handlers: Mapping[str, Handler]) -> None:
+        self.id = welcome.session
+        self.channel = NumberedChannel(welcome.unacked_bytes_max, self._take, asyncio.get_running_loop().call_later)
+        self.calls = CallServer(handlers, self.channel.send, self.channel.wait_for_room)
+
+    def _take(self, message: Any) -> None:
+        self.calls.take(message)
+
+
+class ServerConnection:
+    """Kept up by `run` until `leave`."""
+
+    def __init__(self, options: ConnectionOptions) -> None:
+        self._options = options
+        self._worker_id = uuid.uuid4().hex
+        self._session: Session | None = None
+        self._leaving = asyncio.Event()
+        self._has_said_so = asyncio.Event()
+
+    def leave(self) -> None:
+        """Takes no new calls, ends those that run, and lets `run` return."""
+        self._leaving.set()
+
+    async def until_draining(self) -> None:
+        """After `leave`: until the server is told. Where it is not connected, that is when it is."""
+        await self._has_said_so.wait()
+
+    @property
+    def session_id(self) -> str | None:
+        """None: there is none."""
+        return self._session.id if self._session else None
+
+    def notify(self, name: str, payload: object) -> bool:
+        """False: there is no session that would hear it."""
+        if self._session is None:
+            return False
+        self._session.channel.send({"kind": "notice", "name": name, "payload": payload})
+        return True
+
+    async def run(self) -> None:
+        """Raises RefusedError where trying again does not help."""
+        failures = 0
+        try:
+            while not self._leaving.is_set():
+                try:
+                    await self._connect_once()
+                    failures = 0
+                except NotReachedError as fault:
+                    log.warning("The server %s is not reached: %s", self._options.url, fault)
+                    failures += 1
+                pause = self._options.pauses[min(failures, len(self._options.pauses) - 1)]
+                with suppress(asyncio.TimeoutError):
+                    await result_within(self._leaving.wait(), pause)
+        finally:
+            self._abandon()
+
+    async def _connect_once(self) -> None:
+        """Returns when a connection that was welcome is over. Raises RefusedError and NotReachedError."""
+        async with AsyncExitStack() as stack:
+            try:
+                socket = await stack.enter_async_context(dial(self._options.url, self._options.key))
+            except (OSError, WebSocketException, asyncio.TimeoutError) as fault:
+                raise explain_dial_fault(fault) from fault
+            session = self._session
+            welcome = await greet(socket, self._hello(session))
+            if session is None or not welcome.resumed:
+                self._abandon()
+                session = self._session = Session(welcome, self._options.handlers)
+            log.info("Connected to %s.", self._options.url)
+            await self._hold(socket, session, welcome)
+
+    async def _hold(self, socket: ClientConnection, session: Session, welcome: Welcome) -> None:
+        connection = SocketConnection(socket)
+        session.channel.attach(connection, welcome.received)
+        tasks = [
+            asyncio.create_task(part)
+            for part in (
+                _pass_on(connection, session.channel),
+                connection.write(),
+                connection.watch_silence(welcome.heartbeat_seconds),
+                self._leave_when_asked(connection, session),
+            )
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        except ConnectionClosed as fault:
+            log.warning("The connection to %s is lost: %s", self._options.url, fault)
+        finally:
+            session.channel.detach()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if self._leaving.is_set():
+            await socket.close(1000, "left")
+
+    async def _leave_when_asked(self, connection: SocketConnection, session: Session) -> None:
+        await self._leaving.wait()
+        log.info("Leaving %s when what runs has ended.", self._options.url)
+        self.notify("draining", None)
+        self._has_said_so.set()
+        with suppress(asyncio.TimeoutError):
+            await result_within(session.calls.until_idle(), LEAVE_SECONDS)
+        await connection.flush()
+
+    def _hello(self, session: Session | None) -> dict[str, object]:
+        options = self._options
+        return {
+            "kind": "hello",
+            "protocol": PROTOCOL,
+            "worker": {"id": self._worker_id, "name": options.name, "version": options.version},
+            "session": session and {"id": session.id, "received": session.channel.received},
+            **options.hello,
+        }
+
+    def _abandon(self) -> None:
+        if self._session:
+            self._session.calls.abandon()
+            self._options.forget()
+        self._session = None
+
+
+async def _pass_on(connection: SocketConnection, channel: NumberedChannel) -> None:
+    while True:
+        channel.take(await connection.receive())

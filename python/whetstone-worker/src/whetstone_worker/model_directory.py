@@ -1,0 +1,59 @@
+"""What `--model` may name, as the server reads it (resolve-model.ts): a directory, or a model of the Hugging Face Hub, from
+its cache if it is there. And what makes two copies of a model the same to both ends of a connection.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from whetstone_worker.cache_directory import sha256_of
+from whetstone_worker.errors import WorkerError
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_WANTED = [
+    "config.json",
+    "generation_config.json",
+    "tokenizer*.json",
+    "special_tokens_map.json",
+    "*.safetensors",
+    "*.safetensors.index.json",
+]
+
+
+@dataclass(frozen=True)
+class ModelDirectory:
+    id: str
+    """The name under which the server hosts it."""
+    path: Path
+    config_sha256: str
+    tokenizer_sha256: str
+
+    def to_wire(self) -> dict[str, object]:
+        return {"id": self.id, "configSha256": self.config_sha256, "tokenizerSha256": self.tokenizer_sha256}
+
+
+def find_model(name: str, model_id: str | None) -> ModelDirectory:
+    """Downloads what the Hub has. `model_id`: None for the name's own. Raises bad_model_files."""
+    path = Path(name)
+    if path.is_dir():
+        # `owner/name` is an id also where it is a path; of any other path the last part names the model.
+        return _read(path, model_id or (name if _HUB_ID.fullmatch(name) else path.resolve().name))
+    if not _HUB_ID.fullmatch(name):
+        raise WorkerError("bad_model_files", f"No model {name}: there is no such directory, and it is no Hub id (owner/name).")
+    return _read(_download(name), model_id or name)
+
+
+def _download(hub_id: str) -> Path:
+    from huggingface_hub import snapshot_download  # slow to import, and not needed for a directory
+
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=_WANTED))
+    except Exception as fault:  # of many kinds: no network, no such model, no leave
+        raise WorkerError("bad_model_files", f"The model {hub_id} cannot be had from the Hub: {fault}") from fault
+
+
+def _read(path: Path, model_id: str) -> ModelDirectory:
+    for name in ("config.json", "tokenizer.json"):
+        if not (path / name).is_file():
+            raise WorkerError("bad_model_files", f"{path} has no {name}: a worker and its server compare its bytes.")
+    return ModelDirectory(model_id, path, sha256_of(path / "config.json"), sha256_of(path / "tokenizer.json"))

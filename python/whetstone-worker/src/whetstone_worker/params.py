@@ -1,0 +1,69 @@
+"""Parameters of a trainer's procedures, read from what the wire brought. What is missing or odd is refused by its name."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from whetstone_worker.errors import WorkerError
+from whetstone_worker.files import WireFile, read_wire_files
+from whetstone_worker.trainer.adamw import OptimizerParams
+from whetstone_worker.trainer.engine import LoraConfig, OpenSessionOptions
+
+
+def read_files(params: Any, name: str) -> list[WireFile] | None:
+    files = _get(params, name)
+    return None if files is None else read_wire_files(files, name)
+
+
+def read_open_options(params: Any, start: Path | None) -> OpenSessionOptions:
+    lora = _get(params, "lora")
+    head_tokens = _get(params, "headTokensMax")
+    return OpenSessionOptions(
+        start=start,
+        lora=LoraConfig(rank=_whole(lora, "rank"), alpha=_number(lora, "alpha"), seed=_whole(lora, "seed")),
+        reset_optimizer=bool(_get(params, "resetOptimizer")),
+        head_tokens_max=None if head_tokens is None else _whole(params, "headTokensMax"),
+    )
+
+
+def read_optimizer_params(params: Any) -> OptimizerParams:
+    update = _get(params, "params")
+    return OptimizerParams(
+        learning_rate=_number(update, "learningRate"),
+        beta1=_number(update, "beta1"),
+        beta2=_number(update, "beta2"),
+        epsilon=_number(update, "epsilon"),
+        weight_decay=_number(update, "weightDecay"),
+        max_grad_norm=_number(update, "maxGradNorm"),
+    )
+
+
+def _get(value: Any, name: str) -> Any:
+    if not isinstance(value, Mapping) or name not in value:
+        raise _refuse(name, "is missing")
+    return value[name]
+
+
+def _number(value: Any, name: str) -> float:
+    found = _get(value, name)
+    if not isinstance(found, (int, float)) or isinstance(found, bool):
+        raise _refuse(name, f"is no number: {found!r:.40}")
+    return float(found)
+
+
+def _whole(value: Any, name: str) -> int:
+    found = _number(value, name)
+    if not found.is_integer():
+        raise _refuse(name, f"is no whole number: {found}")
+    return int(found)
+
+
+def _text(value: Any, name: str) -> str:
+    found = _get(value, name)
+    if not isinstance(found, str):
+        raise _refuse(name, f"is no string: {found!r:.40}")
+    return found
+
+
+def _refuse(name: str, fault: str) -> WorkerError:
+    return WorkerError("invalid_request", f"A call of the server cannot be read: {name} {fault}.")

@@ -1,0 +1,125 @@
+"""The procedures of a trainer (docs/worker-protocol.md, section 5) over one TrainingEngine: files by their hashes become
+directories, and back; whatever computes, computes on one thread. The twin of serve-worker.ts. Knows no connection.
+"""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from whetstone_worker.calls import Call, Handler
+from whetstone_worker.compute import ComputeThread
+from whetstone_worker.errors import WorkerError
+from whetstone_worker.files import WorkerFiles
+from whetstone_worker.params import read_files, read_open_options, read_optimizer_params
+from whetstone_worker.trainer.engine import OpenSessionOptions, TrainingEngine
+from whetstone_worker.trainer.leading import LeadingEngine, LeadingSession
+from whetstone_worker.trainer.loss_program import parse_loss_program
+from whetstone_worker.trainer.row import parse_row
+from whetstone_worker.trainer.session import TrainingSession
+
+log = logging.getLogger(__name__)
+
+
+class TrainerProcedures:
+    """`engine` is called on `compute` alone, as is what holds its session here."""
+
+    def __init__(self, engine: TrainingEngine | LeadingEngine, compute: ComputeThread, files: WorkerFiles) -> None:
+        self._engine = engine
+        self._compute = compute
+        self._files = files
+        self._session: TrainingSession | LeadingSession | None = None
+        self._number = 0
+        """Of the session that was opened last."""
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "open": self.open,
+            "logprobs": self.logprobs,
+            "forwardBackward": self.forward_backward,
+            "optimStep": self.optim_step,
+            "save": self.save,
+            "closeSession": self.close_session,
+        }
+
+    def forget(self) -> None:
+        """Whoever opened the session is gone. Returns at once: what is asked next waits for it on the thread."""
+        asyncio.ensure_future(self._compute.run(self._close)).add_done_callback(_log_fault)
+
+    async def open(self, params: Any, call: Call) -> int:
+        files = read_files(params, "from")
+        directory = None if files is None else await self._files.fetch(files)
+        options = read_open_options(params, directory)
+        try:
+            return await self._compute.run(lambda: self._open(options, call))
+        finally:
+            if directory:
+                shutil.rmtree(directory, ignore_errors=True)
+
+    async def logprobs(self, params: Any, call: Call) -> object:
+        return await self._compute.run(lambda: self._of(params, call).logprobs(parse_row(params["row"])))
+
+    async def forward_backward(self, params: Any, call: Call) -> object:
+        def work() -> object:
+            session = self._of(params, call)
+            result = session.forward_backward(parse_row(params["row"]), parse_loss_program(params["loss"]))
+            metrics = {name: float(value) for name, value in result.metrics.items()}
+            return {"loss": float(result.loss), "metrics": metrics, "logprobs": result.logprobs}
+
+        return await self._compute.run(work)
+
+    async def optim_step(self, params: Any, call: Call) -> object:
+        update = read_optimizer_params(params)
+        norm = await self._compute.run(lambda: self._of(params, call).optim_step(update))
+        return {"gradNorm": float(norm)}
+
+    async def save(self, params: Any, call: Call) -> object:
+        resumable = bool(params["options"]["resumable"])
+        directory = self._files.make_directory()
+        try:
+            await self._compute.run(lambda: self._of(params, call).save(directory, resumable=resumable))
+            return [file.to_wire() for file in await self._files.bring(directory)]
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    async def close_session(self, params: Any, _call: Call) -> None:
+        await self._compute.run(lambda: self._close(params["session"]))
+
+    def _open(self, options: OpenSessionOptions, call: Call) -> int:
+        self._session = self._engine.open(options, lambda: call.aborted)
+        self._number += 1
+        return self._number
+
+    def _of(self, params: Mapping[str, Any], call: Call) -> TrainingSession | LeadingSession:
+        if call.aborted:
+            raise WorkerError("cancelled", "The call was given up before it began.")
+        if self._session is None or params["session"] != self._number:
+            raise WorkerError("engine_unavailable", f"The training session {params['session']} is not open on this worker.")
+        return self._session
+
+    def _close(self, number: int | None = None) -> None:
+        """None: whichever is open."""
+        if self._session and number in (None, self._number):
+            self._session.close()
+            self._session = None
+
+
+def trainer_limits(engine: TrainingEngine | LeadingEngine) -> dict[str, object]:
+    """As the hello has them."""
+    limits = engine.limits
+    return {
+        "contextLength": limits.context_length,
+        "rowLengthMax": limits.row_length_max,
+        "memory": {
+            "budgetBytes": limits.memory.budget_bytes,
+            "fixedBytes": limits.memory.fixed_bytes,
+            "bytesPerToken": limits.memory.bytes_per_token,
+            "bytesPerPair": limits.memory.bytes_per_pair,
+        },
+    }
+
+
+def _log_fault(closing: "asyncio.Future[None]") -> None:
+    if not closing.cancelled() and (fault := closing.exception()):
+        log.error("A training session could not be closed.", exc_info=fault)

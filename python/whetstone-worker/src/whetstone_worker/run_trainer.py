@@ -1,0 +1,110 @@
+"""Wires a worker that trains: the engine for one model, the files, the connection to a server; and stops them when the
+process is asked to stop.
+"""
+
+import asyncio
+import logging
+import os
+from importlib.metadata import version
+
+import torch
+from torch.distributed.device_mesh import DeviceMesh
+
+from whetstone_worker.cache_directory import own_directory
+from whetstone_worker.compute import ComputeThread
+from whetstone_worker.connection import ConnectionOptions, ServerConnection
+from whetstone_worker.errors import WorkerError
+from whetstone_worker.files import open_worker_files
+from whetstone_worker.leaving import leave_on_signals
+from whetstone_worker.model_directory import ModelDirectory, find_model
+from whetstone_worker.procedures import TrainerProcedures, trainer_limits
+from whetstone_worker.trainer.engine import TrainingEngine, open_training_engine
+from whetstone_worker.trainer.leading import IDLE_SECONDS, LeadingEngine, follow, join_ranks
+from whetstone_worker.worker_options import WorkerOptions
+
+log = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 10.0
+"""For a row whose worker has left: it was given its time before."""
+
+
+async def run_trainer(options: WorkerOptions) -> None:
+    """Returns when it has left its server. Raises RefusedError, and WorkerError where the model cannot be trained here."""
+    model = find_model(options.model, options.model_id)
+    device = _read_device(options.device)
+    mesh = join_ranks(device)
+    alone = _open_engine(model, device, mesh, options)
+    if mesh and mesh.get_rank() > 0:
+        follow(alone)
+        return
+    engine = LeadingEngine(alone) if mesh else alone
+    compute = ComputeThread()
+    with own_directory(options.cache_directory) as directory:
+        async with open_worker_files(options.url, options.key, directory, options.cache_bytes_max) as files:
+            trainer = TrainerProcedures(engine, compute, files)
+            connection = ServerConnection(
+                ConnectionOptions(
+                    url=options.url,
+                    key=options.key,
+                    name=options.name,
+                    version=version("whetstone-worker"),
+                    hello={
+                        "model": model.to_wire(),
+                        "roles": ["train"],
+                        "sampler": None,
+                        "trainer": {"limits": trainer_limits(engine), "capabilities": _capabilities(device)},
+                    },
+                    handlers=trainer.handlers(),
+                    forget=trainer.forget,
+                )
+            )
+            leave_on_signals(connection.leave)
+            standing_by = asyncio.create_task(_stand_by(engine, compute))
+            await connection.run()
+            standing_by.cancel()
+    await _close(engine, compute)
+
+
+def _read_device(name: str | None) -> torch.device:
+    try:
+        return torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+    except RuntimeError as fault:
+        raise WorkerError("invalid_request", f"--device {name}: {fault}") from fault
+
+
+def _capabilities(device: torch.device) -> dict[str, bool]:
+    return {"exactTraining": device.type == "cpu"}  # determinism.py asks for it on GPUs too; nobody has compared bytes there
+
+
+async def _stand_by(engine: TrainingEngine | LeadingEngine, compute: ComputeThread) -> None:
+    while isinstance(engine, LeadingEngine):
+        await asyncio.sleep(IDLE_SECONDS)
+        await compute.run(engine.stand_by)
+
+
+def _open_engine(
+    model: ModelDirectory, device: torch.device, mesh: DeviceMesh | None, options: WorkerOptions
+) -> TrainingEngine:
+    log.info("Loading %s from %s.", model.id, model.path)
+    engine = open_training_engine(
+        model.path,
+        device=device,
+        memory_bytes=options.memory_bytes,
+        row_length_max=options.row_length_max,
+        base_model_name=model.id,
+        mesh=mesh,
+    )
+    limits = engine.limits
+    if limits.row_length_max < 1:
+        words = f"No row of {model.id} fits into {limits.memory.budget_bytes} bytes: give more with --memory."
+        raise WorkerError("invalid_request", words)
+    log.info("Trains rows of up to %d tokens.", limits.row_length_max)
+    return engine
+
+
+async def _close(engine: TrainingEngine | LeadingEngine, compute: ComputeThread) -> None:
+    closing = asyncio.ensure_future(compute.run(engine.close))
+    await asyncio.wait([closing], timeout=CLOSE_SECONDS)
+    if not closing.done():
+        log.warning("A row is still computed, for nobody: the worker ends without it.")
+        os._exit(0)  # the interpreter's own end would pull PyTorch away from under the row

@@ -1,0 +1,43 @@
+"""What config.json says of a base model that a sampler must know before vLLM has read it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whetstone_worker.errors import WorkerError
+
+DTYPES = ("auto", "bfloat16", "float16", "float32")
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    vocab_size: int
+    context_length: int
+    """Of the model as it was made; vLLM may serve less."""
+    dtype: str
+    """Of DTYPES, without auto."""
+    is_quantised: bool
+
+    @property
+    def precision(self) -> str:
+        """As capabilities.ts has it. Codes of four bits are no better than its coarsest."""
+        return "int8" if self.is_quantised else self.dtype
+
+
+def read_base_model(directory: Path, dtype: str) -> BaseModel:
+    """`dtype`: of DTYPES; auto is the checkpoint's, but bfloat16 for float32, as vLLM takes it. Raises bad_model_files."""
+    path = directory / "config.json"
+    try:
+        config: Any = json.loads(path.read_text(encoding="utf-8"))
+        text = config.get("text_config", config)
+        own = str(config.get("dtype") or config.get("torch_dtype") or "bfloat16").removeprefix("torch.")
+        return BaseModel(
+            vocab_size=int(text["vocab_size"]),
+            context_length=int(text["max_position_embeddings"]),
+            dtype=("float16" if own == "float16" else "bfloat16") if dtype == "auto" else dtype,
+            is_quantised=any(config.get(key) for key in ("quantization_config", "compression_config", "quantization")),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as cause:
+        words = f"{path} cannot be read as a model's configuration: {type(cause).__name__} {cause}."
+        raise WorkerError("bad_model_files", words) from cause

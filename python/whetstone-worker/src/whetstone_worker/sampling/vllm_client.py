@@ -1,0 +1,138 @@
+"""Asks a vLLM server over a Unix socket. Knows its paths and how it refuses; not what is asked of it. What it refuses is a
+WorkerError in its own words.
+"""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from whetstone_worker.errors import WorkerError
+
+SILENCE_SECONDS = 600.0
+"""For a token: longer than a full batch of long prompts takes before it."""
+HEALTH_SECONDS = 60.0
+"""It answers at once, unless the machine is busy with something else."""
+ADAPTER_SECONDS = 120.0
+MODEL = "base"
+"""Under which the base model is served: adapters have names of their own."""
+
+
+class VllmGoneError(WorkerError):
+    """It ended, or broke off."""
+
+    def __init__(self) -> None:
+        words = "The vLLM of this worker ended or broke off in the middle of the request. It is started again; ask again."
+        super().__init__("engine_unavailable", words, retry_after_seconds=5)
+
+
+class VllmClient:
+    """Made by open_vllm_client."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    async def is_healthy(self) -> bool:
+        try:
+            return (await self._http.get("/health", timeout=HEALTH_SECONDS)).is_success
+        except httpx.HTTPError:
+            return False
+
+    async def context_length(self) -> int:
+        """Of the base model, as it is served."""
+        models = await self._ask("GET", "/v1/models", None, HEALTH_SECONDS)
+        return next(int(model["max_model_len"]) for model in models.json()["data"] if model["id"] == MODEL)
+
+    async def complete(self, body: Mapping[str, object]) -> Any:
+        return (await self._ask("POST", "/v1/completions", body, SILENCE_SECONDS)).json()
+
+    async def stream(self, body: Mapping[str, object]) -> AsyncGenerator[Any, None]:
+        """The messages of an answer. Closing it ends the request."""
+        try:
+            async with self._http.stream("POST", "/v1/completions", json=body, timeout=SILENCE_SECONDS) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise _refusal(response)
+                async with aclosing(_messages(response.aiter_raw())) as messages:
+                    async for message in messages:
+                        yield message
+        except httpx.TimeoutException as fault:
+            raise WorkerError("engine_failed", f"vLLM sent no token for {SILENCE_SECONDS:.0f} s.") from fault
+        except httpx.TransportError as fault:
+            raise VllmGoneError from fault
+
+    async def load_adapter(self, name: str, directory: Path) -> None:
+        """Raises bad_model_files for what vLLM does not take."""
+        body = {"lora_name": name, "lora_path": str(directory)}
+        try:
+            await self._ask("POST", "/v1/load_lora_adapter", body, ADAPTER_SECONDS)
+        except WorkerError as fault:
+            if fault.code == "engine_unavailable":
+                raise
+            raise WorkerError("bad_model_files", f"vLLM does not load the adapter: {fault.message}") from fault
+
+    async def unload_adapter(self, name: str) -> None:
+        await self._ask("POST", "/v1/unload_lora_adapter", {"lora_name": name}, ADAPTER_SECONDS)
+
+    async def _ask(self, method: str, path: str, body: Mapping[str, object] | None, seconds: float) -> httpx.Response:
+        try:
+            response = await self._http.request(method, path, json=body, timeout=seconds)
+        except httpx.TimeoutException as fault:
+            raise WorkerError("engine_failed", f"vLLM did not answer {path} within {seconds:.0f} s.") from fault
+        except httpx.TransportError as fault:
+            raise VllmGoneError from fault
+        if not response.is_success:
+            raise _refusal(response)
+        return response
+
+
+@asynccontextmanager
+async def open_vllm_client(socket: Path) -> AsyncIterator[VllmClient]:
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)  # what runs is bounded by whoever asks
+    transport = httpx.AsyncHTTPTransport(uds=str(socket), limits=limits)
+    async with httpx.AsyncClient(transport=transport, base_url="http://vllm") as http:
+        yield VllmClient(http)
+
+
+async def _messages(pieces: AsyncIterator[bytes]) -> AsyncGenerator[Any, None]:
+    """Of server-sent events, up to `[DONE]`."""
+    rest = b""
+    async for piece in pieces:
+        *events, rest = (rest + piece).split(b"\n\n")
+        for event in events:
+            data = event.removeprefix(b"data: ")
+            if data == b"[DONE]":
+                return
+            message = json.loads(data)
+            if "error" in message:
+                raise _failure(message)
+            yield message
+    raise VllmGoneError
+
+
+def _refusal(response: httpx.Response) -> WorkerError:
+    try:
+        words = _words(response.json())
+    except ValueError:
+        words = response.text[:500]
+    return _fault(response.status_code, words)
+
+
+def _failure(message: Mapping[str, Any]) -> WorkerError:
+    """What is found out after the answer has begun comes in it."""
+    error = message["error"]
+    return _fault(error.get("code") if isinstance(error, dict) else None, _words(message))
+
+
+def _fault(status: object, words: str) -> WorkerError:
+    is_refused = isinstance(status, int) and 400 <= status < 500
+    return WorkerError("invalid_request" if is_refused else "engine_failed", f"vLLM answered {status}: {words}")
+
+
+def _words(answer: Any) -> str:
+    """Of `{"error": {"message"}}`, which older routes send without the outer part."""
+    error = answer.get("error", answer) if isinstance(answer, dict) else answer
+    return str(error.get("message", error) if isinstance(error, dict) else error)[:500]

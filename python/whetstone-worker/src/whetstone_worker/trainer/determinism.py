@@ -1,0 +1,16 @@
+"""What makes equal work equal bytes on one device: algorithms without races, a fixed number of threads, and no rounding of
+float32 to TF32. Set once for the process, before anything is computed.
+"""
+
+import os
+
+import torch
+
+
+def be_deterministic(threads: int) -> None:
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts: cuBLAS races with more streams
+    torch.use_deterministic_algorithms(True)
+    # Otherwise every new tensor is first filled with NaN, which finds bugs and changes no result.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    torch.set_num_threads(threads)
+    torch.set_float32_matmul_precision("highest")

@@ -1,0 +1,142 @@
+"""TrainingEngine on PyTorch: LoRA over a frozen Transformers model, one session at a time. Called from one thread at a time by
+whoever holds the connection to the server; knows no wire and no jobs.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.distributed.device_mesh import DeviceMesh
+
+from whetstone_worker.errors import WorkerError
+from whetstone_worker.trainer.adamw import AdamwState
+from whetstone_worker.trainer.adapter_files import find_optimizer, read_adapter
+from whetstone_worker.trainer.base_model import BaseModel, arithmetic_of, open_base_model
+from whetstone_worker.trainer.determinism import be_deterministic
+from whetstone_worker.trainer.lora import Adapter, LinearLayer, create_adapter
+from whetstone_worker.trainer.lora_linear import linear_layers
+from whetstone_worker.trainer.memory import TrainingLimits, default_budget_bytes, give_freed_memory_back, training_limits
+from whetstone_worker.trainer.ranks import least_over_ranks, sum_over_ranks
+from whetstone_worker.trainer.row import RowLimits
+from whetstone_worker.trainer.session import TrainingSession
+from whetstone_worker.trainer.token_head import head_chunk
+
+
+@dataclass(frozen=True)
+class LoraConfig:
+    rank: int
+    alpha: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class OpenSessionOptions:
+    start: Path | None
+    """PEFT directory to start from (`from` of the contract); None for a fresh adapter."""
+    lora: LoraConfig
+    reset_optimizer: bool = False
+    """Start with zero moments even if `start` has some."""
+    head_tokens_max: int | None = None
+    """Trained tokens whose logits may be in memory at once."""
+
+
+@dataclass(frozen=True)
+class EngineStatus:
+    ready: bool
+    busy: bool
+
+
+class TrainingEngine:
+    """Made by open_training_engine."""
+
+    def __init__(self, base: BaseModel, limits: TrainingLimits, sum_gradients: Callable[[Sequence[Tensor]], None]) -> None:
+        self.limits = limits
+        self._base = base
+        self._sum_gradients = sum_gradients
+        self._layers = linear_layers(base.linears)
+        self._session: TrainingSession | None = None
+        self._closed = False
+
+    def open(self, options: OpenSessionOptions, cancelled: Callable[[], bool] = lambda: False) -> TrainingSession:
+        """`cancelled` is asked before and after files are read."""
+        if self._closed:
+            raise WorkerError("engine_unavailable", "The training engine is closed.")
+        if self._session is not None:
+            raise WorkerError("engine_unavailable", "The training engine already has an open session.")
+        _check_cancelled(cancelled)
+        adapter, optimizer = _read_start(options, self._layers)
+        _check_cancelled(cancelled)
+        length, vocab = self.limits.row_length_max, self._base.sizes.vocab
+        self._session = TrainingSession(
+            base=self._base,
+            limits=RowLimits(row_length_max=length, max_positions=min(length, self.limits.context_length), vocab=vocab),
+            adapter=adapter,
+            optimizer=optimizer,
+            head_tokens=head_chunk(vocab, options.head_tokens_max),
+            on_close=self._forget_session,
+            sum_gradients=self._sum_gradients,
+        )
+        return self._session
+
+    def status(self) -> EngineStatus:
+        return EngineStatus(ready=not self._closed, busy=self._session is not None)
+
+    def close(self) -> None:
+        self._closed = True
+        if self._session is not None:
+            self._session.close()
+
+    def _forget_session(self) -> None:
+        self._session = None
+        if self._base.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def open_training_engine(
+    directory: Path,
+    *,
+    device: torch.device | None = None,
+    threads: int = 1,
+    memory_bytes: int | None = None,
+    row_length_max: int | None = None,
+    base_model_name: str | None = None,
+    mesh: DeviceMesh | None = None,
+) -> TrainingEngine:
+    """`memory_bytes`: for rows, beside the weights; default 85 % of what is free on a GPU, 40 % of the machine elsewhere.
+    `base_model_name`: written into adapter_config.json; default the directory's name.
+    `mesh`: this is one of several ranks that share the model (ranks.py)."""
+    be_deterministic(threads)
+    give_freed_memory_back()
+    device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    arithmetic = arithmetic_of(device)
+    base = open_base_model(directory, device, arithmetic, base_model_name, mesh)
+    budget = memory_bytes or default_budget_bytes(device)
+    limits = training_limits(
+        base.sizes,
+        budget if mesh is None else least_over_ranks(budget),
+        float_bytes=arithmetic.dtype.itemsize,
+        dense_mask=not arithmetic.flex,
+        row_length_max=row_length_max,
+    )
+    return TrainingEngine(base, limits, _own if mesh is None else sum_over_ranks)
+
+
+def _own(_gradients: Sequence[Tensor]) -> None:
+    """One rank's gradients are all there are."""
+
+
+def _read_start(options: OpenSessionOptions, layers: list[LinearLayer]) -> tuple[Adapter, AdamwState | None]:
+    if options.start is None:
+        lora = options.lora
+        return create_adapter(layers, lora.rank, lora.alpha, lora.seed), None
+    adapter = read_adapter(options.start, layers)
+    if options.reset_optimizer:
+        return adapter, None
+    return adapter, find_optimizer(options.start, layers, adapter.shape)
+
+
+def _check_cancelled(cancelled: Callable[[], bool]) -> None:
+    if cancelled():
+        raise WorkerError("cancelled", "Opening the training session was cancelled.")

@@ -1,0 +1,199 @@
+"""A trainer of several ranks as one: rank 0 looks like a TrainingEngine to whoever has the connection, and tells the others
+what it is about to do; they do it with it (`follow`). They need no server, no key and no shared disk: what a session starts
+from goes to them as bytes.
+
+All ranks refuse the same things, because they look at the same rows with the same limits. A fault that only one has (no
+memory, a broken connection) leaves the others waiting in the middle of a sum: the process ends at once, and with it the
+others. Whoever started them starts them again.
+"""
+
+import logging
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
+from whetstone_worker.errors import WorkerError
+from whetstone_worker.trainer.adamw import OptimizerParams
+from whetstone_worker.trainer.engine import OpenSessionOptions, TrainingEngine
+from whetstone_worker.trainer.loss_program import LossProgram
+from whetstone_worker.trainer.ranks import RankedSession
+from whetstone_worker.trainer.row import Float32, TrainingRow
+from whetstone_worker.trainer.session import ForwardBackwardResult, TrainingSession
+
+T = TypeVar("T")
+
+JOIN_SECONDS = 600.0
+"""For a rank whose machine is slow to start, and for a model that is downloaded there."""
+SILENCE_SECONDS = 1800.0
+"""Of rank 0, and of a rank in the middle of a sum: longer than the longest row."""
+IDLE_SECONDS = 300.0
+"""How often rank 0 says that it is there when there is nothing to do."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Open:
+    files: Mapping[str, bytes] | None
+    """Of the directory to start from."""
+    options: OpenSessionOptions
+
+
+@dataclass(frozen=True)
+class _Logprobs:
+    row: TrainingRow
+
+
+@dataclass(frozen=True)
+class _ForwardBackward:
+    row: TrainingRow
+    loss: LossProgram
+
+
+@dataclass(frozen=True)
+class _OptimStep:
+    params: OptimizerParams
+
+
+@dataclass(frozen=True)
+class _CloseSession:
+    pass
+
+
+@dataclass(frozen=True)
+class _StandBy:
+    pass
+
+
+@dataclass(frozen=True)
+class _End:
+    pass
+
+
+_Command = _Open | _Logprobs | _ForwardBackward | _OptimStep | _CloseSession | _StandBy | _End
+
+
+def join_ranks(device: torch.device) -> DeviceMesh | None:
+    """As torchrun's variables say (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT). None: this process is all there is."""
+    ranks = int(os.environ.get("WORLD_SIZE", "1"))
+    if ranks == 1:
+        return None
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+    dist.init_process_group(backend, timeout=timedelta(seconds=JOIN_SECONDS))
+    log.info("This is rank %d of %d.", dist.get_rank(), ranks)
+    return init_device_mesh(device.type, (ranks,))
+
+
+class LeadingEngine:
+    """On rank 0. Every method on one thread."""
+
+    def __init__(self, engine: TrainingEngine) -> None:
+        self.limits = engine.limits
+        self._engine = engine
+        self._commands = _command_group()
+
+    def open(self, options: OpenSessionOptions, cancelled: Callable[[], bool] = lambda: False) -> "LeadingSession":
+        if cancelled():
+            raise WorkerError("cancelled", "Opening the training session was cancelled.")
+        files = None if options.start is None else {path.name: path.read_bytes() for path in options.start.iterdir()}
+        command = _Open(files, replace(options, start=None))
+        session = self.do(command, lambda: self._engine.open(options))
+        return LeadingSession(self, RankedSession(session))
+
+    def stand_by(self) -> None:
+        """Keeps the others from giving rank 0 up."""
+        self.do(_StandBy(), lambda: None)
+
+    def close(self) -> None:
+        self.do(_End(), self._engine.close)
+
+    def do(self, command: _Command, work: Callable[[], T]) -> T:
+        """What the command asks for, on all ranks."""
+        try:
+            dist.broadcast_object_list([command], src=0, group=self._commands)
+            return work()
+        except Exception as fault:
+            if _is_shared(fault):
+                raise
+            log.critical("The ranks are out of step, and all end.", exc_info=fault)
+            os._exit(1)
+
+
+class LeadingSession:
+    def __init__(self, engine: LeadingEngine, session: RankedSession) -> None:
+        self._engine = engine
+        self._session = session
+
+    def logprobs(self, row: TrainingRow) -> Float32:
+        return self._engine.do(_Logprobs(row), lambda: self._session.logprobs([row])[0])
+
+    def forward_backward(self, row: TrainingRow, loss: LossProgram) -> ForwardBackwardResult:
+        return self._engine.do(_ForwardBackward(row, loss), lambda: self._session.forward_backward([row], loss)[0])
+
+    def optim_step(self, params: OptimizerParams) -> float:
+        return self._engine.do(_OptimStep(params), lambda: self._session.optim_step(params))
+
+    def save(self, directory: Path, *, resumable: bool) -> None:
+        """Every rank has all of the adapter: one writes it."""
+        self._session.save_alone(directory, resumable=resumable)
+
+    def close(self) -> None:
+        self._engine.do(_CloseSession(), self._session.close)
+
+
+def follow(engine: TrainingEngine) -> None:
+    """On the other ranks, until rank 0 ends. Raises what ends all of them."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)  # rank 0 is asked, ends what runs, and says so
+    commands = _command_group()
+    session: RankedSession | None = None
+    while True:
+        heard: list[_Command] = [_StandBy()]
+        dist.broadcast_object_list(heard, src=0, group=commands)
+        try:
+            match heard[0]:
+                case _Open(files, options):
+                    session = RankedSession(_open(engine, files, options))
+                case _Logprobs(row) if session:
+                    session.logprobs([row])
+                case _ForwardBackward(row, loss) if session:
+                    session.forward_backward([row], loss)
+                case _OptimStep(params) if session:
+                    session.optim_step(params)
+                case _CloseSession() if session:
+                    session.close()
+                case _End():
+                    return engine.close()
+        except Exception as fault:
+            if not _is_shared(fault):
+                raise
+
+
+def _open(engine: TrainingEngine, files: Mapping[str, bytes] | None, options: OpenSessionOptions) -> TrainingSession:
+    if files is None:
+        return engine.open(options)
+    with tempfile.TemporaryDirectory(prefix="whetstone-rank-") as start:
+        for name, content in files.items():
+            (Path(start) / name).write_bytes(content)
+        return engine.open(replace(options, start=Path(start)))
+
+
+def _command_group() -> dist.ProcessGroup:
+    group: dist.ProcessGroup = dist.new_group(backend="gloo", timeout=timedelta(seconds=SILENCE_SECONDS))
+    return group
+
+
+def _is_shared(fault: Exception) -> bool:
+    """All ranks have it."""
+    return isinstance(fault, WorkerError) and not isinstance(fault.__cause__, torch.OutOfMemoryError)

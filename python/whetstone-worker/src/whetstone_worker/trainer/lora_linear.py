@@ -1,0 +1,59 @@
+"""A frozen linear layer that an adapter can be put on and taken off. Adapters stay float32; they are multiplied in the
+precision of what flows through, as mixed-precision training does.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from whetstone_worker.trainer.lora import TARGETS, Adapter, LinearLayer, a_name, b_name
+
+
+class LoraLinear(nn.Module):
+    def __init__(self, base: nn.Linear) -> None:
+        super().__init__()
+        self.base = base
+        # Not registered: the adapter belongs to the session, and a sharded base must not take it for its own.
+        self._adapter: tuple[Tensor, Tensor, float] | None = None
+
+    def put_on(self, a: Tensor, b: Tensor, scale: float) -> None:
+        self._adapter = (a, b, scale)
+
+    def take_off(self) -> None:
+        self._adapter = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.base(x)
+        if self._adapter is None:
+            return y
+        a, b, scale = self._adapter
+        down = torch.nn.functional.linear(x, a.to(x.dtype))  # [..., rank]
+        return y + scale * torch.nn.functional.linear(down, b.to(x.dtype))
+
+
+def wrap_linears(model: nn.Module) -> dict[str, LoraLinear]:
+    """Replaces every linear layer that can carry an adapter, by path, in the order in which they run."""
+    found = [(path, module) for path, module in model.named_modules() if path.rsplit(".", 1)[-1] in TARGETS]
+    wrapped: dict[str, LoraLinear] = {}
+    for path, module in found:
+        if isinstance(module, nn.Linear):
+            parent, name = path.rsplit(".", 1)
+            wrapped[path] = LoraLinear(module)
+            setattr(model.get_submodule(parent), name, wrapped[path])
+    return wrapped
+
+
+def linear_layers(wrapped: Mapping[str, LoraLinear]) -> list[LinearLayer]:
+    return [LinearLayer(path, module.base.in_features, module.base.out_features) for path, module in wrapped.items()]
+
+
+def put_on(wrapped: Mapping[str, LoraLinear], adapter: Adapter) -> None:
+    for path, module in wrapped.items():
+        if a_name(path) in adapter.tensors:
+            module.put_on(adapter.tensors[a_name(path)], adapter.tensors[b_name(path)], adapter.shape.scale)
+
+
+def take_off(modules: Sequence[LoraLinear]) -> None:
+    for module in modules:
+        module.take_off()

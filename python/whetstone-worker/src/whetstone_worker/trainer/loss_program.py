@@ -1,0 +1,101 @@
+"""A per-token loss as data (src/engine/loss-program.ts), read from what the wire brought: nested maps with an `op`.
+
+Equal subtrees become one node, so that what a program says twice is computed once. Knows the shape of programs, not what
+their operations mean: that is evaluate_loss.py.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from whetstone_worker.errors import WorkerError
+
+UnaryOp = Literal["neg", "exp", "sqrt", "stopGradient", "isNaN", "sequenceMean", "mean", "largest", "smallest"]
+BinaryOp = Literal["add", "sub", "mul", "div", "min", "max", "less"]
+LeafOp = Literal["logprob", "entropy", "input", "constant"]
+Op = UnaryOp | BinaryOp | LeafOp | Literal["where"]
+
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(get_args(LeafOp), ()),
+    **dict.fromkeys(get_args(UnaryOp), ("x",)),
+    **dict.fromkeys(get_args(BinaryOp), ("x", "y")),
+    "where": ("condition", "x", "y"),
+}
+DEPTH_MAX = 200
+"""Ours are 25 deep. Without a bound, a nested message ends the interpreter's stack."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    op: Op
+    parts: tuple["Expression", ...] = ()
+    name: str = ""
+    """Of an `input`."""
+    value: float = 0.0
+    """Of a `constant`."""
+
+
+@dataclass(frozen=True)
+class LossProgram:
+    name: str
+    per_token: Expression
+    per_trained_token: bool
+    """The sum over the trained tokens is divided by their number, or not."""
+    metrics: Mapping[str, Expression]
+
+    def inputs(self) -> list[str]:
+        names = {e.name for root in (self.per_token, *self.metrics.values()) for e in _walk(root) if e.op == "input"}
+        return sorted(names)
+
+
+def parse_loss_program(value: Mapping[str, object]) -> LossProgram:
+    name = str(value.get("name", ""))
+    denominator = value.get("denominator", "tokens")
+    if denominator not in ("tokens", "one"):
+        raise _refuse(name, f"denominator {denominator!r} is neither 'tokens' nor 'one'")
+    metrics = value.get("metrics", {})
+    if not isinstance(metrics, Mapping):
+        raise _refuse(name, "metrics are not expressions by name")
+    parser = _Parser(name)
+    return LossProgram(
+        name=name,
+        per_token=parser.parse(value.get("perToken")),
+        per_trained_token=denominator == "tokens",
+        metrics={str(metric): parser.parse(expression) for metric, expression in metrics.items()},
+    )
+
+
+class _Parser:
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self._known: dict[tuple[object, ...], Expression] = {}
+
+    def parse(self, value: object, depth: int = 0) -> Expression:
+        if not isinstance(value, Mapping) or value.get("op") not in _PARTS:
+            raise _refuse(self._program, f"{str(value)[:80]} is no expression")
+        if depth >= DEPTH_MAX:
+            raise _refuse(self._program, f"it is more than {DEPTH_MAX} expressions deep")
+        op = cast(Op, value["op"])
+        parts = tuple(self.parse(value.get(part), depth + 1) for part in _PARTS[op])
+        name, constant = value.get("name", ""), value.get("value", 0.0)
+        if op == "input" and not (isinstance(name, str) and name):
+            raise _refuse(self._program, "an input has no name")
+        if op == "constant" and not isinstance(constant, (int, float)):
+            raise _refuse(self._program, f"constant {constant!r} is no number")
+        made = Expression(op, parts, name if op == "input" else "", float(cast(float, constant)) if op == "constant" else 0.0)
+        return self._known.setdefault((op, *map(id, parts), made.name, repr(made.value)), made)
+
+
+def _walk(root: Expression) -> Iterator[Expression]:
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        expression = waiting.pop()
+        if id(expression) not in seen:
+            seen.add(id(expression))
+            waiting += expression.parts
+            yield expression
+
+
+def _refuse(program: str, fault: str) -> WorkerError:
+    return WorkerError("invalid_request", f"Loss {program} cannot be computed: {fault}.")

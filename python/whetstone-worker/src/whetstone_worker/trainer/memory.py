@@ -1,0 +1,118 @@
+"""How long rows may be: what a row costs while it is trained, from the model's sizes, and what the device has. An estimate to
+plan rows by, a little above what was measured (README.md). The embedded engine's is in row-memory.ts.
+
+Layers are checkpointed: of each only its input is kept, and one layer at a time is computed again. Fused attention keeps no
+scores, so what grows with the square of the row is the mask alone; FlexAttention has no such mask either.
+"""
+
+import ctypes
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from whetstone_worker.trainer.token_head import head_chunk
+
+LENGTH_MAX = 32_768
+"""Sequences and rows beyond this are not trained, whatever the model reads and memory holds: as the embedded engine, as the
+reference trainer."""
+CPU_SHARE = 0.4
+"""Of the machine's memory, or what its container may use: the rest is for everything else."""
+CUDA_SHARE = 0.85
+"""Of what is free beside the weights: the allocator's fragments and the adapter's optimizer take the rest."""
+
+
+@dataclass(frozen=True)
+class ModelSizes:
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    intermediate: int
+    vocab: int
+    max_positions: int
+
+
+@dataclass(frozen=True)
+class RowMemory:
+    """A row of n tokens peaks at about fixed_bytes + n · bytes_per_token + n² · bytes_per_pair."""
+
+    budget_bytes: int
+    fixed_bytes: int
+    bytes_per_token: float
+    bytes_per_pair: float
+
+
+@dataclass(frozen=True)
+class TrainingLimits:
+    context_length: int
+    """Tokens of the longest sequence that the model reads."""
+    row_length_max: int
+    """Tokens that fit in one row, of one sequence or several: more than the context where memory permits."""
+    memory: RowMemory
+
+
+def training_limits(
+    sizes: ModelSizes, budget_bytes: int, float_bytes: int, dense_mask: bool, row_length_max: int | None
+) -> TrainingLimits:
+    """`row_length_max`: an operator's limit below the memory's."""
+    memory = _row_memory(sizes, budget_bytes, float_bytes, dense_mask)
+    limit = LENGTH_MAX if row_length_max is None else min(LENGTH_MAX, row_length_max)
+    return TrainingLimits(min(sizes.max_positions, LENGTH_MAX), max(0, min(limit, _longest_row(memory))), memory)
+
+
+def _row_memory(sizes: ModelSizes, budget_bytes: int, float_bytes: int, dense_mask: bool) -> RowMemory:
+    attention, kv = sizes.heads * sizes.head_dim, sizes.kv_heads * sizes.head_dim
+    # Of the layer that is computed again: norms, residuals; q, k, v before and after norm and rotation, k and v for every query
+    # head, what was attended; gate, up, their products; and the gradients of the widest of them.
+    one_layer = 8 * sizes.hidden + 8 * attention + 6 * kv + 8 * sizes.intermediate
+    kept = sizes.layers * sizes.hidden + 4 * sizes.hidden
+    return RowMemory(
+        budget_bytes=budget_bytes,
+        fixed_bytes=4 * 4 * head_chunk(sizes.vocab, None) * sizes.vocab,
+        bytes_per_token=float_bytes * (kept + one_layer),
+        bytes_per_pair=2 + 2 * float_bytes if dense_mask else 0,
+    )
+
+
+def _longest_row(memory: RowMemory) -> int:
+    """The largest n with fixed + n · per_token + n² · per_pair ≤ budget."""
+    room = memory.budget_bytes - memory.fixed_bytes
+    if room <= 0:
+        return 0
+    a, b = memory.bytes_per_pair, memory.bytes_per_token
+    return int(room / b) if a == 0 else int((-b + math.sqrt(b * b + 4 * a * room)) / (2 * a))
+
+
+def default_budget_bytes(device: torch.device) -> int:
+    if device.type == "cuda":
+        free, _total = torch.cuda.mem_get_info(device)
+        return int(free * CUDA_SHARE)
+    return int(_machine_bytes() * CPU_SHARE)
+
+
+def _machine_bytes() -> int:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")):
+        try:
+            return min(total, int(limit.read_text()))
+        except (OSError, ValueError):  # no such controller, or the word "max"
+            continue
+    return total
+
+
+def give_freed_memory_back() -> None:
+    """glibc keeps freed blocks of up to 32 MB in a heap that the inputs of layers, which stay, break into pieces: a row of 1024
+    tokens of a 135M model took 1.1 GB that way, of which 0.3 GB were in use at any time. Nothing to do with other libraries."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
+
+
+_M_MMAP_THRESHOLD = -3
+"""malloc.h"""
+_MMAP_THRESHOLD_BYTES = 1024 * 1024
+"""Tensors of rows are larger; what is smaller is reused at once."""

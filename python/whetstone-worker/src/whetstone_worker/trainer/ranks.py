@@ -1,0 +1,98 @@
+"""One session over several ranks: the layers of the base model are sharded (FSDP2), the rows of a call are dealt out, and the
+adapter, which is small, is whole on every rank. Every rank makes the same calls with the same rows; what needs one writer
+is done by rank 0.
+
+Layers are gathered by all ranks together, so every rank computes in every round: one whose turn brings no row computes the
+first row again for nothing. A rank that dies leaves the others waiting for it: whoever started them ends them all.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from whetstone_worker.trainer.adamw import OptimizerParams
+from whetstone_worker.trainer.evaluate_loss import check_inputs
+from whetstone_worker.trainer.loss_program import LossProgram, parse_loss_program
+from whetstone_worker.trainer.row import Float32, TrainingRow
+from whetstone_worker.trainer.session import ForwardBackwardResult, TrainingSession
+
+T = TypeVar("T")
+
+_NOTHING = parse_loss_program(
+    {"name": "nothing", "perToken": {"op": "mul", "x": {"op": "constant", "value": 0}, "y": {"op": "logprob"}}, "metrics": {}}
+)
+"""Asks for every gradient, and all of them are 0."""
+
+
+class RankedSession:
+    """The verbs of a session over lists of rows. `session` is this rank's own, opened with `sum_over_ranks`."""
+
+    def __init__(self, session: TrainingSession) -> None:
+        self._session = session
+
+    def logprobs(self, rows: Sequence[TrainingRow]) -> list[Float32]:
+        for row in rows:
+            self._session.check(row)
+        return _dealt(rows, self._session.logprobs, self._session.logprobs)
+
+    def forward_backward(self, rows: Sequence[TrainingRow], loss: LossProgram) -> list[ForwardBackwardResult]:
+        for row in rows:
+            self._session.check(row)
+            check_inputs(row, loss)
+        return _dealt(
+            rows,
+            lambda row: self._session.forward_backward(row, loss),
+            lambda row: self._session.forward_backward(row, _NOTHING),
+        )
+
+    def optim_step(self, params: OptimizerParams) -> float:
+        return self._session.optim_step(params)
+
+    def save(self, directory: Path, *, resumable: bool) -> None:
+        if dist.get_rank() == 0:
+            self.save_alone(directory, resumable=resumable)
+        dist.barrier()
+
+    def save_alone(self, directory: Path, *, resumable: bool) -> None:
+        """On one rank: each has all that is saved."""
+        self._session.save(directory, resumable=resumable)
+
+    def close(self) -> None:
+        self._session.close()
+
+
+def sum_over_ranks(gradients: Sequence[Tensor]) -> None:
+    """In place, in one message: adapters have hundreds of small tensors."""
+    flat = torch.cat([gradient.flatten() for gradient in gradients])
+    dist.all_reduce(flat)
+    for gradient, sum_ in zip(gradients, torch.split(flat, [g.numel() for g in gradients]), strict=True):
+        gradient.copy_(sum_.view_as(gradient))
+
+
+def least_over_ranks(value: int) -> int:
+    """So that a row is refused by all ranks or by none."""
+    values = [value] * dist.get_world_size()
+    dist.all_gather_object(values, value)
+    return min(values)
+
+
+def _dealt(rows: Sequence[TrainingRow], compute: Callable[[TrainingRow], T], idle: Callable[[TrainingRow], object]) -> list[T]:
+    """Results of all rows, on every rank. Rows that train nothing take part in no round."""
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    found: dict[int, T] = {index: compute(row) for index, row in enumerate(rows) if len(row.targets) == 0}
+    waiting = [index for index in range(len(rows)) if index not in found]
+    for first in range(0, len(waiting), ranks):
+        if first + rank < len(waiting):
+            index = waiting[first + rank]
+            found[index] = compute(rows[index])
+        else:
+            idle(rows[waiting[0]])
+    everyone: list[dict[int, T]] = [{} for _ in range(ranks)]
+    dist.all_gather_object(everyone, found)
+    for other in everyone:
+        found |= other
+    return [found[index] for index in range(len(rows))]

@@ -1,0 +1,37 @@
+"""Where the tests find the repository around this package, and what they ask of its TypeScript side: rows as jobs plan them."""
+
+import json
+import os
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+FIXTURES = ROOT / "test" / "golden" / "fixtures"
+STARTER = ROOT / "models" / "starter"
+
+
+def read_json(path: str) -> Any:
+    return json.loads((FIXTURES / path).read_text())
+
+
+@cache
+def golden_tapes() -> Any:
+    return json.loads(run_typescript("test/worker/golden-tapes.ts"))
+
+
+def run_typescript(script: str, *arguments: str) -> str:
+    """Skips where Node or its packages are missing, but not where WHETSTONE_REQUIRE_NODE says that they are there."""
+    node = shutil.which("node")
+    if node is None or not (ROOT / "node_modules").exists():
+        if os.environ.get("WHETSTONE_REQUIRE_NODE"):
+            pytest.fail("WHETSTONE_REQUIRE_NODE is set, but there is no node, or no node_modules: npm ci")
+        pytest.skip("rows are planned in TypeScript: this needs node and npm ci")
+    command = [node, "--import", "tsx", "-C", "source", script, *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

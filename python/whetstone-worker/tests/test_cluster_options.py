@@ -1,0 +1,110 @@
+"""What flags mean, and which are refused."""
+
+import pytest
+
+from whetstone_worker.cli import _parser, main
+from whetstone_worker.cluster.cluster_spec import ClusterSpec
+from whetstone_worker.cluster.options import read_spec
+from whetstone_worker.cluster.scaling import Bounds
+from whetstone_worker.cluster.status_table import status_table, what_is_missing
+
+UP = ["ray", "up", "--server", "http://s:1", "--key", "k", "--model", "o/m"]
+
+
+def spec_of(*flags: str) -> ClusterSpec:
+    parser = _parser()
+    return read_spec(parser.parse_args([*UP, *flags]), parser)
+
+
+def test_one_sampler_and_one_trainer_with_a_gpu_each_unless_more_is_said() -> None:
+    spec = spec_of()
+    assert (spec.samplers, spec.trainers) == (Bounds(1, 1), 1)
+    assert [(worker.gpus, worker.ranks) for worker in spec.workers.values()] == [(1, 1), (1, 1)]
+    run = ("{python}", "-m", "whetstone_worker", "run", "--roles", "train", "--model", "o/m", "--name", "{name}")
+    assert spec.workers["trainer"].command == run
+    assert spec.workers["trainer"].environment == {"WHETSTONE_URL": "http://s:1", "WHETSTONE_API_KEY": "k"}
+
+
+def test_no_log_shows_the_key() -> None:
+    assert "wk-secret" not in repr(spec_of("--key", "wk-secret"))
+
+
+def test_a_sampler_of_four_gpus_is_one_process_and_a_trainer_of_four_is_four() -> None:
+    workers = spec_of("--gpus-per-sampler", "4", "--gpus-per-trainer", "4").workers
+    assert (workers["sampler"].gpus, workers["sampler"].ranks) == (4, 1)
+    assert (workers["trainer"].gpus, workers["trainer"].ranks) == (1, 4)
+    assert workers["sampler"].command[-3:] == ("--", "--tensor-parallel-size", "4")
+    more = (
+        spec_of("--gpus-per-sampler", "2", "--sampler-args", "--dtype bfloat16 -- --max-num-seqs 8").workers["sampler"].command
+    )
+    assert more[-7:] == ("--dtype", "bfloat16", "--", "--max-num-seqs", "8", "--tensor-parallel-size", "2")
+
+
+def test_without_gpus_workers_are_told_to_use_the_cpu() -> None:
+    workers = spec_of("--gpus-per-trainer", "0", "--trainer-args", "--memory 2GiB").workers
+    assert workers["trainer"].command[-4:] == ("--device", "cpu", "--memory", "2GiB")
+
+
+def test_another_sampler_is_a_command() -> None:
+    command = spec_of("--sampler-command", "node 'a b.js' --model {model} --name {name}").workers["sampler"].command
+    assert command == ("node", "a b.js", "--model", "o/m", "--name", "{name}")
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--server", "s:1"], "such as http://host:8484"),
+        (["--key", ""], "whetstone keys create --scopes worker"),
+        (["--samplers", "3", "--max-samplers", "2"], "--samplers 3 is not between"),
+        (["--min-samplers", "0", "--max-samplers", "2"], "at least 1"),
+        (["--gpus-per-trainer", "1.5"], "more than one must be whole"),
+        (["--gpus-per-sampler", "-1"], "no number of 0 or more"),
+        (["--name", "a b"], "more than letters"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*UP, *flags])
+    assert end.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+STATUS = {
+    "cluster": "c",
+    "server": "http://s:1",
+    "fault": None,
+    "samplers": {"wanted": 2, "least": 1, "most": 8},
+    "trainers": {"wanted": 1},
+    "queue": {"running": 12, "waiting": 30},
+    "workers": [
+        {
+            "name": "c-sampler-0",
+            "on_server": "connected",
+            "phase": "running",
+            "since": 100.0,
+            "starts": 1,
+            "host": "h",
+            "gpus": ["0", "1"],
+        },
+        {
+            "name": "c-trainer-0",
+            "on_server": None,
+            "phase": "pausing",
+            "cause": "it ended",
+            "words": "CUDA out of memory",
+            "since": 0.0,
+        },
+    ],
+}
+
+
+def test_the_table_says_who_is_where_and_what_is_wrong() -> None:
+    lines = status_table(STATUS, now=190.0).splitlines()
+    assert lines[0] == "c at http://s:1: 2 samplers (1 to 8), 1 trainers"
+    assert lines[1] == "choices: 12 run, 30 wait"
+    assert lines[3].split() == ["c-sampler-0", "connected", "running", "90s", "1", "h", "0,1"]
+    assert lines[4].split() == ["c-trainer-0", "unknown", "pausing", "3m", "it", "ended"]
+
+
+def test_what_is_missing_comes_with_its_last_words() -> None:
+    assert what_is_missing(STATUS) == "  c-trainer-0 (pausing): it ended\n    | CUDA out of memory"

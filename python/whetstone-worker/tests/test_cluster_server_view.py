@@ -1,0 +1,64 @@
+"""What is read of a server: its workers, and the queues of its models."""
+
+import httpx
+import pytest
+
+from whetstone_worker.cluster.scaling import Load
+from whetstone_worker.cluster.server_view import ServerError, parse_queue, read_server
+
+METRICS = """# HELP vllm:num_requests_running Sequences in the batch of the inference engine.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{model_name="Qwen/Qwen3-0.6B"} 12
+vllm:num_requests_running{model_name="other"} 1
+vllm:num_requests_waiting{model_name="Qwen/Qwen3-0.6B"} 30
+whetstone_adapters_loaded{model_name="other"} 3
+"""
+
+
+def worker(name: str, **changes: object) -> dict[str, object]:
+    known = {
+        "name": name,
+        "state": "connected",
+        "base_model": "Qwen/Qwen3-0.6B",
+        "running": 6,
+        "waiting": 0,
+        "sequences_max": 64,
+    }
+    return {**known, **changes}
+
+
+def client(workers: list[dict[str, object]], status: int = 200) -> httpx.Client:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/base/metrics":
+            return httpx.Response(200, text=METRICS)
+        return httpx.Response(status, json={"object": "list", "data": workers})
+
+    return httpx.Client(transport=httpx.MockTransport(answer), base_url="http://server/base")
+
+
+def test_the_queue_is_read_by_model() -> None:
+    assert parse_queue(METRICS) == ({"Qwen/Qwen3-0.6B": 12, "other": 1}, {"Qwen/Qwen3-0.6B": 30})
+
+
+def test_the_load_is_that_of_the_model_that_our_samplers_have() -> None:
+    trainer = worker("c-trainer-0", sequences_max=None)
+    view = read_server(
+        client([worker("c-sampler-0"), worker("c-sampler-1", sequences_max=32), worker("else", base_model="other"), trainer])
+    )
+    assert view.load_of(["c-sampler-0", "c-sampler-1"]) == Load(running=12, waiting=30, capacity=32)
+    assert view.load_of(["c-trainer-0"]).capacity is None
+
+
+def test_a_worker_that_was_started_again_is_connected_though_its_old_connection_is_still_away() -> None:
+    view = read_server(client([worker("a", state="away"), worker("a"), worker("b", state="away")]))
+    assert [view.state_of(name) for name in ("a", "b", "c")] == ["connected", "away", None]
+
+
+def test_a_server_that_refuses_is_a_fault_with_its_words() -> None:
+    with pytest.raises(ServerError, match="answered /v1/workers with 403"):
+        read_server(client([], status=403))
+
+
+def test_a_server_that_is_not_there_is_a_fault() -> None:
+    with httpx.Client(base_url="http://127.0.0.1:1") as nobody, pytest.raises(ServerError, match="is not reached"):
+        read_server(nobody)

@@ -1,0 +1,65 @@
+"""What a server asks of a sampler is read field by field, and what cannot run is refused by its name."""
+
+from typing import Any
+
+import pytest
+
+from vllm_scenes import PROMPT, asked, constrained
+from whetstone_worker.errors import WorkerError
+from whetstone_worker.sampling.request import ModelShape, check_request, read_adapter, read_generate_request
+
+MODEL = ModelShape(context_length=64, vocab_size=1626)
+
+
+def refusal(params: Any) -> WorkerError:
+    with pytest.raises(WorkerError) as caught:
+        check_request(read_generate_request(params), MODEL)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("params", "code", "param", "words"),
+    [
+        (asked(promptTokens=[]), "invalid_request", "messages", "The prompt is empty"),
+        (asked(promptTokens=[1626]), "invalid_request", "messages", "Token 1626 is not in the vocabulary of 1626"),
+        (asked({"maxTokens": 55}), "context_length_exceeded", "max_tokens", "maximum context length is 64 tokens"),
+        (asked({"logitBias": [[1626, 1]]}), "invalid_request", "logit_bias", "logit_bias has token 1626"),
+        (asked({"allowedTokenIds": [1, -1]}), "invalid_request", "allowed_token_ids", "token -1"),
+        (asked({"stopTokenIds": [10**9]}), "invalid_request", "stop_token_ids", "token 1000000000"),
+        (asked({"badWords": [[1]]}), "invalid_request", "bad_words", "bad_words is not supported"),
+        (asked(n=0), "invalid_request", "n", "n must be at least 1"),
+        (
+            asked({"minTokens": 1}, constraint=constrained("regex", "a", after=5)),
+            "invalid_request",
+            "min_tokens",
+            "cannot keep to min_tokens where an answer has a form behind its thinking",
+        ),
+        (
+            asked({"presencePenalty": 0.1}, constraint=constrained("regex", "a", after=5)),
+            "invalid_request",
+            "presence_penalty",
+            "presence_penalty",
+        ),
+    ],
+)
+def test_what_cannot_run_is_refused_by_name(params: Any, code: str, param: str, words: str) -> None:
+    fault = refusal(params)
+    assert (fault.code, fault.param) == (code, param)
+    assert words in fault.message
+
+
+def test_a_request_may_fill_the_context_to_the_last_token() -> None:
+    check_request(read_generate_request(asked({"maxTokens": 64 - len(PROMPT)})), MODEL)
+
+
+@pytest.mark.parametrize("params", [None, {}, asked(promptTokens=None), asked({"temperature": "hot"}), asked(constraint=[])])
+def test_what_is_no_request_is_refused_as_a_call_that_cannot_be_read(params: Any) -> None:
+    with pytest.raises(WorkerError, match="cannot be read") as caught:
+        read_generate_request(params)
+    assert caught.value.code == "invalid_request"
+
+
+@pytest.mark.parametrize("params", [None, {"id": "a"}, {"id": "a", "files": 3}, {"id": "a", "files": [{"name": "x"}]}])
+def test_an_adapter_has_an_id_and_files(params: Any) -> None:
+    with pytest.raises(WorkerError, match="cannot be read"):
+        read_adapter(params)

@@ -1,0 +1,103 @@
+// `npm run pictures -- --out <directory> [page …]`: every page of the dashboard, or those that are named, narrow and wide, light and dark, to be looked at: over a short
+// run of the number guessing example, or over the first model of the server at WHETSTONE_URL, with WHETSTONE_API_KEY.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createClient } from '../src/client/client.ts';
+import { openGuesser } from '../test/dashboard/a-guesser.ts';
+import { enterKey, openBrowser, openPage, visit } from '../test/dashboard/browser.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: 'string', default: '.cache/pictures' } },
+});
+const STEPS = 5;
+const NARROW = { size: 'narrow', viewport: { width: 375, height: 812 } };
+const WIDE = { size: 'wide', viewport: { width: 1600, height: 1000 } };
+const LOOKS = [
+  { ...WIDE, colorScheme: 'light' },
+  { ...NARROW, colorScheme: 'dark' },
+  { ...WIDE, colorScheme: 'dark' },
+  { ...NARROW, colorScheme: 'light' },
+] as const;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** By name: where it is, and what stands there once it is drawn. `jobs`: the newest first. */
+const pagesOf = (model: string, jobs: readonly string[]): Readonly<Record<string, readonly [string, string]>> => ({
+  home: ['/', '.sparkline'],
+  model: [`/models/${model}`, '.chart canvas'],
+  job: [`/jobs/${jobs[0]}`, '.dots'],
+  group: [`/jobs/${jobs.at(-1)}/groups/0`, '.token'],
+  trajectory: [`/jobs/${jobs.at(-1)}/groups/0?trajectory=0`, '.token'],
+  trajectories: [`/models/${model}/trajectories`, '.line-cells'],
+  prompts: [`/models/${model}/trajectories?view=prompts&versus=1`, '.verdict'],
+  answers: [`/models/${model}/answers?step=${jobs.length}&versus=1`, '.verdict'],
+  playground: ['/playground', 'main textarea'],
+  data: ['/data', 'main table'],
+  artifact: [`/data/default/games/${DATA}`, 'main .token'],
+  keys: ['/keys', 'main table'],
+  workers: ['/workers', 'main .state'],
+});
+
+const DATA = 'sums-data';
+
+const browser = await openBrowser();
+if (!browser) process.exit(1);
+const { WHETSTONE_URL: url, WHETSTONE_API_KEY: apiKey } = process.env;
+const running = url && apiKey ? { server: { url, apiKey }, close: async () => {} } : null;
+const opened = running ?? (await openGuesser(STEPS, { evaluates: true }));
+const { server } = opened;
+const client = createClient({ baseUrl: server.url, apiKey: server.apiKey });
+if (!running) await addData();
+const { model, jobs } = await findRun();
+await mkdir(values.out, { recursive: true });
+for (const { size, viewport, colorScheme } of LOOKS) {
+  const { page, faults } = await visit(browser, server.url, { viewport, colorScheme });
+  await enterKey(page, server.apiKey);
+  for (const [name, [path, drawn]] of Object.entries(pagesOf(model, jobs))) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    await openPage(page, path);
+    const first = page.locator(drawn).first();
+    await first.waitFor().catch(() => say(`${name}: there is no ${drawn}`));
+    await page.waitForTimeout(500);
+    await page.screenshot({ path: join(values.out, `${name}-${size}-${colorScheme}.png`) });
+    const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+    if (width !== viewport.width) say(`${name} is ${width} px wide at ${viewport.width}`);
+  }
+  for (const fault of faults) say(fault);
+  await page.context().close();
+}
+await browser.close();
+await opened.close();
+
+/** The first model, and its jobs. */
+async function findRun(): Promise<{ model: string; jobs: readonly string[] }> {
+  for await (const { id: model } of client.listModels()) {
+    const jobs: string[] = [];
+    for await (const { id } of client.listTrainingJobs({ model_id: model })) jobs.unshift(id);
+    return { model, jobs };
+  }
+  throw new Error('There is no model to take pictures of.');
+}
+
+/** What else a server in use has: a file of examples, and another model that learns from it while the pictures are taken. */
+async function addData(): Promise<void> {
+  const lines = Array.from({ length: 400 }, (_, i) => ({
+    messages: [
+      { role: 'user', content: `What is ${i % 40} + 7?` },
+      { role: 'assistant', content: String((i % 40) + 7) },
+    ],
+  }));
+  const body = lines.map((line) => JSON.stringify(line)).join('\n');
+  const headers = { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' };
+  await fetch(`${server.url}/v1/artifacts/default/games/${DATA}/train.jsonl`, { method: 'PUT', headers, body });
+  const { id: model_id } = await client.registerModel({
+    project: 'games',
+    name: 'adder',
+    base_model: 'whetstone/starter',
+  });
+  const config = { batch_size: 2, learning_rate: 2e-3 };
+  const training_data_url = `wandb-artifact:///default/games/${DATA}:latest`;
+  await client.submitSftJob({ model_id, training_data_url, config });
+}

@@ -1,0 +1,98 @@
+// `npm run suite:vllm -- DIRECTORY` and `npm run suite:llama-cpp -- DIRECTORY`: the tests that these projects have of their HTTP
+// endpoints, unmodified, from an unpacked copy of their sources, against a server on the starter model. python/suites puts this server
+// in the place of theirs. `foreign-suites.json` says which files run, and what fails for which reason; exits with 1 where something
+// else fails. Needs the interpreter that WHETSTONE_SUITES_PYTHON names (scripts/python-env.sh suites).
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { silentLog } from '#base/log';
+import { readServerConfig } from '../src/config.ts';
+import { startServer } from '../src/main.ts';
+import { STARTER_DIRECTORY } from '../src/starter-directory.ts';
+import suites from './foreign-suites.json' with { type: 'json' };
+
+const KEY = 'wk-suites';
+const python = process.env['WHETSTONE_SUITES_PYTHON'];
+const [name, root, ...only] = parseArgs({ allowPositionals: true }).positionals;
+const suite = suites.find((each) => each.name === name);
+if (!suite) throw new Error(`Say which suite: ${suites.map((each) => each.name).join(' or ')}`);
+if (root === undefined) throw new Error(`Say where the sources are: npm run suite:${suite.name} -- DIRECTORY`);
+if (!python) throw new Error('WHETSTONE_SUITES_PYTHON names no interpreter. Try $(scripts/python-env.sh suites).');
+
+interface Result {
+  readonly name: string;
+  readonly outcome: 'passed' | 'failed' | 'skipped' | 'in process';
+  readonly why: string;
+}
+
+const results = await runTests(join(root, suite.directory), only.length > 0 ? only : suite.files);
+report(results);
+
+async function runTests(directory: string, files: readonly string[]): Promise<Result[]> {
+  const data = await mkdtemp(join(tmpdir(), 'whetstone-suite-'));
+  const server = await startServer(
+    readServerConfig({ data, port: '0' }, { WHETSTONE_API_KEY: KEY, ...suite!.settings }),
+    silentLog,
+  );
+  const written = join(data, 'suite-results.jsonl');
+  try {
+    await runPytest(directory, files, { WHETSTONE_URL: server.url, WHETSTONE_SUITE_RESULTS: written });
+    const lines = (await readFile(written, 'utf8')).trimEnd().split('\n');
+    return lines.map((line) => JSON.parse(line) as Result);
+  } finally {
+    await server.close();
+    await rm(data, { recursive: true, force: true });
+  }
+}
+
+function runPytest(directory: string, files: readonly string[], env: Record<string, string>): Promise<void> {
+  const settings = [
+    '-p',
+    suite!.plugin,
+    '-p',
+    'no:cacheprovider',
+    '-p',
+    'pytest_asyncio',
+    '-q',
+    '--tb=short',
+    '--timeout=300',
+    '--continue-on-collection-errors',
+  ];
+  const child = spawn(python!, ['-m', 'pytest', ...suite!.options, ...settings, ...files], {
+    cwd: directory,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      ...env,
+      WHETSTONE_API_KEY: KEY,
+      WHETSTONE_MODEL: 'whetstone/starter',
+      WHETSTONE_MODEL_DIRECTORY: STARTER_DIRECTORY,
+      PYTHONPATH: fileURLToPath(new URL('../python/suites', import.meta.url)),
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
+  });
+  return new Promise((resolve, reject) => child.once('error', reject).once('close', () => resolve()));
+}
+
+/** A test that fails and was expected to pass is an error; of those that pass and were not, a line. */
+function report(results: readonly Result[]): void {
+  const failed = results.filter(({ outcome }) => outcome === 'failed');
+  const meant = suite!.exceptions.flatMap(({ tests }) => tests);
+  const unknown = failed.filter((each) => !meant.some((test) => each.name.startsWith(test)));
+  for (const { name, why } of unknown) process.stdout.write(`fails without a reason: ${name}: ${why}\n`);
+  for (const { reason, tests } of suite!.exceptions) {
+    const of = failed.filter((each) => tests.some((test) => each.name.startsWith(test)));
+    process.stdout.write(`${of.length} × ${reason}\n`);
+  }
+  const stale = (only.length > 0 ? [] : meant).filter((test) => !failed.some((each) => each.name.startsWith(test)));
+  for (const test of stale) process.stdout.write(`no longer fails: ${test}\n`);
+  const count = (outcome: Result['outcome']) => results.filter((each) => each.outcome === outcome).length;
+  process.stdout.write(
+    `${suite!.name}: ${count('passed')} pass, ${count('failed')} fail, ${unknown.length} of them without a reason; ` +
+      `${count('skipped')} skipped by themselves, ${count('in process')} ask the other server's own code\n`,
+  );
+  if (unknown.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,39 @@
+// Errors as clients of Anthropic's API read them, on the routes that speak its form. The words, and our own `code` and `param`, are
+// those of every other route.
+/** What the forms of an error have in common. */
+interface Told {
+  readonly message: string;
+  readonly code: string | null;
+  readonly param: string | null;
+}
+
+export interface AnthropicErrorBody {
+  readonly type: 'error';
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly code: string | null;
+    readonly param: string | null;
+  };
+  readonly request_id: string;
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+};
+
+/** What is not valid is a 400 there, as what cannot be carried out. */
+export function anthropicError(
+  { status, body }: { readonly status: number; readonly body: { readonly error: Told } },
+  requestId: string,
+): { readonly status: number; readonly body: AnthropicErrorBody } {
+  const told = status === 422 ? 400 : status;
+  const type = TYPES[told] ?? (told >= 500 ? 'api_error' : 'invalid_request_error');
+  const { message, code, param } = body.error;
+  return { status: told, body: { type: 'error', error: { type, message, code, param }, request_id: requestId } };
+}

@@ -1,0 +1,49 @@
+// What pages of other sites may do through a user's browser: call the server by a name of their own (DNS rebinding), and read its
+// answers (CORS). Nothing here is granted by cookies, so that a page of an allowed origin still needs a key.
+import fastifyCors from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+import { isIP } from 'node:net';
+import { isLoopback } from '#base/loopback';
+import { AppError } from '#domain/errors';
+
+/** Beside loopback's own. */
+export interface AllowedHosts {
+  readonly names: readonly string[];
+  /** Any address stands in their place: the server listens on all that its machine has. */
+  readonly anyAddress: boolean;
+}
+
+const PREFLIGHT_SECONDS = 86_400;
+
+/** `hosts` null: any. `origins`: with `*` for all. */
+export function guardAgainstPages(app: FastifyInstance, hosts: AllowedHosts | null, origins: readonly string[]): void {
+  app.addHook('onRequest', async ({ headers: { host } }) => {
+    if (hosts !== null && host !== undefined && !isAllowed(hosts, nameOf(host))) throw otherHost(host);
+  });
+  if (origins.length === 0) return;
+  void app.register(fastifyCors, {
+    origin: [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    exposedHeaders: ['x-request-id', 'retry-after'],
+    maxAge: PREFLIGHT_SECONDS,
+    strictPreflight: false,
+  });
+}
+
+const isAllowed = ({ names, anyAddress }: AllowedHosts, name: string): boolean =>
+  isLoopback(name) || names.includes(name) || (anyAddress && isIP(name) !== 0);
+
+/** Without port and brackets; empty where it is no name. */
+function nameOf(host: string): string {
+  const url = `http://${host}`;
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$|\.$/g, '') : '';
+}
+
+function otherHost(host: string): AppError {
+  const name = nameOf(host);
+  const shown = name === '' ? 'NAME' : name.slice(0, 100);
+  return new AppError(
+    'host_not_allowed',
+    `This server does not answer to the name in the Host header, because a page of another site may have chosen it. Call it by its own name, or allow this one with --allowed-host ${shown}.`,
+  );
+}

@@ -1,0 +1,149 @@
+// What every route that samples does around an answer: who asks, under which id, what ends it early, and the numbers and spans that
+// are made of it while it passes. What the answer looks like on the wire is the route's.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { Answer, ChatContext, ChatDelta } from '#services/chat/answer';
+import type { ApiLimits, ApiServices } from './api-services.ts';
+import { serverStopping } from './draining.ts';
+import { whenOver } from './ended-answers.ts';
+import { clientSignal, sendEvents } from './sse.ts';
+
+export type GenerationServices = Pick<ApiServices, 'metrics' | 'clock' | 'log'>;
+
+/** As OpenTelemetry names it (gen_ai.operation.name). */
+type Operation = 'chat' | 'text_completion' | 'embeddings';
+
+/** One request for tokens, from its arrival to its last word. */
+export interface Generation {
+  readonly context: ChatContext;
+  readonly startMs: number;
+  /** What the client is told of a failure: a server that stops says so, whatever broke. */
+  readonly because: (error: unknown) => unknown;
+  /** Passes the deltas on, and measures them also when the client leaves halfway. */
+  measured(this: void, answer: Answer, choices: number): AsyncGenerator<ChatDelta>;
+  /** `onError`: the last frames of a stream that fails, by what the client is told. */
+  stream(frames: AsyncIterable<string>, onError: (error: unknown) => string): Promise<FastifyReply>;
+}
+
+export interface GenerationCall {
+  readonly caller: Caller;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export interface Generations {
+  begin(call: GenerationCall, operation: Operation, bodyRequestId: string | null): Generation;
+  /** Requests for tokens that are not answered to the end. */
+  readonly running: number;
+}
+
+/** `cut` aborts when a stop of the server has waited for answers long enough. */
+export function createGenerations(
+  { metrics, clock, log }: GenerationServices,
+  { pingMs, connections }: ApiLimits,
+  cut: AbortSignal,
+): Generations {
+  let running = 0;
+
+  function begin(
+    { caller, request: { id, headers, span }, reply }: GenerationCall,
+    operation: Operation,
+    bodyRequestId: string | null,
+  ): Generation {
+    running++;
+    whenOver(reply.raw, () => void running--);
+    const startMs = clock.now();
+    const because = (error: unknown) => (cut.aborted ? serverStopping() : error);
+
+    async function* measured(answer: Answer, choices: number): AsyncGenerator<ChatDelta> {
+      const { deltas, model, promptTokens, prompt } = answer;
+      const baseModel = model.base.id;
+      const counted = { baseModel, promptTokens: promptTokens.length, choices, startMs, clock };
+      const observation = metrics.chat.begin(counted);
+      const child = span.child(`${operation} ${baseModel}`, generationAttributes(operation, answer));
+      const finishReasons: string[] = [];
+      let outputTokens = 0;
+      let failed = false;
+      try {
+        for await (const delta of deltas) {
+          const { choiceIndex, token, finish } = delta;
+          if (token && outputTokens++ === 0) child.event('first_token');
+          if (token) observation.token(choiceIndex);
+          if (finish) {
+            finishReasons.push(finish.reason);
+            observation.finish(choiceIndex, finish);
+          }
+          yield delta;
+        }
+      } catch (error) {
+        failed = !(error instanceof AppError && error.code === 'cancelled');
+        if (failed) child.fail(error);
+        throw error;
+      } finally {
+        observation.end(prompt.report, failed ? 'error' : 'abort');
+        child.set({
+          'gen_ai.usage.output_tokens': outputTokens,
+          'gen_ai.usage.cache_read.input_tokens': prompt.report?.cachedTokenCount,
+          'gen_ai.response.finish_reasons': finishReasons,
+        });
+        child.end();
+      }
+    }
+
+    return {
+      context: {
+        caller,
+        project: projectOf(headers, caller),
+        // The header wins over the body's request_id.
+        requestId: headers['x-request-id'] === undefined ? (bodyRequestId ?? id) : id,
+        signal: clientSignal(reply, cut),
+      },
+      startMs,
+      because,
+      measured,
+      async stream(frames, onError) {
+        const told = (error: unknown) => {
+          log.warn('chat.failed', { requestId: id, err: error });
+          return onError(because(error));
+        };
+        await sendEvents(reply, frames, told, { pingMs, stallMs: connections.writeStallMs });
+        return reply;
+      },
+    };
+  }
+
+  return {
+    begin,
+    get running() {
+      return running;
+    },
+  };
+}
+
+/** OpenTelemetry's names for generations (gen_ai.*), without what was said. */
+const generationAttributes = (operation: Operation, { model, promptTokens }: Answer) => ({
+  'gen_ai.operation.name': operation,
+  'gen_ai.provider.name': 'whetstone',
+  'gen_ai.request.model': model.base.id,
+  'gen_ai.usage.input_tokens': promptTokens.length,
+});
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** `Vendor-Project: team/project`, or OpenAI's name for it; a project alone is the caller's. */
+function projectOf(headers: Headers, { entity }: Caller): string {
+  const header = headers['vendor-project'] ?? headers['openai-project'];
+  if (typeof header !== 'string' || header === '') return '';
+  const [team, project] = header.includes('/') ? header.split('/', 2) : [entity, header];
+  if (team === entity && /^[\w .-]{1,128}$/.test(project!)) return project!;
+  const message = `The project \`${header.slice(0, 100)}\` is not one that this key can use. Send Vendor-Project: ${entity}/PROJECT, or leave it out.`;
+  throw new AppError('invalid_api_key', message, { param: 'Vendor-Project' });
+}
+
+/** The deltas of each choice. */
+export async function collectChoices(deltas: AsyncIterable<ChatDelta>, choices: number): Promise<ChatDelta[][]> {
+  const collected = Array.from({ length: choices }, (): ChatDelta[] => []);
+  for await (const delta of deltas) collected[delta.choiceIndex]!.push(delta);
+  return collected;
+}

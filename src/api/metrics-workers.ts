@@ -1,0 +1,60 @@
+// Workers in numbers, each by its name, as its operator chose it. What vLLM counts has vLLM's names behind whetstone_worker_: under the
+// very names, sums over a model would count twice. Labels are bounded where the numbers come from (engine/workers/worker-tallies.ts).
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { WorkerTally } from '#domain/worker';
+
+export function createWorkerMetrics(registry: Registry, tallies: () => readonly WorkerTally[]): void {
+  for (const [name, help, value] of GAUGES) {
+    new Gauge({
+      ...{ name, help, labelNames: ['model_name', 'worker'], registers: [registry] },
+      collect() {
+        this.reset(); // those that are gone
+        for (const tally of tallies()) this.set({ model_name: tally.model, worker: tally.name }, value(tally));
+      },
+    });
+  }
+  for (const [name, help, value] of COUNTERS) {
+    new Counter({
+      ...{ name, help, labelNames: ['model_name', 'worker'], registers: [registry] },
+      collect() {
+        this.reset();
+        for (const tally of tallies()) this.inc({ model_name: tally.model, worker: tally.name }, value(tally));
+      },
+    });
+  }
+}
+
+type Metric = readonly [name: string, help: string, value: (tally: WorkerTally) => number];
+
+const GAUGES: readonly Metric[] = [
+  ['whetstone_worker_count', 'Workers of this name that are there, or expected back.', ({ count }) => count],
+  ['whetstone_worker_num_requests_running', 'Choices that the worker computes, as it says.', ({ running }) => running],
+  ['whetstone_worker_num_requests_waiting', 'Choices that wait at the worker, as it says.', ({ waiting }) => waiting],
+  ['whetstone_worker_training_sessions', 'Training sessions that are open at the worker.', ({ sessions }) => sessions],
+  ['whetstone_worker_adapters_loaded', 'Checkpoints in the memory of the worker.', ({ adapters }) => adapters],
+  [
+    'whetstone_worker_silent_seconds',
+    'Since anything came of the worker, in seconds.',
+    ({ silentMs }) => silentMs / 1000,
+  ],
+];
+
+const COUNTERS: readonly Metric[] = [
+  ['whetstone_worker_calls_total', 'Requests to sample that the worker was given.', ({ calls }) => calls],
+  [
+    'whetstone_worker_wait_seconds_total',
+    'How long these waited for a place at a worker, together, in seconds.',
+    ({ waitedMs }) => waitedMs / 1000,
+  ],
+  [
+    'whetstone_worker_message_bytes_total',
+    'Messages to and from the worker, in bytes; files of adapters travel beside them.',
+    ({ messageBytes }) => messageBytes,
+  ],
+  ['whetstone_worker_generation_tokens_total', 'Tokens that the worker sampled, in tokens.', ({ tokens }) => tokens],
+  [
+    'whetstone_worker_reconnects_total',
+    'Connections that the worker lost and replaced.',
+    ({ reconnects }) => reconnects,
+  ],
+];

@@ -1,0 +1,64 @@
+// The web page at `/`, and its files. Public: it holds nothing, and asks for a key before it asks for anything else.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '#domain/errors';
+import type { ApiServices } from '../api-services.ts';
+import { ASSET_HEADERS, DASHBOARD_HEADERS, type Dashboard, type DashboardFile } from '../dashboard.ts';
+import { landingPage, PAGE_HEADERS } from '../docs-page.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+
+/** `dashboard` null: it was not built, and a page without scripts says how to. */
+export function dashboardRoutes(
+  { baseModels }: Pick<ApiServices, 'baseModels'>,
+  dashboard: Dashboard | null,
+  version: string,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/',
+      tag: 'Server',
+      summary: 'The dashboard',
+      access: 'public',
+      role: 'every',
+      answer: ['text/html'],
+      async handle({ request, reply }) {
+        if (!dashboard) {
+          const ids = baseModels.list().map(({ id }) => id);
+          return reply.headers(PAGE_HEADERS).send(landingPage(version, ids));
+        }
+        const inFolder = folderOf(request.originalUrl);
+        if (inFolder) return reply.redirect(inFolder, 307);
+        return sendFile(request, reply.headers(DASHBOARD_HEADERS), dashboard.page);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/assets/{file}',
+      tag: 'Server',
+      summary: 'A file of the dashboard. Its name changes with its content',
+      access: 'public',
+      role: 'every',
+      errors: [404],
+      answer: ['text/javascript', 'text/css', 'image/svg+xml'],
+      async handle({ params, request, reply }) {
+        const file = dashboard?.assets.get(params.file!);
+        if (!file)
+          throw new AppError('not_found', 'The dashboard has no such file. Load its page again: / names those it has.');
+        return sendFile(request, reply.headers(ASSET_HEADERS), file);
+      },
+    }),
+  ];
+}
+
+/** `/prefix` must be `/prefix/`: what the page names lies beside it. Null: it is. */
+function folderOf(url: string): string | null {
+  const [path = ''] = url.split('?');
+  return path === '' || path.endsWith('/') ? null : `${path.split('/').at(-1)!}/`;
+}
+
+function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: DashboardFile): FastifyReply {
+  const takesGzip = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+  reply.type(file.type).header('vary', 'accept-encoding');
+  if (!takesGzip) return reply.send(file.content);
+  return reply.header('content-encoding', 'gzip').send(file.gzipped);
+}

@@ -1,0 +1,26 @@
+// Training data as an SFT job would train it, row by row. Storing it is artifacts.ts.
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { rowResponse, rowsQuery, toRowResponse, toRowsOf } from '../schema/dataset-row.ts';
+import { envelope, toEnvelope, toPage } from '../schema/listing.ts';
+import { namedArtifact } from '../schema/named-artifact.ts';
+
+export function datasetRowRoutes({ datasetRows }: Pick<ApiServices, 'datasetRows'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/preview/artifacts/{entity}/{project}/{artifact}/rows',
+      tag: 'Artifacts',
+      summary:
+        'Rows of training data with their tokens, as an SFT job would train them. A page may have fewer than asked for where they are large',
+      access: 'read',
+      errors: [400, 404],
+      query: rowsQuery,
+      answer: envelope(rowResponse),
+      async handle({ caller, params, query }) {
+        const listing = await datasetRows.list(caller, namedArtifact(caller, params), toRowsOf(query), toPage(query));
+        return toEnvelope(listing, toRowResponse);
+      },
+    }),
+  ];
+}

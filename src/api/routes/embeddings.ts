@@ -1,0 +1,34 @@
+// POST /v1/embeddings: vectors of texts, by the hosted decoder.
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import type { Generations } from '../generations.ts';
+import {
+  embeddingList,
+  embeddingListSchema,
+  embeddingRequestSchema,
+  parseEmbeddingRequest,
+} from '../schema/embeddings.ts';
+
+export function embeddingRoutes({ embed }: Pick<ApiServices, 'embed'>, generations: Generations): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/embeddings',
+      tag: 'Chat',
+      summary: 'Vectors of texts or token ids: the last hidden state of the model, of length 1',
+      access: 'chat',
+      role: 'serve',
+      errors: [400, 404, 429, 503],
+      body: { schema: embeddingRequestSchema, read: parseEmbeddingRequest },
+      answer: embeddingListSchema,
+      async handle({ body: { request, format }, ...call }) {
+        const { context, because } = generations.begin(call, 'embeddings', format.requestId);
+        try {
+          return embeddingList(await embed(context, request), format);
+        } catch (error) {
+          throw because(error);
+        }
+      },
+    }),
+  ];
+}

@@ -1,0 +1,108 @@
+// What a training job was sent and trains with, read back by its owner.
+import { Readable } from 'node:stream';
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import {
+  configResponse,
+  groupPath,
+  jobGroupResponse,
+  toConfigResponse,
+  toJobGroupResponse,
+  toTrajectoryResponse,
+  trajectoryResponse,
+} from '../schema/job-input.ts';
+import { envelope, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
+import { tokensResponse, toTokensResponse } from '../schema/trained-tokens.ts';
+import { linesOf, linesQuery, TRAJECTORY_LINES } from '../schema/trajectory-lines.ts';
+import { parse } from '../schema/validation.ts';
+
+const JOB = '/v1/preview/training-jobs/{training_job_id}';
+
+export function jobInputRoutes({ jobInputs }: Pick<ApiServices, 'jobInputs'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${JOB}/config`,
+      tag: 'Training jobs',
+      summary: 'What a job trains with: every setting, and where its data is',
+      access: 'read',
+      errors: [404],
+      answer: configResponse,
+      handle: async ({ caller, params }) => toConfigResponse(await jobInputs.config(caller, params.training_job_id!)),
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${JOB}/groups`,
+      tag: 'Training jobs',
+      summary:
+        'The groups that an RL job was sent, in order. A page may have fewer than asked for where they are large',
+      access: 'read',
+      errors: [404],
+      query: pageQuery,
+      answer: envelope(jobGroupResponse),
+      handle: async ({ caller, params, query }) =>
+        toEnvelope(await jobInputs.listGroups(caller, params.training_job_id!, toPage(query)), toJobGroupResponse),
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${JOB}/groups/{group}`,
+      tag: 'Training jobs',
+      summary: 'One group of an RL job',
+      access: 'read',
+      errors: [404, 422],
+      answer: jobGroupResponse,
+      async handle({ caller, params }) {
+        const { group } = parse(groupPath, params, 'path');
+        return toJobGroupResponse(await jobInputs.getGroup(caller, params.training_job_id!, group));
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${JOB}/groups/{group}/trajectories`,
+      tag: 'Training jobs',
+      summary: 'The trajectories of a group, whole: messages, rewards, logs. A page may have fewer than asked for',
+      access: 'read',
+      errors: [404],
+      query: pageQuery,
+      answer: envelope(trajectoryResponse),
+      async handle({ caller, params, query }) {
+        const { group } = parse(groupPath, params, 'path');
+        const page = await jobInputs.listTrajectories(caller, params.training_job_id!, group, toPage(query));
+        return toEnvelope(page, toTrajectoryResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${JOB}/groups/{group}/tokens`,
+      tag: 'Training jobs',
+      summary:
+        'What training made of the trajectories of a group, token by token. A page may have fewer than asked for',
+      access: 'read',
+      errors: [404],
+      query: pageQuery,
+      answer: envelope(tokensResponse),
+      async handle({ caller, params, query }) {
+        const { group } = parse(groupPath, params, 'path');
+        const page = await jobInputs.listTokens(caller, params.training_job_id!, group, toPage(query));
+        return toEnvelope(page, toTokensResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${JOB}/trajectories`,
+      tag: 'Training jobs',
+      summary: 'The trajectories that an RL job was sent, one per line; or those in which a text stands',
+      access: 'read',
+      errors: [404],
+      query: linesQuery,
+      answer: [TRAJECTORY_LINES],
+      async handle({ caller, params, query: { view, search = null }, reply }) {
+        const lines = await linesOf(view, {
+          trajectories: () => jobInputs.streamTrajectories(caller, params.training_job_id!, search),
+          summaries: () => jobInputs.streamSummaries(caller, params.training_job_id!, search),
+        });
+        return reply.type(TRAJECTORY_LINES).send(Readable.from(lines));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,100 @@
+// Responses that are kept: read, followed, cancelled, deleted, and what they were asked.
+import { z } from 'zod';
+import { AppError } from '#domain/errors';
+import { unknownCursor } from '#domain/page';
+import type { WireObject } from '#services/responses/response-content';
+import type { ApiLimits, ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { boolean, integer } from '../schema/lax.ts';
+import { itemList } from '../schema/responses-items.ts';
+import { responseSchema } from '../schema/responses-response-schema.ts';
+import { sendResponseEvents } from './response-events.ts';
+
+const readQuery = z.looseObject({
+  stream: boolean().optional().meta({ description: 'Its events, as they come: of one that was asked for with background and stream.' }),
+  starting_after: integer({ ge: 0 }).optional().meta({ description: 'Only events after this number.' }),
+}); // prettier-ignore
+
+const itemsQuery = z.looseObject({
+  after: z.string().optional().meta({ description: 'Id of the last item of the page before.' }),
+  limit: integer({ ge: 1, le: 100 }).default(20),
+  order: z.enum(['asc', 'desc']).default('desc'),
+});
+
+const deletedResponse = z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) });
+
+const shared = { tag: 'Chat', access: 'chat', role: 'serve' } as const;
+
+/** `closing`: as in responseRoutes. */
+export function keptResponseRoutes(
+  { responses, log }: Pick<ApiServices, 'responses' | 'log'>,
+  limits: ApiLimits,
+  closing: AbortSignal,
+): Endpoint[] {
+  return [
+    endpoint({
+      ...shared,
+      method: 'GET',
+      path: '/v1/responses/{response_id}',
+      summary: 'Read a response that is kept, or follow one of the background',
+      errors: [400, 404],
+      query: readQuery,
+      answer: responseSchema,
+      alsoStreams: true,
+      async handle({ params, query: { stream, starting_after: after }, ...call }) {
+        const id = params.response_id!;
+        if (stream) return sendResponseEvents({ responses, log }, call, { id, after: after ?? -1 }, limits, closing);
+        if (after === undefined) return responses.get(call.caller, id);
+        throw new AppError('invalid_request', 'starting_after goes with stream=true.', { param: 'starting_after' });
+      },
+    }),
+    endpoint({
+      ...shared,
+      method: 'DELETE',
+      path: '/v1/responses/{response_id}',
+      summary: 'Delete a response. One of the background is not answered any more',
+      errors: [404],
+      answer: deletedResponse,
+      async handle({ caller, params }) {
+        const id = params.response_id!;
+        await responses.delete(caller, id);
+        return { id, object: 'response', deleted: true };
+      },
+    }),
+    endpoint({
+      ...shared,
+      method: 'POST',
+      path: '/v1/responses/{response_id}/cancel',
+      summary: 'Cancel a response of the background. One that has ended stays as it is',
+      errors: [400, 404],
+      answer: responseSchema,
+      handle: ({ caller, params }) => responses.cancel(caller, params.response_id!),
+    }),
+    endpoint({
+      ...shared,
+      method: 'GET',
+      path: '/v1/responses/{response_id}/input_items',
+      summary: 'List what a response was asked: the items of its request, and of the conversation before',
+      errors: [400, 404],
+      query: itemsQuery,
+      answer: itemList,
+      async handle({ caller, params, query }) {
+        return pageOf(await responses.inputOf(caller, params.response_id!), query);
+      },
+    }),
+  ];
+}
+
+function pageOf(items: readonly WireObject[], { after, limit, order }: z.output<typeof itemsQuery>) {
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const seen = after ? ordered.findIndex(({ id }) => id === after) : -1;
+  if (after && seen < 0) throw unknownCursor(after);
+  const data = ordered.slice(seen + 1, seen + 1 + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data.at(0)?.['id'] ?? null,
+    last_id: data.at(-1)?.['id'] ?? null,
+    has_more: seen + 1 + limit < ordered.length,
+  };
+}

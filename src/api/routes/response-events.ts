@@ -1,0 +1,31 @@
+// Events of Responses on a connection: those of an answer that is made for it, and those of one in the background, which can be left
+// and followed again.
+import type { FastifyReply } from 'fastify';
+import type { ResponseEvent } from '#services/responses/response-content';
+import type { ApiLimits, ApiServices } from '../api-services.ts';
+import { errorResponse } from '../error-response.ts';
+import type { GenerationCall } from '../generations.ts';
+import { errorEvent } from '../schema/responses-response.ts';
+import { clientSignal, sendEvents, sseEvent } from '../sse.ts';
+
+export async function* responseFrames(events: AsyncIterable<ResponseEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield sseEvent(event.type, event);
+}
+
+/** Of a response that is kept; `after` is the number of the last event that the client has. */
+export async function sendResponseEvents(
+  { responses, log }: Pick<ApiServices, 'responses' | 'log'>,
+  { caller, reply }: GenerationCall,
+  { id, after }: { readonly id: string; readonly after: number },
+  { pingMs, connections }: ApiLimits,
+  closing: AbortSignal,
+): Promise<FastifyReply> {
+  const signal = clientSignal(reply, closing);
+  const onError = (error: unknown) => {
+    if (!signal.aborted) log.warn('response.not_followed', { responseId: id, err: error });
+    return signal.aborted ? '' : sseEvent('error', errorEvent(errorResponse(error).body.error));
+  };
+  const frames = responseFrames(responses.follow(caller, id, after, signal));
+  await sendEvents(reply, frames, onError, { pingMs, stallMs: connections.writeStallMs });
+  return reply;
+}

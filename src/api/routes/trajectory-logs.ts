@@ -1,0 +1,86 @@
+// Logged trajectories of a model, read back by its owner. Logging them is checkpoints.ts.
+import { Readable } from 'node:stream';
+import type { ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import {
+  groupPath,
+  groupResponse,
+  toGroupResponse,
+  toTrajectoryResponse,
+  trajectoryResponse,
+} from '../schema/job-input.ts';
+import { envelope, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
+import { logQuery, logResponse, toLogResponse } from '../schema/trajectory-log.ts';
+import { linesOf, linesQuery, TRAJECTORY_LINES } from '../schema/trajectory-lines.ts';
+import { parse } from '../schema/validation.ts';
+
+const LOGS = '/v1/preview/models/{model_id}/logs';
+
+export function trajectoryLogRoutes({
+  loggedTrajectories: logged,
+}: Pick<ApiServices, 'loggedTrajectories'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: LOGS,
+      tag: 'Checkpoints',
+      summary: 'What was logged of a model, oldest first; of one split, at one step',
+      access: 'read',
+      errors: [404],
+      query: logQuery,
+      answer: envelope(logResponse),
+      async handle({ caller, params, query }) {
+        const { split, step } = query;
+        const filter = { ...(split === undefined ? {} : { split }), ...(step === undefined ? {} : { step }) };
+        return toEnvelope(await logged.list(caller, params.model_id!, filter, toPage(query)), toLogResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${LOGS}/{log_id}/groups`,
+      tag: 'Checkpoints',
+      summary: 'The groups of one log, in order. A page may have fewer than asked for where they are large',
+      access: 'read',
+      errors: [404],
+      query: pageQuery,
+      answer: envelope(groupResponse),
+      async handle({ caller, params, query }) {
+        const page = await logged.listGroups(caller, params.model_id!, params.log_id!, toPage(query));
+        return toEnvelope(page, toGroupResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${LOGS}/{log_id}/groups/{group}/trajectories`,
+      tag: 'Checkpoints',
+      summary: 'The trajectories of a logged group, whole. A page may have fewer than asked for',
+      access: 'read',
+      errors: [404],
+      query: pageQuery,
+      answer: envelope(trajectoryResponse),
+      async handle({ caller, params, query }) {
+        const { group } = parse(groupPath, params, 'path');
+        const page = toPage(query);
+        const listing = await logged.listTrajectories(caller, params.model_id!, params.log_id!, group, page);
+        return toEnvelope(listing, toTrajectoryResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${LOGS}/{log_id}/trajectories`,
+      tag: 'Checkpoints',
+      summary: 'The trajectories of one log, one per line; or those in which a text stands',
+      access: 'read',
+      errors: [404],
+      query: linesQuery,
+      answer: [TRAJECTORY_LINES],
+      async handle({ caller, params, query: { view, search = null }, reply }) {
+        const lines = await linesOf(view, {
+          trajectories: () => logged.streamTrajectories(caller, params.model_id!, params.log_id!, search),
+          summaries: () => logged.streamSummaries(caller, params.model_id!, params.log_id!, search),
+        });
+        return reply.type(TRAJECTORY_LINES).send(Readable.from(lines));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,39 @@
+// What all of OpenAI's forms of an answer say in the same words: how it ended, what it cost, what made it.
+import { createHash } from 'node:crypto';
+import type { Answer, ChatDelta } from '#services/chat/answer';
+import type { Finish } from '#services/chat/choice-text';
+
+/** Answers of one request. `reasoningTokens`: of the completion's. */
+export function usageOf(answers: readonly Answer[], completionTokens: number, reasoningTokens: number) {
+  const promptTokens = answers.reduce((sum, answer) => sum + answer.promptTokens.length, 0);
+  const cachedTokens = answers.reduce((sum, { prompt }) => sum + (prompt.report?.cachedTokenCount ?? 0), 0);
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}
+
+export const shownTokens = (deltas: readonly ChatDelta[]) =>
+  deltas.flatMap(({ hidden, token }) => (hidden || token === null ? [] : [token]));
+
+export const countTokens = (deltas: readonly ChatDelta[]): number =>
+  deltas.filter(({ token }) => token !== null).length;
+
+/** Tokens of thinking: what brought it, and what was kept from the client. */
+export const countThinking = (deltas: readonly ChatDelta[]): number =>
+  countTokens(deltas.filter(({ reasoning, hidden }) => hidden || reasoning !== ''));
+
+/** `cancelled` without a client that left: the server stopped it, or no token could come (`dead_end`). */
+export const wireFinishReason = (finish: Finish | null): string | null =>
+  finish === null ? null : finish.reason === 'cancelled' ? 'abort' : finish.reason;
+
+/** Changes with whatever can change an answer: base model, adapter. */
+export function fingerprint(model: Answer['model']): string {
+  const parts = [model.base.id, model.base.createdAtMs, model.adapter?.id ?? ''];
+  return `fp_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)}`;
+}
+
+export const seconds = (ms: number): number => Math.floor(ms / 1000);

@@ -1,0 +1,164 @@
+// What a job was sent and trains with, read back: domain → wire.
+import { z } from 'zod';
+import type { Trajectory, Turn } from '#domain/trajectory';
+import type { GroupSummary, ReadTrajectory } from '#services/jobs/group-pages';
+import type { JobConfig, JobGroup } from '#services/jobs/job-inputs';
+
+export const groupPath = z.looseObject({
+  group: z
+    .string()
+    .regex(/^\d{1,9}$/, 'Input should be the index of a group, in digits')
+    .transform(Number),
+});
+
+const record = z.record(z.string(), z.unknown());
+const numbers = z.record(z.string(), z.number());
+
+export const configResponse = z.object({
+  config: record.meta({ description: 'With every default filled in, under the names of the request.' }),
+  as_trained: z.boolean().meta({
+    description: 'True: as training used it. False: the job has not begun, or an older version of the server began it.',
+  }),
+  input: z
+    .object({
+      kind: z.enum(['groups', 'artifact']),
+      path: z.string().meta({ description: 'Of this API: the groups of the job, or the file of the artifact.' }),
+      uri: z.string().nullable().meta({ description: 'Of an artifact.' }),
+    })
+    .meta({ description: 'Where the data is.' }),
+});
+
+export function toConfigResponse({ job, config, isAsTrained, dataset }: JobConfig): z.input<typeof configResponse> {
+  const shared = { config: { ...config }, as_trained: isAsTrained };
+  if (!dataset) {
+    const path = `/v1/preview/training-jobs/${job.id}/groups`;
+    return { ...shared, input: { kind: 'groups', path, uri: null } };
+  }
+  const { entity, project, name, version } = dataset;
+  const artifact = `${entity}/${project}/${name}:v${version}`;
+  const path = `/v1/artifacts/${[...artifact.split('/'), ...dataset.path.split('/')].map(encodeURIComponent).join('/')}`;
+  return { ...shared, input: { kind: 'artifact', path, uri: `wandb-artifact:///${artifact}` } };
+}
+
+const exception = z.object({ type: z.string().nullable(), message: z.string(), traceback: z.string().nullable() });
+const place = { id: z.string().meta({ description: 'The index, as a cursor.' }), index: z.int() };
+
+const groupFields = {
+  ...place,
+  prompt: z.string().nullable().meta({ description: 'The last message before the first answer, cut.' }),
+  prompt_is_cut: z.boolean(),
+  rewards: z.array(z.number()),
+  advantages: z.array(z.number()).nullable().meta({
+    description:
+      'Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups.',
+  }),
+  has_signal: z.boolean().nullable().meta({
+    description: 'False: all advantages are 0, so that nothing of the group is trained. Null as with the advantages.',
+  }),
+  metrics: numbers.meta({ description: 'Means over the group, under the names that the metrics of a step have.' }),
+  num_trajectories: z.int(),
+  num_exceptions: z.int(),
+  num_messages: z.int(),
+  num_sampled_turns: z.int(),
+  num_sampled_tokens: z.int(),
+  exceptions: z.array(exception),
+  logs: z.array(z.string()),
+  metadata: record,
+};
+
+export const groupResponse = z.object(groupFields);
+
+export const jobGroupResponse = z.object({
+  ...groupFields,
+  skipped: numbers.nullable().meta({
+    description:
+      'Trajectories by the reason why they were not trained, or (`truncated`) not to their end. Null: the job has not ended, or was run by an older version of the server.',
+  }),
+});
+
+export const toJobGroupResponse = ({ summary, skipped }: JobGroup): z.input<typeof jobGroupResponse> => ({
+  ...toGroupResponse(summary),
+  skipped: skipped && { ...skipped },
+});
+
+export function toGroupResponse({
+  index,
+  prompt,
+  advantages,
+  counts,
+  ...group
+}: GroupSummary): z.input<typeof groupResponse> {
+  return {
+    id: String(index),
+    index,
+    prompt: prompt?.text ?? null,
+    prompt_is_cut: prompt?.isCut ?? false,
+    rewards: [...group.rewards],
+    advantages: advantages && [...advantages],
+    has_signal: advantages && advantages.some((advantage) => advantage !== 0),
+    metrics: { ...group.metrics },
+    num_trajectories: counts.trajectories,
+    num_exceptions: counts.exceptions,
+    num_messages: counts.messages,
+    num_sampled_turns: counts.sampledTurns,
+    num_sampled_tokens: counts.sampledTokens,
+    exceptions: [...group.exceptions],
+    logs: [...group.logs],
+    metadata: { ...group.metadata },
+  };
+}
+
+const turnResponse = z.object({
+  message: record,
+  sampled: z
+    .object({ finish_reason: z.string(), num_tokens: z.int().nullable(), has_logprobs: z.boolean() })
+    .nullable()
+    .meta({ description: 'Of a Choice; null: a message, which is context.' }),
+});
+
+const trajectoryFields = {
+  index: z.int(),
+  reward: z.number(),
+  metrics: z.record(z.string(), z.union([z.number(), z.boolean()])),
+  metadata: record,
+  logs: z.array(z.string()),
+  start_time: z.string().nullable(),
+  initial_policy_version: z.int().nullable(),
+  final_policy_version: z.int().nullable(),
+  histories: z
+    .array(z.object({ turns: z.array(turnResponse), tools: z.array(z.unknown()) }))
+    .meta({ description: 'The main history first, then the additional ones.' }),
+};
+
+export const trajectoryResponse = z.object({ ...place, ...trajectoryFields, advantage: z.number().nullable() });
+
+export const toTrajectoryResponse = ({
+  index,
+  trajectory,
+  advantage,
+}: ReadTrajectory): z.input<typeof trajectoryResponse> => ({
+  id: String(index),
+  advantage,
+  ...trajectoryFieldsOf(index, trajectory),
+});
+
+export function trajectoryFieldsOf(index: number, { histories, reward, metrics, notes = {} }: Trajectory) {
+  return {
+    index,
+    reward,
+    metrics: { ...metrics },
+    metadata: { ...notes.metadata },
+    logs: [...(notes.logs ?? [])],
+    start_time: notes.startTime ?? null,
+    initial_policy_version: notes.initialPolicyVersion ?? null,
+    final_policy_version: notes.finalPolicyVersion ?? null,
+    histories: histories.map(({ turns, tools }) => ({ turns: turns.map(toTurn), tools: [...(tools ?? [])] })),
+  };
+}
+
+function toTurn(turn: Turn): z.input<typeof turnResponse> {
+  if (turn.kind === 'message') return { message: turn.message, sampled: null };
+  const { finishReason, tokens, logprobs } = turn;
+  const sampled = { finish_reason: finishReason, num_tokens: tokens?.length ?? null, has_logprobs: logprobs !== null };
+  return { message: turn.message, sampled };
+}

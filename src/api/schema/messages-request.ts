@@ -1,0 +1,293 @@
+// POST /v1/messages in Anthropic's form → ChatRequest. Blocks become what chat templates know: text, thinking, calls and their
+// results. What only Anthropic's servers do is refused by name; what has no effect here is named in `warnings`.
+import { z } from 'zod';
+import { stringifyExactJson } from '#base/exact-json';
+import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import type { ChatRequest, Conversation, PromptOptions, ToolChoice } from '#services/chat/chat-request';
+import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '#services/chat/plain-options';
+import { MAX_MESSAGES, MAX_TOOLS } from './chat-request.ts';
+import { MAX_STOPS } from './generation-fields.ts';
+import { boolean, integer, list, number, union } from './lax.ts';
+import { formatConstraint } from './structured-output.ts';
+import { sentFields, unknownFields } from './unknown-fields.ts';
+import { parse, refuse } from './validation.ts';
+
+const describe = (description: string) => ({ description });
+const text = z.string();
+const anything = z.looseObject({});
+
+/** A block of any kind; which kinds are read, and where, is toMessages(). */
+const block = z.looseObject({
+  type: text,
+  text: text.optional(),
+  thinking: text.optional(),
+  signature: text.nullish(),
+  data: text.optional(),
+  id: text.optional(),
+  name: text.optional(),
+  input: z.unknown().optional(),
+  tool_use_id: text.optional(),
+  content: z.unknown().optional(),
+  is_error: boolean().nullish(),
+  cache_control: anything.nullish().meta(describe('No effect: computed prompts are kept anyway.')),
+  citations: z.unknown().optional(),
+});
+type Block = z.output<typeof block>;
+
+const BLOCKS_MAX = 2_000;
+const blocks = list(block, BLOCKS_MAX);
+
+const tool = z.looseObject({
+  type: text.nullish(),
+  name: text.min(1),
+  description: text.nullish(),
+  input_schema: anything.optional(),
+  strict: boolean().nullish().meta(describe('true: a call has arguments of the schema only.')),
+  cache_control: anything.nullish(),
+  input_examples: z.array(anything).nullish(),
+  eager_input_streaming: boolean().nullish(),
+});
+
+const conversationFields = {
+  model: text.min(1).meta(describe('As in chat.')),
+  messages: list(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: union({ str: text, 'list[block]': blocks }) }), MAX_MESSAGES).meta(describe('The conversation so far. Where the last turn is the assistant\'s, the answer goes on with it.')),
+  system: union({ str: text, 'list[block]': blocks }).nullish().meta(describe('What goes before the conversation.')),
+  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. Tools that Anthropic\'s servers run are refused.')),
+  tool_choice: z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']), name: text.optional(), disable_parallel_tool_use: boolean().nullish() }).nullish().meta(describe('Default: auto.')),
+  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that read it (enable_thinking). Default: the model\'s own. display: omitted leaves the thinking out. Thinking shares max_tokens with the answer: budget_tokens is no limit of its own.')),
+  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: z.looseObject({ type: z.literal('json_schema'), schema: anything }).nullish() }).nullish().meta(describe('effort: for templates that read it. format: JSON of a schema, always kept to.')),
+  cache_control: anything.nullish().meta(describe('No effect: computed prompts are kept anyway.')),
+  chat_template_kwargs: anything.nullish().meta(describe('Variables of the chat template; vLLM\'s addition.')),
+}; // prettier-ignore
+
+export const countTokensSchema = z.looseObject(conversationFields);
+
+export const messagesRequestSchema = z.looseObject({
+  ...conversationFields,
+  max_tokens: integer({ ge: 1 }).meta(describe('Most tokens of an answer. What the context leaves may be less: the answer then ends with model_context_window_exceeded.')),
+  stop_sequences: z.array(text.min(1)).max(MAX_STOPS).nullish().meta(describe('Text that ends the answer and is cut from it.')),
+  stream: boolean().nullish().meta(describe('Server-sent events.')),
+  temperature: number({ ge: 0 }).nullish().meta(describe('0 is greedy. Default: the model\'s.')),
+  top_p: number({ gt: 0, le: 1 }).nullish(),
+  top_k: integer({ ge: 0 }).nullish(),
+  metadata: z.looseObject({ user_id: text.nullish() }).nullish().meta(describe('No effect.')),
+  service_tier: z.enum(['auto', 'standard_only']).nullish().meta(describe('No effect: there is one tier.')),
+}); // prettier-ignore
+
+type Conversing = z.output<typeof countTokensSchema>;
+type Wire = z.output<typeof messagesRequestSchema>;
+
+export interface MessagesRequest {
+  readonly request: ChatRequest;
+  readonly stream: boolean;
+  readonly warnings: readonly string[];
+}
+
+export function parseMessagesRequest(body: unknown): MessagesRequest {
+  const wire = parse(messagesRequestSchema, body, 'body');
+  const { conversation, warnings } = readConversation(wire);
+  const { temperature, top_p: topP, top_k: topK } = wire;
+  const format = wire.output_config?.format;
+  return {
+    request: {
+      ...conversation,
+      toolChoice: toolChoice(wire),
+      parallelToolCalls: wire.tool_choice?.disable_parallel_tool_use !== true,
+      sampling: {
+        ...PLAIN_SAMPLING_OPTIONS,
+        temperature: temperature ?? null,
+        topP: topP ?? null,
+        topK: topK ?? null,
+        maxTokens: wire.max_tokens,
+        cutToContext: true,
+        stop: wire.stop_sequences ?? [],
+      },
+      output: { ...PLAIN_OUTPUT, includeReasoning: wire.thinking?.display !== 'omitted' },
+      n: 1,
+      beamSearch: null,
+      constraint: format
+        ? {
+            constraint: formatConstraint({ type: 'json_schema', json_schema: { schema: format.schema } })!,
+            param: 'output_config',
+          }
+        : null,
+      priority: 0,
+      cacheSalt: null,
+    },
+    stream: wire.stream ?? false,
+    warnings: [...unknownFields(messagesRequestSchema, sentFields(wire)), ...new Set(warnings)],
+  };
+}
+
+export function parseCountTokens(body: unknown): { conversation: Conversation; warnings: readonly string[] } {
+  const wire = parse(countTokensSchema, body, 'body');
+  const { conversation, warnings } = readConversation(wire);
+  return { conversation, warnings: [...unknownFields(countTokensSchema, sentFields(wire)), ...new Set(warnings)] };
+}
+
+function readConversation(wire: Conversing): { conversation: Conversation; warnings: string[] } {
+  refuseElsewhere(wire);
+  const warnings: string[] = [];
+  const system = wire.system ? [toSystem(wire.system, ['body', 'system'])] : [];
+  const messages = wire.messages.flatMap((message, index) =>
+    toMessages(message, ['body', 'messages', index, 'content'], warnings),
+  );
+  if (messages.length === 0) refuse(['body', 'messages'], 'Send at least one message.', wire.messages);
+  if ((wire.thinking?.budget_tokens ?? null) !== null)
+    warnings.push('thinking.budget_tokens is no limit of its own here: thinking and answer share max_tokens.');
+  return {
+    conversation: {
+      model: wire.model,
+      messages: [...system, ...messages],
+      tools: wire.tools && wire.tools.length > 0 ? wire.tools.map(toTool) : null,
+      prompt: promptOptions(wire, messages),
+    },
+    warnings,
+  };
+}
+
+function promptOptions(wire: Conversing, messages: readonly ChatMessage[]): PromptOptions {
+  const { thinking, output_config: output } = wire;
+  const enabled = thinking ? { enable_thinking: thinking.type !== 'disabled' } : {};
+  const last = messages.at(-1)!;
+  return {
+    ...PLAIN_PROMPT,
+    // A call is whole: there is nothing in it to go on with.
+    continueFinalMessage: last.role === 'assistant' && !last.tool_calls,
+    chatTemplateKwargs: { ...enabled, ...wire.chat_template_kwargs },
+    reasoningEffort: thinking?.type === 'disabled' ? null : (output?.effort ?? null),
+  };
+}
+
+type Place = readonly (string | number)[];
+
+function toSystem(system: string | readonly Block[], place: Place): ChatMessage {
+  if (typeof system === 'string') return { role: 'system', content: system };
+  return { role: 'system', content: system.map((each, index) => textBlock(each, [...place, index])) };
+}
+
+const content = (parts: readonly { type: 'text'; text: string }[]): ChatMessage['content'] =>
+  parts.length === 1 ? parts[0]!.text : parts;
+
+function textBlock({ type, text: words }: Block, place: Place): { type: 'text'; text: string } {
+  if (type !== 'text')
+    refuse([...place, 'type'], `Text models read no blocks of type ${type.slice(0, 50)} here.`, type);
+  if (words === undefined) refuse([...place, 'text'], 'A text block has a text.', null);
+  return { type: 'text', text: words };
+}
+
+/** One turn of the wire may be several of a template: each result of a call is one. */
+function toMessages(
+  { role, content: said }: Wire['messages'][number],
+  place: Place,
+  warnings: string[],
+): ChatMessage[] {
+  if (typeof said === 'string') return [{ role, content: said }];
+  return role === 'assistant' ? [toAssistant(said, place, warnings)] : toTurns(role, said, place);
+}
+
+function toAssistant(said: readonly Block[], place: Place, warnings: string[]): ChatMessage {
+  const texts: { type: 'text'; text: string }[] = [];
+  const thoughts: string[] = [];
+  const calls: NonNullable<ChatMessage['tool_calls']>[number][] = [];
+  for (const [index, each] of said.entries()) {
+    const here = [...place, index];
+    if (each.type === 'thinking') thoughts.push(each.thinking ?? '');
+    else if (each.type === 'redacted_thinking')
+      warnings.push('redacted_thinking of another server cannot be read: it was not used.');
+    else if (each.type === 'tool_use') calls.push(toCall(each, here));
+    else texts.push(textBlock(each, here));
+  }
+  return {
+    role: 'assistant',
+    content: texts.length > 0 ? content(texts) : calls.length > 0 ? null : '',
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(thoughts.length > 0 ? { reasoning_content: thoughts.join('') } : {}),
+  };
+}
+
+function toCall({ id, name, input }: Block, place: Place) {
+  if (name === undefined) refuse([...place, 'name'], 'A tool_use block has a name.', null);
+  return { id, type: 'function', function: { name, arguments: stringifyExactJson(input ?? {}) } };
+}
+
+function toTurns(role: string, said: readonly Block[], place: Place): ChatMessage[] {
+  const turns: ChatMessage[] = [];
+  let texts: { type: 'text'; text: string }[] = [];
+  const endTurn = () => {
+    if (texts.length > 0) turns.push({ role, content: content(texts) });
+    texts = [];
+  };
+  for (const [index, each] of said.entries()) {
+    const here = [...place, index];
+    if (each.type !== 'tool_result') {
+      texts.push(textBlock(each, here));
+      continue;
+    }
+    endTurn();
+    turns.push(toResult(each, here));
+  }
+  endTurn();
+  return turns;
+}
+
+/** Whether it failed travels along: templates may read it. */
+function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, place: Place): ChatMessage {
+  if (id === undefined) refuse([...place, 'tool_use_id'], 'A tool_result block names the call.', null);
+  const parts = typeof result === 'string' ? result : parse(blocks.nullish(), result ?? null, 'body');
+  const said =
+    typeof parts === 'string'
+      ? parts
+      : content((parts ?? []).map((each, index) => textBlock(each, [...place, 'content', index])));
+  return { role: 'tool', tool_call_id: id, content: said, ...(isError ? { is_error: true } : {}) };
+}
+
+function toTool(
+  { type, name, description, input_schema: parameters, strict }: z.output<typeof tool>,
+  index: number,
+): ToolDefinition {
+  const place = ['body', 'tools', index];
+  if (type && type !== 'custom')
+    refuse(
+      [...place, 'type'],
+      `This server runs no tools: there is no ${type.slice(0, 50)} here. Send tools of your own.`,
+      type,
+    );
+  if (parameters === undefined) refuse([...place, 'input_schema'], 'A tool has an input_schema.', null);
+  return {
+    type: 'function',
+    function: { name, ...(description ? { description } : {}), parameters, ...(strict ? { strict: true } : {}) },
+  };
+}
+
+function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
+  const names = (tools ?? []).map(({ name }) => name);
+  if (!choice) return { mode: names.length > 0 ? 'auto' : 'none', callable: null };
+  const { type, name } = choice;
+  if (type === 'none' || names.length === 0) {
+    if (type === 'any' || type === 'tool')
+      refuse(['body', 'tool_choice'], 'When using `tool_choice`, `tools` must be set.', choice);
+    return { mode: 'none', callable: null };
+  }
+  if (type === 'auto') return { mode: 'auto', callable: null };
+  if (type === 'any') return { mode: 'required', callable: null };
+  if (name === undefined || !names.includes(name))
+    refuse(['body', 'tool_choice', 'name'], 'tool_choice names none of the tools.', name ?? null);
+  return { mode: 'named', callable: [name] };
+}
+
+/** What Anthropic's servers have beside a model. Left aside in silence, the answer would be another one. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  container: 'This server has no containers',
+  mcp_servers: 'This server calls no MCP servers',
+  context_management: 'This server edits no conversations',
+  fallbacks: 'This server falls back to no other model',
+};
+
+function refuseElsewhere(wire: Readonly<Record<string, unknown>>): void {
+  for (const [field, why] of Object.entries(ELSEWHERE)) {
+    const value = wire[field];
+    const isEmpty = value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+    if (!isEmpty) refuse(['body', field], `${why}. Leave ${field} out.`, value);
+  }
+}

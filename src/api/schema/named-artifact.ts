@@ -1,0 +1,13 @@
+// Which artifact a path names.
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { parseArtifactName, type NamedVersion } from '#services/artifacts/artifact-name';
+
+/** `~` is the caller's entity. Throws `artifact_not_found` for what can be no name. */
+export function namedArtifact(caller: Caller, params: Readonly<Record<string, string>>): NamedVersion {
+  const entity = params.entity === '~' ? caller.entity : params.entity;
+  const text = `${entity}/${params.project}/${params.artifact}`;
+  const name = parseArtifactName(text);
+  if (name) return name;
+  throw new AppError('artifact_not_found', `${text} is not a name of an artifact: entity/project/name[:version].`);
+}

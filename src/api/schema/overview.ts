@@ -1,0 +1,60 @@
+// The overview, and models in short: domain → wire.
+import { z } from 'zod';
+import { SCOPES } from '#domain/api-key';
+import type { JobOfModel, ModelSummary, Overview } from '#services/overview';
+import { modelResponse, toModelResponse } from './model.ts';
+import { jobResponse, toJobResponse } from './training-job.ts';
+import { amounts, toAmounts } from './usage.ts';
+
+const jobOfModel = jobResponse.extend({ model: modelResponse });
+
+export const overviewResponse = z.object({
+  object: z.literal('overview'),
+  version: z.string(),
+  key: z.object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) }).meta({ description: 'Who asks.' }),
+  base_models: z.array(z.string()),
+  running: z.array(jobOfModel),
+  queued: z.array(jobOfModel).meta({ description: 'The first in line.' }),
+  queued_count: z.int(),
+  newest: z.array(jobOfModel).meta({ description: 'Jobs of any status, newest first.' }),
+  used_today: z.object(amounts).meta({ description: 'Since the day began, in UTC.' }),
+});
+
+type Wire = z.input<typeof overviewResponse>;
+
+export const toOverviewResponse = (
+  { running, queued, queuedCount, newest, usedToday }: Overview,
+  about: Pick<Wire, 'version' | 'key' | 'base_models'>,
+): Wire => ({
+  object: 'overview',
+  ...about,
+  running: running.map(toJobOfModel),
+  queued: queued.map(toJobOfModel),
+  queued_count: queuedCount,
+  newest: newest.map(toJobOfModel),
+  used_today: toAmounts(usedToday),
+});
+
+const toJobOfModel = ({ job, model }: JobOfModel) => ({ ...toJobResponse(job), model: toModelResponse(model) });
+
+export const modelSummaryResponse = modelResponse.extend({
+  created_at: z.iso.datetime(),
+  latest_step: z.int().nullable().meta({ description: 'Null: all checkpoints were deleted.' }),
+  latest_job: jobResponse.nullable(),
+  rewards: z.array(z.object({ step: z.int(), reward: z.number() })).meta({
+    description: 'Mean rewards (`train/reward`) of up to 50 last steps, oldest first.',
+  }),
+});
+
+export const toModelSummaryResponse = ({
+  model,
+  latestJob,
+  latestStep,
+  rewards,
+}: ModelSummary): z.input<typeof modelSummaryResponse> => ({
+  ...toModelResponse(model),
+  created_at: new Date(model.createdAtMs).toISOString(),
+  latest_step: latestStep,
+  latest_job: latestJob && toJobResponse(latestJob),
+  rewards: rewards.map(({ step, reward }) => ({ step, reward })),
+});

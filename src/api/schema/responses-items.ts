@@ -1,0 +1,50 @@
+// Items of a Responses input as they are kept and listed: each with an id, messages with a list of parts. Items that name others of a
+// response that is kept are found by the id of the response, which is in theirs.
+import { z } from 'zod';
+import type { WireObject } from '#services/responses/response-content';
+import type { Item } from './responses-input.ts';
+
+const ID_PREFIX = 'resp_';
+
+/** Of a uuid. */
+export const responseId = (id: string): string => `${ID_PREFIX}${id.replaceAll('-', '')}`;
+
+type ItemKind = keyof typeof PREFIXES;
+const PREFIXES = { message: 'msg', reasoning: 'rs', function_call: 'fc', function_call_output: 'fco' } as const;
+
+/** Ids follow from the response's, so that every event names the same. `place`: which of its items. */
+export const itemId = (responseId: string, kind: ItemKind, place: string | number): string =>
+  `${PREFIXES[kind]}_${responseId.slice(ID_PREFIX.length)}_${place}`;
+
+/** Null: it is none of ours. */
+export function responseOfItem(itemId: string): string | null {
+  const id = /^[a-z]+_([0-9a-f]{32})_\w+$/.exec(itemId)?.[1];
+  return id === undefined ? null : `${ID_PREFIX}${id}`;
+}
+
+/** What a client sent: a text is one turn of the user. */
+export const itemsOf = (input: string | readonly Item[]): readonly Item[] =>
+  typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input;
+
+/** Of a request with this id. */
+export const listedItems = (items: readonly Item[], responseId: string): WireObject[] =>
+  items.map(({ id: given, ...item }, index) => {
+    const type = item.type ?? 'message';
+    const id = typeof given === 'string' && given !== '' ? given : itemId(responseId, type as ItemKind, `in${index}`);
+    const content = typeof item.content === 'string' ? { content: [textPart(item.role, item.content)] } : {};
+    return { ...item, id, type, status: item['status'] ?? 'completed', ...content };
+  });
+
+const textPart = (role: string | undefined, text: string) =>
+  role === 'assistant' ? { type: 'output_text', text, annotations: [] } : { type: 'input_text', text };
+
+const item = z.looseObject({ id: z.string(), type: z.string() });
+
+/** A page of them. */
+export const itemList = z.object({
+  object: z.literal('list'),
+  data: z.array(item),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+});

@@ -1,0 +1,73 @@
+// What training made of tokens: domain → wire. Lists have an entry per token, so that a long sequence stays small.
+import { z } from 'zod';
+import type { TrainedTrajectory } from '#services/jobs/job-inputs';
+import type { TrainedSequence } from '#services/jobs/token-training';
+
+const perToken = z.array(z.number().nullable());
+
+const sequence = z.object({
+  step: z.int().meta({ description: 'The gradient step that trained it: 1, 2, …' }),
+  advantage: z.number().meta({ description: 'Of each trained token: balanced and scaled over the job.' }),
+  weight: z.number().meta({ description: 'Of each trained token.' }),
+  token_ids: z.array(z.int()),
+  texts: z.array(z.string()).nullable().meta({
+    description:
+      'What each token completes: joined they are the text, a token inside a character is empty. Bytes that are no UTF-8 are U+FFFD. Null: this server does not host the base model.',
+  }),
+  trained: z.array(z.boolean()).meta({ description: 'False: context. The lists below are null there.' }),
+  sampler_logprobs: perToken.meta({ description: 'As they were sent or remembered; null: not known.' }),
+  trainer_logprobs: perToken.nullable().meta({
+    description: 'As the loss read them, before the update of its gradient step.',
+  }),
+  ratios: perToken.nullable().meta({
+    description: 'At the importance sampling level of the job, before caps, masks and clips.',
+  }),
+  trainer_unknown: z.enum(['not_reached', 'not_told']).nullable().meta({
+    description:
+      'Why there are no trainer_logprobs: the job ended before that step; or the engine does not tell them, or the job was resumed from a state without them.',
+  }),
+  start_logprobs: perToken.nullable().meta({ description: 'With precalculate_logprobs: what the ratios divide by.' }),
+  reference_logprobs: perToken.nullable().meta({ description: 'With a KL penalty or reference.' }),
+});
+
+export const tokensResponse = z.object({
+  id: z.string(),
+  index: z.int(),
+  reward: z.number(),
+  advantage: z.number().nullable().meta({ description: 'Within the group, as in the list of groups.' }),
+  is_trained: z.boolean().nullable().meta({
+    description: 'Null: nothing is known, since the job has not ended or was run by an older version of the server.',
+  }),
+  reason: z.string().nullable().meta({ description: '`truncated`, or why nothing of it was trained.' }),
+  sequences: z.array(sequence).meta({
+    description: 'What was trained of it. Several where a prompt does not begin with the tokens before it.',
+  }),
+});
+
+export function toTokensResponse(read: TrainedTrajectory): z.input<typeof tokensResponse> {
+  const { index, trajectory, advantage, training, textsOf } = read;
+  return {
+    id: String(index),
+    index,
+    reward: trajectory.reward,
+    advantage,
+    is_trained: training && training.sequences.length > 0,
+    reason: training?.reason ?? null,
+    sequences: (training?.sequences ?? []).map((each) => toSequence(each, textsOf)),
+  };
+}
+
+const toSequence = (read: TrainedSequence, textsOf: TrainedTrajectory['textsOf']): z.input<typeof sequence> => ({
+  step: read.step,
+  advantage: read.advantage,
+  weight: read.weight,
+  token_ids: [...read.tokens],
+  texts: textsOf && textsOf(read.tokens),
+  trained: Array.from(read.trained, (one) => one === 1),
+  sampler_logprobs: [...read.samplerLogprobs],
+  trainer_logprobs: read.trainerLogprobs && [...read.trainerLogprobs],
+  ratios: read.ratios && [...read.ratios],
+  trainer_unknown: read.trainerUnknown,
+  start_logprobs: read.startLogprobs && [...read.startLogprobs],
+  reference_logprobs: read.referenceLogprobs && [...read.referenceLogprobs],
+});

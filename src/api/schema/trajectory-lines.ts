@@ -1,0 +1,73 @@
+// Trajectories as lines of JSON: whole, or a summary each for tables of thousands.
+import { z } from 'zod';
+import type { PlacedTrajectory } from '#services/jobs/group-pages';
+import type { JobTrajectorySummary } from '#services/jobs/job-inputs';
+import type { TrajectorySummary } from '#services/jobs/trajectory-summaries';
+import { trajectoryFieldsOf } from './job-input.ts';
+
+/** A JSON object per line. */
+export const TRAJECTORY_LINES = 'application/jsonl';
+
+const SEARCH_CHARACTERS_MAX = 1_000;
+
+export const linesQuery = z.looseObject({
+  view: z.enum(['full', 'summary']).default('full').meta({
+    description:
+      'summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason.',
+  }),
+  search: z.string().max(SEARCH_CHARACTERS_MAX).optional().meta({
+    description:
+      'Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same.',
+  }),
+});
+
+export interface TrajectorySource {
+  trajectories(): Promise<AsyncIterable<PlacedTrajectory>>;
+  summaries(): Promise<AsyncIterable<TrajectorySummary | JobTrajectorySummary>>;
+}
+
+/** The lines of a view. What is not found is an error here, before the first line. */
+export async function linesOf(
+  view: z.infer<typeof linesQuery>['view'],
+  source: TrajectorySource,
+): Promise<AsyncIterable<string>> {
+  return view === 'summary'
+    ? toLines(await source.summaries(), toSummary)
+    : toLines(await source.trajectories(), toWhole);
+}
+
+async function* toLines<T>(items: AsyncIterable<T>, toLine: (item: T) => object): AsyncGenerator<string> {
+  for await (const item of items) yield `${JSON.stringify(toLine(item))}\n`;
+}
+
+const toWhole = ({ group, index, trajectory }: PlacedTrajectory) => ({
+  group,
+  ...trajectoryFieldsOf(index, trajectory),
+});
+
+function toSummary(summary: TrajectorySummary | JobTrajectorySummary) {
+  const { group, index, reward, advantage, metrics, metadata, prompt, answer, finishReason, counts } = summary;
+  return {
+    group,
+    index,
+    reward,
+    advantage,
+    metrics,
+    metadata,
+    prompt: prompt?.text ?? null,
+    prompt_is_cut: prompt?.isCut ?? false,
+    answer: answer?.text ?? null,
+    answer_is_cut: answer?.isCut ?? false,
+    finish_reason: finishReason,
+    num_messages: counts.messages,
+    num_sampled_turns: counts.sampledTurns,
+    num_sampled_tokens: counts.sampledTokens,
+    ...('outcome' in summary ? outcomeOf(summary) : {}),
+  };
+}
+
+/** `is_trained` as in the list of tokens. */
+const outcomeOf = ({ outcome }: JobTrajectorySummary) => ({
+  is_trained: outcome && (outcome.reason === null || outcome.reason === 'truncated'),
+  reason: outcome?.reason ?? null,
+});

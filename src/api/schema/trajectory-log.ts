@@ -1,0 +1,36 @@
+// Logged trajectories, read back: domain → wire.
+import { z } from 'zod';
+import type { TrajectoryLog } from '#domain/trajectory-log';
+import { integer } from './lax.ts';
+import { pageFields } from './listing.ts';
+
+export const logQuery = z.looseObject({
+  ...pageFields,
+  split: z.string().optional(),
+  step: integer({ ge: 0 }).optional(),
+});
+
+export const logResponse = z.object({
+  id: z.guid(),
+  split: z.string(),
+  step: z.int().meta({ description: 'The one that the request said, else the latest when it was logged.' }),
+  num_groups: z.int(),
+  num_trajectories: z.int(),
+  size_bytes: z.int(),
+  created_at: z.iso.datetime(),
+  evaluation_job_id: z
+    .guid()
+    .nullable()
+    .meta({ description: 'Whose answers it gives rewards to; null: trajectories of its own.' }),
+});
+
+export const toLogResponse = (log: TrajectoryLog): z.input<typeof logResponse> => ({
+  id: log.id,
+  split: log.split,
+  step: log.step,
+  num_groups: log.groupCount,
+  num_trajectories: log.trajectoryCount,
+  size_bytes: log.sizeBytes,
+  created_at: new Date(log.createdAtMs).toISOString(),
+  evaluation_job_id: log.evaluationJobId,
+});

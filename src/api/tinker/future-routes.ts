@@ -1,0 +1,45 @@
+// What became of a request: the client asks until it has an answer. A failed operation is an answer too; statuses are for requests that
+// make no sense.
+import type { Tinker } from '#services/tinker/tinker';
+import { SAMPLE_PREFIX } from '#services/tinker/sampling';
+import type { FutureAnswer } from '#services/tinker/operation-results';
+import type { Endpoint } from '../endpoint.ts';
+import { clientSignal } from '../sse.ts';
+import { tinkerRoute } from './tinker-endpoint.ts';
+import * as wire from './tinker-schema.ts';
+
+const PROTOBUF = 'application/x-protobuf';
+
+export function futureRoutes(
+  { operations, sampling }: Pick<Tinker, 'operations' | 'sampling'>,
+  cut: AbortSignal,
+): Endpoint[] {
+  return [
+    tinkerRoute('POST /retrieve_future', {
+      summary: 'The answer to a request, or 408 while there is none',
+      access: 'any key',
+      role: 'every',
+      errors: [404, 408, 410],
+      body: wire.retrieveFuture,
+      answer: ['application/json', PROTOBUF],
+      async handle({ caller, body: { request_id: id }, reply }) {
+        const signal = clientSignal(reply, cut);
+        const isSample = id.startsWith(SAMPLE_PREFIX);
+        const answer: FutureAnswer | null = isSample
+          ? await sampling.retrieve(caller, id, signal)
+          : await operations.retrieve(caller, id, signal);
+        if (answer === null) return reply.code(410).send({ detail: 'This sample is not here any more. Ask again.' });
+        switch (answer.state) {
+          case 'pending':
+            return reply.code(408).send({ type: 'try_again', request_id: id, queue_state: 'active' });
+          case 'json':
+            return reply.type('application/json').send(answer.json);
+          case 'message':
+            return reply.type(PROTOBUF).send(Buffer.from(answer.bytes));
+          case 'failed':
+            return { error: answer.error, category: answer.category };
+        }
+      },
+    }),
+  ];
+}

@@ -1,0 +1,148 @@
+// Lists of sessions, training runs and saved weights, for their owner, and what can be done with saved weights.
+import { AppError } from '#domain/errors';
+import { parseTinkerPath, tinkerPath, type TinkerCheckpoint, type TinkerRun } from '#domain/tinker';
+import type { Caller } from '#domain/caller';
+import type { Tinker } from '#services/tinker/tinker';
+import type { Endpoint } from '../endpoint.ts';
+import { isoOrNull } from '../schema/time.ts';
+import { tinkerRoute } from './tinker-endpoint.ts';
+import * as wire from './tinker-schema.ts';
+
+const CHECKPOINT_PATH = '/training_runs/{run_id}/checkpoints/{kind}/{name}';
+
+export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 'saves'>): Endpoint[] {
+  const read = { access: 'read', errors: [404], answer: wire.anyAnswer } as const;
+  const change = { access: 'train', errors: [404], answer: wire.anyAnswer } as const;
+
+  async function named(caller: Caller, params: Readonly<Record<string, string>>): Promise<TinkerCheckpoint> {
+    const kind = wire.checkpointKind.safeParse(params['kind']);
+    const path = `tinker://${params['run_id']}/${params['kind']}/${params['name']}`;
+    return (kind.success && (await saves.find(caller.entity, path))?.named) || noWeights(path);
+  }
+
+  async function runOf(caller: Caller, run: TinkerRun) {
+    const { rows } = await saves.list(caller.entity, run.id, { offset: 0, limit: 1_000 });
+    return toRun(run, rows);
+  }
+
+  return [
+    tinkerRoute('GET /training_runs', {
+      ...read,
+      summary: 'Training runs, newest first',
+      query: wire.sliceQuery,
+      async handle({ caller, query: { limit, offset } }) {
+        const { rows, total } = await sessions.listRuns(caller, { limit, offset });
+        const runs = await Promise.all(rows.map((run) => runOf(caller, run)));
+        return { training_runs: runs, cursor: { offset, limit, total_count: total } };
+      },
+    }),
+    tinkerRoute('GET /training_runs/{run_id}', {
+      ...read,
+      summary: 'One training run',
+      query: wire.scopeQuery,
+      handle: async ({ caller, params }) => runOf(caller, await sessions.getRun(caller, params['run_id']!)),
+    }),
+    tinkerRoute('GET /training_runs/{run_id}/checkpoints', {
+      ...read,
+      summary: 'Saved weights of a training run, newest first',
+      query: wire.sliceQuery,
+      async handle({ caller, params, query: { limit, offset } }) {
+        const { id } = await sessions.getRun(caller, params['run_id']!);
+        const { rows, total } = await saves.list(caller.entity, id, { limit, offset });
+        return { checkpoints: rows.map(toCheckpoint), cursor: { offset, limit, total_count: total } };
+      },
+    }),
+    tinkerRoute('GET /checkpoints', {
+      ...read,
+      summary: 'Saved weights of all training runs, newest first',
+      query: wire.sliceQuery,
+      async handle({ caller, query: { limit, offset } }) {
+        const { rows, total } = await saves.list(caller.entity, null, { limit, offset });
+        return { checkpoints: rows.map(toCheckpoint), cursor: { offset, limit, total_count: total } };
+      },
+    }),
+    tinkerRoute(`DELETE ${CHECKPOINT_PATH}`, {
+      ...change,
+      summary: 'Delete saved weights',
+      async handle({ caller, params, reply }) {
+        await saves.delete(await named(caller, params));
+        return reply.code(204).send();
+      },
+    }),
+    tinkerRoute(`PUT ${CHECKPOINT_PATH}/ttl`, {
+      ...change,
+      summary: 'When saved weights are deleted; null: never',
+      body: wire.ttlBody,
+      async handle({ caller, params, body, reply }) {
+        await saves.expire(await named(caller, params), body.ttl_seconds ?? null);
+        return reply.code(204).send();
+      },
+    }),
+    tinkerRoute('POST /weights_info', {
+      ...read,
+      summary: 'What saved weights are of',
+      body: wire.weightsInfo,
+      async handle({ caller, body: { tinker_path: path } }) {
+        const parsed = parseTinkerPath(path);
+        const found = (await saves.find(caller.entity, path)) ?? noWeights(path);
+        const { servedAs, lora } = await sessions.getRun(caller, parsed!.runId);
+        const { attention, mlp } = lora;
+        const trained = { train_unembed: false, train_mlp: mlp, train_attn: attention };
+        return { base_model: servedAs, is_lora: true, lora_rank: lora.rank, ...trained, name: found.named.name };
+      },
+    }),
+    tinkerRoute('GET /sessions', {
+      ...read,
+      summary: 'Sessions, newest first',
+      query: wire.sliceQuery,
+      async handle({ caller, query: { limit, offset } }) {
+        const { rows } = await sessions.list(caller, { limit, offset });
+        return { sessions: rows.map(({ id }) => id) };
+      },
+    }),
+    tinkerRoute('GET /sessions/{session_id}', {
+      ...read,
+      summary: 'The training runs and sampling sessions of a session',
+      query: wire.scopeQuery,
+      async handle({ caller, params }) {
+        const { session, runs, samplers } = await sessions.describe(caller, params['session_id']!);
+        const ids = { training_run_ids: runs.map(({ id }) => id), sampler_ids: samplers.map(({ id }) => id) };
+        return { ...ids, user_metadata: session.metadata };
+      },
+    }),
+  ];
+}
+
+function noWeights(path: string): never {
+  throw new AppError('checkpoint_not_found', `There are no saved weights ${path.slice(0, 300)}.`);
+}
+
+const CHECKPOINT_TYPES = { weights: 'training', sampler_weights: 'sampler', external_weights: 'external' } as const;
+
+const toCheckpoint = (checkpoint: TinkerCheckpoint) => ({
+  checkpoint_id: `${checkpoint.kind}/${checkpoint.name}`,
+  checkpoint_type: CHECKPOINT_TYPES[checkpoint.kind],
+  time: new Date(checkpoint.createdAtMs).toISOString(),
+  tinker_path: tinkerPath(checkpoint),
+  size_bytes: checkpoint.sizeBytes,
+  public: false,
+  user_metadata: checkpoint.metadata,
+  expires_at: isoOrNull(checkpoint.expiresAtMs),
+});
+
+function toRun(run: TinkerRun, checkpoints: readonly TinkerCheckpoint[]) {
+  const last = (kind: TinkerCheckpoint['kind']) => checkpoints.find((each) => each.kind === kind);
+  const [weights, sampler] = [last('weights'), last('sampler_weights')];
+  return {
+    training_run_id: run.id,
+    base_model: run.servedAs,
+    model_owner: run.entity,
+    is_lora: true,
+    lora_rank: run.lora.rank,
+    corrupted: false,
+    last_request_time: new Date(run.usedAtMs).toISOString(),
+    ...(weights ? { last_checkpoint: toCheckpoint(weights) } : {}),
+    ...(sampler ? { last_sampler_checkpoint: toCheckpoint(sampler) } : {}),
+    user_metadata: run.metadata,
+  };
+}

@@ -1,0 +1,93 @@
+// What a client asks before it trains or samples: settings of the client itself, a session, signs of life, what is served.
+import { z } from 'zod';
+import type { Tinker } from '#services/tinker/tinker';
+import type { Endpoint } from '../endpoint.ts';
+import { tinkerRoute } from './tinker-endpoint.ts';
+import * as wire from './tinker-schema.ts';
+
+/** Each sample in flight is an open request. */
+const CONCURRENT_SAMPLES = 500;
+
+const UNEMBEDDING =
+  'This server trains attention and MLP layers; the unembedding is left as it is, whatever train_unembed says.';
+
+export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'names'>): Endpoint[] {
+  return [
+    tinkerRoute('GET /healthz', {
+      summary: 'The server answers',
+      access: 'any key',
+      role: 'every',
+      answer: z.object({ status: z.literal('ok') }),
+      handle: async () => ({ status: 'ok' }),
+    }),
+    tinkerRoute('POST /client/config', {
+      summary: 'How the SDK is to behave with this server',
+      access: 'any key',
+      role: 'every',
+      body: wire.clientConfig,
+      answer: wire.anyAnswer,
+      handle: async () => ({ sample_max_concurrent_requests: CONCURRENT_SAMPLES }),
+    }),
+    tinkerRoute('POST /client/dynamic_config', {
+      summary: 'What of that may change; nothing does',
+      access: 'any key',
+      role: 'every',
+      body: wire.clientConfig,
+      answer: wire.anyAnswer,
+      handle: async () => ({}),
+    }),
+    tinkerRoute('POST /telemetry', {
+      summary: 'What the SDK tells about itself; not read and not kept',
+      access: 'any key',
+      role: 'every',
+      body: wire.anyAnswer,
+      answer: z.object({ status: z.literal('accepted') }),
+      handle: async () => ({ status: 'accepted' }),
+    }),
+    tinkerRoute('GET /get_server_capabilities', {
+      summary: 'The base models',
+      access: 'any key',
+      answer: z.object({ supported_models: z.array(wire.anyAnswer) }),
+      handle: async () => ({
+        supported_models: names.list().map(({ name, base: { text, inference } }) => ({
+          model_name: name,
+          max_context_length: Math.min(text.contextLength, inference.contextLength),
+          trainable: true,
+          sampleable: true,
+        })),
+      }),
+    }),
+    tinkerRoute('POST /create_session', {
+      summary: 'Begin a session',
+      access: 'any key',
+      body: wire.createSession,
+      answer: z.object({ session_id: z.string(), warning_message: z.string() }),
+      async handle({ caller, body: { tags, user_metadata: metadata } }) {
+        const { id } = await sessions.create(caller, { tags: tags ?? [], metadata: metadata ?? {} });
+        return { session_id: id, warning_message: UNEMBEDDING };
+      },
+    }),
+    tinkerRoute('POST /session_heartbeat', {
+      summary: 'The client of a session is there',
+      access: 'any key',
+      errors: [404],
+      body: wire.heartbeat,
+      answer: z.object({ type: z.literal('session_heartbeat') }),
+      async handle({ caller, body }) {
+        await sessions.touch(caller, body.session_id);
+        return { type: 'session_heartbeat' };
+      },
+    }),
+    tinkerRoute('POST /sessions/{session_id}/finish', {
+      summary: 'The client of a session leaves',
+      access: 'any key',
+      errors: [404],
+      body: wire.finishSession,
+      answer: wire.anyAnswer,
+      async handle({ caller, params, reply }) {
+        await sessions.end(caller, params['session_id']!);
+        return reply.code(204).send();
+      },
+    }),
+  ];
+}

@@ -1,0 +1,193 @@
+// Bodies of the Tinker protocol as its SDK 0.38 sends them. What is not listed is refused by name.
+import { z } from 'zod';
+import { CHECKPOINT_KINDS } from '#domain/tinker';
+import { RANK_MAX } from '#services/tinker/tinker-sessions';
+
+const id = z.string().min(1).max(300);
+const metadata = z.record(z.string().max(200), z.unknown()).nullish();
+const seq = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+const type = z.string().max(50).optional();
+/** One segment of a path. */
+const name = z.string().regex(/^[^/\s]{1,200}$/);
+const seed = z
+  .int()
+  .min(0)
+  .max(2 ** 52)
+  .nullish();
+
+const TTL_SECONDS_MAX = 10 * 366 * 24 * 3600;
+const ttl = z.int().min(1).max(TTL_SECONDS_MAX).nullish();
+
+export const clientConfig = z.strictObject({ sdk_version: z.string().max(100).nullish() });
+
+export const createSession = z.strictObject({
+  tags: z.array(z.string().max(200)).max(100).nullish(),
+  user_metadata: metadata,
+  sdk_version: z.string().max(100).nullish(),
+  project_id: id.nullish(),
+  display_name: z.string().max(300).nullish(),
+  type,
+});
+
+export const heartbeat = z.strictObject({ session_id: id, type });
+export const finishSession = z.strictObject({
+  reason: z.looseObject({ type: z.string().max(50) }).nullish(),
+  detail: z.string().max(10_000).nullish(),
+});
+
+const adamw = z.looseObject({ type: z.string().max(50) }).nullish();
+
+export const createModel = z.strictObject({
+  session_id: id,
+  model_seq_id: seq,
+  base_model: id,
+  user_metadata: metadata,
+  lora_config: z
+    .strictObject({
+      rank: z.int().min(1).max(RANK_MAX).default(32),
+      seed,
+      train_unembed: z.boolean().default(true),
+      train_mlp: z.boolean().default(true),
+      train_attn: z.boolean().default(true),
+    })
+    .nullish(),
+  optimizer_config: adamw,
+  type,
+});
+
+export const getInfo = z.strictObject({ model_id: id, type });
+
+/** With a model it is loaded into; without, one is made. */
+export const loadWeights = z.strictObject({
+  session_id: id.nullish(),
+  model_seq_id: seq.nullish(),
+  model_id: id.nullish(),
+  seq_id: seq.nullish(),
+  path: z.string().max(600),
+  optimizer: z.boolean().nullish(),
+  base_model: id.nullish(),
+  user_metadata: metadata,
+  optimizer_config: adamw,
+  weights_access_token: z.null().optional(),
+  lora_config: z.unknown().optional(),
+  type,
+});
+
+const finite = z.number().min(-1e30).max(1e30);
+
+export const optimStep = z.strictObject({
+  model_id: id,
+  seq_id: seq,
+  adam_params: z.strictObject({
+    learning_rate: finite.default(1e-4),
+    beta1: z.number().min(0).lt(1).default(0.9),
+    beta2: z.number().min(0).lt(1).default(0.95),
+    eps: z.number().min(0).max(1).default(1e-12),
+    weight_decay: finite.default(0),
+    grad_clip_norm: z.number().min(0).max(1e30).default(0),
+  }),
+  type,
+});
+
+export const saveWeights = z.strictObject({
+  model_id: id,
+  seq_id: seq,
+  path: name.nullish(),
+  overwrite: z.boolean().nullish(),
+  ttl_seconds: ttl,
+  user_metadata: metadata,
+  type,
+});
+
+export const saveForSampler = saveWeights.extend({
+  sampling_session_seq_id: seq.nullish(),
+  kind: z.enum(['snapshot', 'inflight']).nullish(),
+});
+
+export const saveExternal = z.strictObject({
+  model_id: id,
+  seq_id: seq,
+  path: name,
+  ttl_seconds: ttl,
+  /** Nothing is encrypted here. */
+  age_encryption_recipients: z.array(z.string()).max(0).nullish(),
+  type,
+});
+export const linkQuery = z.strictObject({ link: z.string() });
+
+export const createSamplingSession = z.strictObject({
+  session_id: id,
+  sampling_session_seq_id: seq,
+  base_model: id.nullish(),
+  model_path: z.string().max(600).nullish(),
+  type,
+});
+
+const tokenId = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+const SAMPLES_MAX = 128;
+
+export const sample = z.strictObject({
+  num_samples: z.int().min(1).max(SAMPLES_MAX).default(1),
+  prompt: z.strictObject({
+    chunks: z
+      .array(z.strictObject({ type: z.literal('encoded_text'), tokens: z.array(tokenId) }))
+      .min(1)
+      .max(10_000),
+  }),
+  sampling_params: z.strictObject({
+    max_tokens: z
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1)
+      .nullish(),
+    seed,
+    stop: z.union([z.string().min(1), z.array(z.string().min(1)).max(64), z.array(tokenId).max(1_000)]).nullish(),
+    temperature: z.number().min(0).max(100).default(1),
+    top_k: z
+      .int()
+      .min(-1)
+      .max(2 ** 31 - 1)
+      .default(-1),
+    top_p: z.number().gt(0).max(1).default(1),
+  }),
+  sampling_session_id: id,
+  seq_id: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+  prompt_logprobs: z.boolean().nullish(),
+  topk_prompt_logprobs: z.int().min(0).max(100).nullish(),
+  topk_sample_logprobs: z.int().min(0).max(100).nullish(),
+  target_prompt_logprobs: z.null().optional(),
+  prompt_alt_tokens_k: z.literal(0).nullish(),
+  prompt_logprobs_last_n: z.int().min(1).nullish(),
+  record_stability_info: z.literal(false).nullish(),
+  type,
+});
+
+export const retrieveFuture = z.strictObject({
+  request_id: z.string().min(1).max(400),
+  allow_metadata_only: z.boolean().nullish(),
+  model_id: id.nullish(),
+});
+
+export const weightsInfo = z.strictObject({ tinker_path: z.string().max(600) });
+export const ttlBody = z.strictObject({ ttl_seconds: ttl });
+export const checkpointKind = z.enum(CHECKPOINT_KINDS);
+
+const place = z.coerce.number().int().min(0).max(1_000_000);
+/** Who else may see it: nobody does. */
+const access = z.enum(['owned', 'accessible']).optional();
+export const sliceQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  offset: place.default(0),
+  access_scope: access,
+  project_id: z.string().max(300).optional(),
+});
+export const scopeQuery = z.strictObject({ access_scope: access });
+
+export const future = z.object({ request_id: z.string(), model_id: z.string().optional() });
+export const anyAnswer = z.looseObject({});

@@ -1,0 +1,166 @@
+// Training runs: begun fresh or from saved weights, and their numbered operations. Each is answered with a future at once; what becomes
+// of it is future-routes.ts.
+import type { Readable } from 'node:stream';
+import { AppError } from '#domain/errors';
+import { readForwardBackwardHead } from '#services/tinker/protobuf/forward-backward';
+import type { Tinker } from '#services/tinker/tinker';
+import { requestIdOf } from '#services/tinker/operations';
+import type { Endpoint } from '../endpoint.ts';
+import { tinkerRoute } from './tinker-endpoint.ts';
+import * as wire from './tinker-schema.ts';
+
+/** The SDK cuts what it sends at 5 MB. */
+const REQUEST_BYTES_MAX = 16_000_000;
+
+export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions' | 'operations'>): Endpoint[] {
+  const about = { access: 'train', errors: [400, 404, 429], answer: wire.future } as const;
+  return [
+    tinkerRoute('POST /create_model', {
+      ...about,
+      summary: 'Begin a training run with a fresh adapter',
+      body: wire.createModel,
+      async handle({ caller, body }) {
+        refuseOtherOptimizers(body.optimizer_config);
+        const { rank = 32, seed = null, train_attn: attention = true, train_mlp: mlp = true } = body.lora_config ?? {};
+        if (!attention && !mlp) {
+          const message =
+            'This server trains attention and MLP layers, not the unembedding alone: set one of train_attn and train_mlp.';
+          throw new AppError('invalid_request', message, { param: 'lora_config' });
+        }
+        const run = await sessions.createRun(caller, {
+          sessionId: body.session_id,
+          ordinal: body.model_seq_id,
+          baseModel: body.base_model,
+          metadata: body.user_metadata ?? {},
+          lora: { rank, seed, attention, mlp },
+        });
+        return { request_id: requestIdOf(run.id, 0), model_id: run.id };
+      },
+    }),
+    tinkerRoute('POST /load_weights', {
+      ...about,
+      summary: 'Begin a training run from saved weights, or load them into one',
+      body: wire.loadWeights,
+      async handle({ caller, body }) {
+        refuseOtherOptimizers(body.optimizer_config);
+        const { path, model_id: runId, seq_id: seq, session_id: sessionId, model_seq_id: ordinal } = body;
+        const optimizer = body.optimizer ?? false;
+        if (runId && seq) {
+          const load = { runId, seq, kind: 'load' as const, body: { path, optimizer }, request: null };
+          return { request_id: await operations.submit(caller, load), model_id: runId };
+        }
+        if (!sessionId || ordinal === null || ordinal === undefined)
+          throw new AppError('invalid_request', 'Send model_id and seq_id, or session_id and model_seq_id.');
+        const metadata = body.user_metadata ?? {};
+        const run = await sessions.loadRun(caller, { sessionId, ordinal, path, optimizer, metadata });
+        return { request_id: requestIdOf(run.id, 0), model_id: run.id };
+      },
+    }),
+    tinkerRoute('POST /get_info', {
+      summary: 'What a training run trains',
+      access: 'train',
+      errors: [404],
+      body: wire.getInfo,
+      answer: wire.anyAnswer,
+      async handle({ caller, body }) {
+        const { id, servedAs, lora } = await sessions.getRun(caller, body.model_id);
+        const data = { model_name: servedAs };
+        return { model_id: id, model_data: data, model_name: servedAs, is_lora: true, lora_rank: lora.rank };
+      },
+    }),
+    tinkerRoute('POST /forward_backward', {
+      ...about,
+      summary: 'Log-probabilities of data, and unless forward_only their gradients (protobuf)',
+      bodySize: 'file',
+      async handle({ caller, request }) {
+        const bytes = await readWhole(request.body as Readable | undefined);
+        const { runId, seq, forwardOnly } = readForwardBackwardHead(bytes);
+        const body = { forwardOnly };
+        const id = await operations.submit(caller, { runId, seq, kind: 'forward_backward', body, request: bytes });
+        return { request_id: id, model_id: runId };
+      },
+    }),
+    tinkerRoute('POST /optim_step', {
+      ...about,
+      summary: 'Apply the gradients (AdamW), and clear them',
+      body: wire.optimStep,
+      async handle({ caller, body: { model_id: runId, seq_id: seq, adam_params: adam } }) {
+        const params = {
+          learningRate: adam.learning_rate,
+          beta1: adam.beta1,
+          beta2: adam.beta2,
+          epsilon: adam.eps,
+          weightDecay: adam.weight_decay,
+          maxGradNorm: adam.grad_clip_norm,
+        };
+        const id = await operations.submit(caller, { runId, seq, kind: 'optim_step', body: params, request: null });
+        return { request_id: id, model_id: runId };
+      },
+    }),
+    tinkerRoute('POST /save_weights', {
+      ...about,
+      summary: 'Save weights and optimiser state under a name',
+      body: wire.saveWeights,
+      async handle({ caller, body }) {
+        const name = body.path ?? String(body.seq_id).padStart(6, '0');
+        return { request_id: await save(caller, 'save_weights', body, name, null), model_id: body.model_id };
+      },
+    }),
+    tinkerRoute('POST /save_weights_for_sampler', {
+      ...about,
+      summary: 'Save weights to sample from, under a name or as a sampling session',
+      body: wire.saveForSampler,
+      async handle({ caller, body }) {
+        const ordinal = body.sampling_session_seq_id ?? null;
+        const id = await save(caller, 'save_sampler', body, body.path ?? null, ordinal);
+        return { request_id: id, model_id: body.model_id };
+      },
+    }),
+    tinkerRoute('POST /save_weights_external', {
+      ...about,
+      summary: 'Save weights for other programs, as files with URLs',
+      body: wire.saveExternal,
+      async handle({ caller, body }) {
+        return { request_id: await save(caller, 'save_external', body, body.path, null), model_id: body.model_id };
+      },
+    }),
+  ];
+
+  function save(
+    caller: Parameters<typeof operations.submit>[0],
+    kind: 'save_weights' | 'save_sampler' | 'save_external',
+    {
+      model_id: runId,
+      seq_id: seq,
+      overwrite,
+      ttl_seconds: ttl,
+      user_metadata: metadata,
+    }: Partial<Saved> & Pick<Saved, 'model_id' | 'seq_id'>,
+    name: string | null,
+    samplerOrdinal: number | null,
+  ): Promise<string> {
+    const options = { overwrite: overwrite ?? false, ttlSeconds: ttl ?? null, metadata: metadata ?? {} };
+    return operations.submit(caller, { runId, seq, kind, body: { name, samplerOrdinal, ...options }, request: null });
+  }
+}
+
+type Saved = (typeof wire.saveWeights)['_output'];
+
+function refuseOtherOptimizers(config: { readonly type: string } | null | undefined): void {
+  if (!config || config.type === 'adamw') return;
+  const message = `optimizer_config.type \`${config.type}\` is not offered. Use adamw.`;
+  throw new AppError('invalid_request', message, { param: 'optimizer_config' });
+}
+
+/** Throws `body_too_large`, `invalid_request`. */
+async function readWhole(body: Readable | undefined): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > REQUEST_BYTES_MAX)
+      throw new AppError('body_too_large', `The request is over ${REQUEST_BYTES_MAX} bytes. Send fewer data at once.`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,181 @@
+// How the library logs an artifact and changes one: announced, files, list of files, committed; aliases, metadata, deleted.
+import { AppError } from '#domain/errors';
+import { isClientAlias } from '#services/artifacts/artifact-name';
+import { artifactFields } from './artifact.ts';
+import type { Asked } from './asked.ts';
+import { putLink, putManifestLink } from './file-link.ts';
+
+const ALIASES_MAX = 32;
+const METADATA_CHARACTERS_MAX = 32_768;
+const FILES_AT_ONCE_MAX = 10_000;
+const CLIENT_ID_MAX = 500;
+
+interface CreateArtifactInput {
+  readonly entityName?: string | null;
+  readonly projectName: string;
+  readonly runName?: string | null;
+  readonly artifactTypeName: string;
+  readonly artifactCollectionName?: string | null;
+  readonly artifactCollectionNames?: readonly string[] | null;
+  readonly digest: string;
+  readonly digestAlgorithm?: string | null;
+  readonly aliases?: readonly { readonly alias: string }[] | null;
+  readonly metadata?: string | null;
+  readonly clientID: string;
+}
+
+const refused = (message: string, param: string) => new AppError('invalid_request', message, { param });
+
+export async function createArtifact(asked: Asked, input: CreateArtifactInput) {
+  const { caller, services } = asked;
+  const name = input.artifactCollectionName ?? input.artifactCollectionNames?.[0];
+  if (!name) throw refused('An artifact needs a name.', 'artifactCollectionName');
+  if ((input.digestAlgorithm ?? 'MANIFEST_MD5') !== 'MANIFEST_MD5')
+    throw refused('Whetstone names files by MD5.', 'digestAlgorithm');
+  if (input.clientID.length > CLIENT_ID_MAX) throw refused('That is too long for an id of a client.', 'clientID');
+  const begun = await services.artifactDrafts.begin(caller, {
+    entity: input.entityName || caller.entity,
+    project: input.projectName,
+    name,
+    type: input.artifactTypeName,
+    run: input.runName || null,
+    metadata: readMetadata(input.metadata),
+    aliases: checkAliases((input.aliases ?? []).map(({ alias }) => alias)),
+    digest: input.digest,
+    clientId: input.clientID,
+  });
+  if (begun.outcome === 'committed') {
+    const fields = artifactFields(asked, begun.artifact);
+    return {
+      artifact: { ...fields, artifactSequence: { ...fields.artifactSequence, latestArtifact: { id: fields.id } } },
+    };
+  }
+  const latest = begun.latest && { id: begun.latest.artifact.id };
+  return { artifact: { id: begun.id, state: 'PENDING', artifactSequence: { id: name, name, latestArtifact: latest } } };
+}
+
+function readMetadata(text: string | null | undefined): Readonly<Record<string, unknown>> {
+  if (!text) return {};
+  if (text.length > METADATA_CHARACTERS_MAX)
+    throw refused(`metadata of an artifact has at most ${METADATA_CHARACTERS_MAX} characters of JSON.`, 'metadata');
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>;
+  } catch {
+    // below
+  }
+  throw refused('metadata of an artifact is a JSON object, without NaN and Infinity.', 'metadata');
+}
+
+/** `latest` follows by itself. */
+function checkAliases(aliases: readonly string[]): readonly string[] {
+  const own = [...new Set(aliases)].filter((alias) => alias !== 'latest');
+  if (own.length > ALIASES_MAX) throw refused(`An artifact has at most ${ALIASES_MAX} aliases.`, 'aliases');
+  const bad = own.find((alias) => !isClientAlias(alias));
+  if (bad === undefined) return own;
+  throw refused(
+    `${JSON.stringify(bad.slice(0, 200))} cannot be an alias: 1 to 128 letters, digits, dots, dashes or underscores, and not vN.`,
+    'aliases',
+  );
+}
+
+export async function createArtifactManifest(asked: Asked, { artifactID }: { artifactID: string }) {
+  const url = await asked.fileUrls();
+  const file = { id: artifactID, uploadUrl: url(putManifestLink(artifactID)), uploadHeaders: [], directUrl: null };
+  return { artifactManifest: { id: artifactID, file } };
+}
+
+interface FileSpec {
+  readonly artifactID: string;
+  readonly name: string;
+  readonly md5: string;
+}
+
+export async function createArtifactFiles(asked: Asked, { artifactFiles }: { artifactFiles: readonly FileSpec[] }) {
+  if (artifactFiles.length > FILES_AT_ONCE_MAX)
+    throw refused(`Announce at most ${FILES_AT_ONCE_MAX} files at once.`, 'artifactFiles');
+  const md5s = artifactFiles.map(({ md5 }) => Buffer.from(md5, 'base64').toString('hex'));
+  if (md5s.some((md5) => md5.length !== 32)) throw refused('Files are named by their MD5 in base64.', 'md5');
+  const url = await asked.fileUrls();
+  const known = new Map<string, ReadonlySet<string>>();
+  for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
+    known.set(id, await asked.services.artifactDrafts.known(asked.caller, id, md5s));
+  return {
+    files: {
+      edges: artifactFiles.map(({ artifactID, name }, at) => ({
+        node: {
+          id: name,
+          name,
+          storagePath: name,
+          uploadUrl: known.get(artifactID)!.has(md5s[at]!) ? null : url(putLink(artifactID, md5s[at]!)),
+          uploadHeaders: [],
+          uploadMultipartUrls: null,
+          artifact: { id: artifactID },
+        },
+      })),
+    },
+  };
+}
+
+export async function commitArtifact(asked: Asked, { artifactID }: { artifactID: string }) {
+  const committed = await asked.services.artifactDrafts.commit(asked.caller, artifactID);
+  return { artifact: artifactFields(asked, committed) };
+}
+
+interface AliasesInput {
+  readonly artifactID: string;
+  readonly aliases: readonly { readonly alias: string }[];
+}
+
+export async function addAliases({ caller, services }: Asked, { artifactID, aliases }: AliasesInput) {
+  await services.artifacts.addAliases(caller, artifactID, checkAliases(aliases.map(({ alias }) => alias)));
+  return { success: true };
+}
+
+export async function deleteAliases({ caller, services }: Asked, { artifactID, aliases }: AliasesInput) {
+  const names = aliases.map(({ alias }) => alias);
+  await services.artifacts.removeAliases(caller, artifactID, names);
+  return { success: true };
+}
+
+interface UpdateArtifactInput {
+  readonly artifactID: string;
+  readonly metadata?: string | null;
+  readonly tagsToAdd?: readonly unknown[] | null;
+}
+
+/** Null leaves the metadata as they are. */
+export async function updateArtifact(asked: Asked, { artifactID, metadata, tagsToAdd }: UpdateArtifactInput) {
+  if (tagsToAdd?.length) throw refused('Whetstone keeps no tags of artifacts. Use aliases.', 'tagsToAdd');
+  if (metadata) await asked.services.artifacts.setMetadata(asked.caller, artifactID, readMetadata(metadata));
+  const found = await asked.services.artifacts.look(asked.caller, { id: artifactID });
+  return { artifact: found && artifactFields(asked, found) };
+}
+
+interface UseArtifactInput {
+  readonly entityName: string;
+  readonly projectName: string;
+  readonly runName: string;
+  readonly artifactID: string;
+}
+
+export async function useArtifact(asked: Asked, { entityName, projectName, runName, artifactID }: UseArtifactInput) {
+  const { caller, services } = asked;
+  const found = await services.artifacts.look(caller, { id: artifactID });
+  if (!found) throw new AppError('artifact_not_found', `No artifact with the id ${artifactID}.`);
+  const run = { entity: entityName || caller.entity, project: projectName, name: runName };
+  await services.runs.noteArtifact(caller, run, artifactID, 'used');
+  return { artifact: artifactFields(asked, found) };
+}
+
+/** One version. Checkpoints are deleted by step, through the API of models. */
+export async function deleteArtifact({ caller, services }: Asked, { artifactID }: { artifactID: string }) {
+  const found = await services.artifacts.look(caller, { id: artifactID });
+  if (!found) throw new AppError('artifact_not_found', `No artifact with the id ${artifactID}.`);
+  const { artifact } = found;
+  if (!(await services.artifacts.find(caller, { ...artifact, version: `v${artifact.version}` })))
+    throw new AppError('artifact_conflict', `${artifact.name} is a model: delete its checkpoints by step.`);
+  await services.artifacts.delete(caller, { ...artifact, version: `v${artifact.version}` });
+  return { artifact: { id: artifactID } };
+}

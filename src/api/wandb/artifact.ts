@@ -1,0 +1,195 @@
+// A version of an artifact as the library reads it: one of a stored artifact, or a checkpoint of a model. What costs a look at the
+// files is looked at only where it is asked for.
+import { manifestDigest } from '#base/manifest-digest';
+import { sizeOf } from '#domain/artifact';
+import { AppError } from '#domain/errors';
+import type { ArtifactUse, RunName } from '#domain/run';
+import type { NamedVersion } from '#services/artifacts/artifact-name';
+import type { OpenArtifact } from '#services/artifacts/artifact-content';
+import { time, type Asked } from './asked.ts';
+import { fileLink, manifestLink } from './file-link.ts';
+import { entityFields, projectNumber } from './names.ts';
+import { runFields } from './run.ts';
+
+const VERSIONS_MAX = 50;
+const FILES_MAX = 5_000;
+
+export interface PageArguments {
+  readonly after?: string | null;
+  readonly first?: number | null;
+}
+
+export function artifactFields(asked: Asked, found: OpenArtifact) {
+  const { artifact, isLatest } = found;
+  const { id, entity, project, name, version, type, metadata, files, createdAtMs } = artifact;
+  const names = [...new Set([...(isLatest ? ['latest'] : []), ...artifact.aliases])];
+  const collection = collectionFields(asked, { entity, project, name }, type);
+  return {
+    __typename: 'Artifact',
+    id,
+    artifactSequence: collection,
+    versionIndex: version,
+    artifactType: { id: type, name: type, description: null, createdAt: null },
+    description: null,
+    metadata: JSON.stringify(metadata),
+    ttlDurationSeconds: -2, // as the library says "none"
+    ttlIsInherited: true,
+    tags: [],
+    historyStep: null,
+    state: 'COMMITTED',
+    size: sizeOf(artifact),
+    digest: async () => manifestDigest(await found.md5s()),
+    digestAlgorithm: 'MANIFEST_MD5',
+    commitHash: null,
+    fileCount: files.length,
+    createdAt: time(createdAtMs),
+    updatedAt: null,
+    aliases: names.map((alias) => ({
+      __typename: 'ArtifactAlias',
+      id: `${id}:${alias}`,
+      alias,
+      artifactCollection: collection,
+    })),
+    currentManifest: async () => ({
+      id,
+      file: { id, directUrl: (await asked.fileUrls())(manifestLink(id)) },
+    }),
+    files: (page: PageArguments) => filesPage(asked, found, page),
+    createdBy: async () => (await runsOf(asked, id, 'logged'))[0] ?? null,
+    usedBy: async () => connection((await runsOf(asked, id, 'used')).map((run) => ({ node: run, cursor: run.id }))),
+    artifactMemberships: () => ({ edges: [{ node: membershipFields(asked, found) }] }),
+  };
+}
+
+async function runsOf(asked: Asked, artifactId: string, how: ArtifactUse) {
+  const runs = await asked.services.runs.runsOf(asked.caller, artifactId, how);
+  return runs.map((run) => runFields(asked, run));
+}
+
+const connection = <T>(edges: readonly T[]) => ({
+  edges,
+  totalCount: edges.length,
+  pageInfo: { __typename: 'PageInfo', endCursor: null, hasNextPage: false },
+});
+
+/** What a run logged or used, oldest first; what was deleted is left out. */
+export const artifactsOfRun = (asked: Asked, run: RunName) => {
+  const list = (how: ArtifactUse) => async () => {
+    const { caller, services } = asked;
+    const found: OpenArtifact[] = [];
+    for (const id of await services.runs.artifactsOf(caller, run, how)) {
+      const artifact = await services.artifacts.look(caller, { id });
+      if (artifact) found.push(artifact);
+    }
+    found.sort((a, b) => a.artifact.createdAtMs - b.artifact.createdAtMs || a.artifact.version - b.artifact.version);
+    return connection(found.map((each) => ({ node: artifactFields(asked, each), cursor: each.artifact.id })));
+  };
+  return { inputArtifacts: list('used'), outputArtifacts: list('logged') };
+};
+
+async function filesPage(asked: Asked, { artifact: { id, files } }: OpenArtifact, { after, first }: PageArguments) {
+  const from = after ? Number(after) : 0;
+  const page = files.slice(from, from + Math.min(first ?? FILES_MAX, FILES_MAX));
+  const url = await asked.fileUrls();
+  const next = from + page.length;
+  return {
+    edges: page.map(({ path }) => ({
+      node: { __typename: 'File', id: path, name: path, directUrl: url(fileLink(id, path)) },
+      cursor: String(next),
+    })),
+    pageInfo: { __typename: 'PageInfo', endCursor: String(next), hasNextPage: next < files.length },
+  };
+}
+
+const membershipFields = (asked: Asked, found: OpenArtifact) => {
+  const artifact = artifactFields(asked, found);
+  const { id, versionIndex, createdAt, aliases, artifactSequence, files } = artifact;
+  return {
+    __typename: 'ArtifactCollectionMembership',
+    ...{ id, versionIndex, createdAt, aliases, files },
+    artifactCollection: artifactSequence,
+    artifact,
+  };
+};
+
+/** A name with its versions; there as soon as anybody asks for it: that it has none is what the list says. */
+function collectionFields(asked: Asked, { entity, project, name }: Omit<NamedVersion, 'version'>, type: string) {
+  const number = projectNumber(entity, project);
+  return {
+    __typename: 'ArtifactSequence',
+    id: `${project}/${name}`,
+    name,
+    description: null,
+    createdAt: null,
+    updatedAt: null,
+    project: { id: number, internalId: number, name: project, entityName: entity, entity: entityFields(entity) },
+    defaultArtifactType: { id: type, name: type, description: null, createdAt: null },
+    tags: { edges: [] },
+    state: 'READY',
+    artifactMembership: async ({ aliasName }: { aliasName: string }) => {
+      const found = await asked.services.artifacts.look(asked.caller, { entity, project, name, version: aliasName });
+      return found && membershipFields(asked, found);
+    },
+    async artifacts({ after, first, order, filters }: PageArguments & { order?: string; filters?: string }) {
+      if (!/^(?:\{\}|\{"state": ?"COMMITTED"\})?$/.test(filters ?? ''))
+        throw new AppError('invalid_request', 'Whetstone lists artifacts without filters. Leave them out.');
+      const page = { after: after ?? null, limit: Math.min(Math.max(first ?? VERSIONS_MAX, 1), VERSIONS_MAX) };
+      const direction = order?.startsWith('+') ? 'asc' : 'desc';
+      const { rows, hasMore } = await asked.services.artifacts.versions(
+        asked.caller,
+        { entity, project, name },
+        page,
+        direction,
+      );
+      const ofType = rows.filter(({ artifact }) => artifact.type === type);
+      return {
+        totalCount: () => asked.services.artifacts.countVersions(asked.caller, { entity, project, name }),
+        pageInfo: { __typename: 'PageInfo', endCursor: rows.at(-1)?.artifact.id ?? null, hasNextPage: hasMore },
+        edges: ofType.map((row) => ({
+          version: `v${row.artifact.version}`,
+          node: artifactFields(asked, row),
+          cursor: row.artifact.id,
+        })),
+      };
+    },
+  };
+}
+
+export const artifactById = async (asked: Asked, id: string) => {
+  const found = await asked.services.artifacts.look(asked.caller, { id });
+  return found && artifactFields(asked, found);
+};
+
+/** Of a project: by `name:version`, where no version is the latest. */
+export const artifactsOfProject = (asked: Asked, entity: string, project: string) => {
+  const look = ({ name: text }: { name: string }) => {
+    const [name = '', version = null, ...rest] = text.split(':');
+    if (rest.length > 0) throw new AppError('invalid_request', 'An artifact is name, or name:version.');
+    return asked.services.artifacts.look(asked.caller, { entity, project, name, version });
+  };
+  /** Null: nothing has the name. */
+  async function collection(name: string, ofType: string | null) {
+    const newest = await asked.services.artifacts.look(asked.caller, { entity, project, name, version: null });
+    const type = ofType ?? newest?.artifact.type;
+    return type === undefined ? null : collectionFields(asked, { entity, project, name }, type);
+  }
+  return {
+    artifact: async (which: { name: string }) => {
+      const found = await look(which);
+      return found && artifactFields(asked, found);
+    },
+    artifactCollectionMembership: async (which: { name: string }) => {
+      const found = await look(which);
+      return found && membershipFields(asked, found);
+    },
+    artifactCollection: ({ name }: { name: string }) => collection(name, null),
+    artifactType: ({ name: type }: { name: string }) => ({
+      __typename: 'ArtifactType',
+      id: type,
+      name: type,
+      description: null,
+      createdAt: null,
+      artifactCollection: ({ name }: { name: string }) => collection(name, type),
+    }),
+  };
+};

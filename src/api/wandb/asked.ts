@@ -1,0 +1,48 @@
+// Who asks, by which name it reached us, and what the resolvers may call. Made for one request.
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { allows } from '#domain/api-key';
+import type { SignedLinks } from '#services/accounts/signed-links';
+import type { ApiServices } from '../api-services.ts';
+import { ownAddress } from '../own-address.ts';
+
+export interface WandbServices extends Pick<
+  ApiServices,
+  'runs' | 'artifacts' | 'artifactDrafts' | 'log' | 'accountLimits'
+> {
+  readonly links: SignedLinks;
+}
+
+export interface Asked {
+  readonly caller: Caller;
+  readonly services: WandbServices;
+  /** Makes URLs that need no key: of files, each for one thing. */
+  fileUrls(): Promise<(permission: string) => string>;
+}
+
+export const FILES_PATH = '/wandb/files';
+
+export function createAsked(request: FastifyRequest, caller: Caller, services: WandbServices, basePath: string): Asked {
+  const base = ownAddress(request, basePath);
+  let signer: ReturnType<SignedLinks['signer']> | null = null;
+  return {
+    caller,
+    services,
+    async fileUrls() {
+      const sign = await (signer ??= services.links.signer(caller));
+      return (permission) => `${base}${FILES_PATH}?link=${sign(permission)}`;
+    },
+  };
+}
+
+/** Throws `missing_scope`. */
+export function requireTrain({ scopes }: Caller): void {
+  if (allows(scopes, 'train')) return;
+  throw new AppError(
+    'missing_scope',
+    `This key may not do that: it needs the scope train, and has ${scopes.join(', ') || 'none'}. Make another with \`whetstone keys create --scopes train\`.`,
+  );
+}
+
+export const time = (ms: number): string => new Date(ms).toISOString();

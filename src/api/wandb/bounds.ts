@@ -1,0 +1,49 @@
+// How much one GraphQL document may ask for, counted before anything is resolved: fragments are counted wherever they are spread, so
+// that a short text cannot stand for a long one. What the library itself sends stays at a fifth of these.
+import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
+import { AppError } from '#domain/errors';
+
+/** Of the text: its parser stops there. */
+export const TOKENS_MAX = 5_000;
+const DEPTH_MAX = 20;
+const FIELDS_MAX = 1_000;
+/** Each may be a question to the database. */
+const ROOT_FIELDS_MAX = 10;
+const OPERATIONS_MAX = 10;
+
+/** Throws `invalid_request`. */
+export function refuseBombs({ definitions }: DocumentNode): void {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const each of definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each);
+  let fields = 0;
+
+  /** Gives the number of fields at this level. */
+  function count({ selections }: SelectionSetNode, depth: number): number {
+    if (depth > DEPTH_MAX) throw tooMuch(`nests deeper than ${DEPTH_MAX} levels`);
+    let here = 0;
+    for (const selection of selections) {
+      if (++fields > FIELDS_MAX) throw tooMuch(`asks for more than ${FIELDS_MAX} fields`);
+      if (selection.kind === Kind.FIELD) {
+        here++;
+        if (selection.selectionSet) count(selection.selectionSet, depth + 1);
+      } else {
+        const spread =
+          selection.kind === Kind.INLINE_FRAGMENT
+            ? selection.selectionSet
+            : fragments.get(selection.name.value)?.selectionSet;
+        if (spread) here += count(spread, depth + 1);
+      }
+    }
+    return here;
+  }
+
+  const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
+  if (operations.length > OPERATIONS_MAX) throw tooMuch(`has more than ${OPERATIONS_MAX} operations`);
+  for (const { selectionSet } of operations) {
+    if (count(selectionSet, 1) > ROOT_FIELDS_MAX) throw tooMuch(`asks more than ${ROOT_FIELDS_MAX} questions at once`);
+  }
+  for (const { selectionSet } of fragments.values()) count(selectionSet, 1); // also of those that no operation spreads
+}
+
+const tooMuch = (what: string): AppError =>
+  new AppError('invalid_request', `The GraphQL document ${what}. Ask in several requests.`, { param: 'query' });

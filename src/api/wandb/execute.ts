@@ -1,0 +1,104 @@
+// One GraphQL request: read, bounded, checked against the schema, resolved. Failures become `errors`, the first of which the library
+// shows its user; those that its client repeats by itself (too many requests, a storage that is away) keep their HTTP status.
+import {
+  execute,
+  getOperationAST,
+  GraphQLError,
+  OperationTypeNode,
+  parse,
+  validate,
+  type DocumentNode,
+  type ExecutionResult,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { AppError } from '#domain/errors';
+import { errorResponse } from '../error-response.ts';
+import { refuseBombs, TOKENS_MAX } from './bounds.ts';
+import { createSchema } from './schema.ts';
+
+export interface GraphQLRequest {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly operationName: string | null;
+}
+
+export interface GraphQLAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly data: unknown; readonly errors?: readonly { readonly message: string }[] };
+  /** Not a client's doing: for the log. */
+  readonly failure: unknown;
+}
+
+const schema = createSchema();
+
+export interface Root {
+  readonly query: object;
+  readonly mutation: object;
+}
+
+/** `begin` refuses, or gives what fields are resolved from. */
+export async function answerGraphQL(
+  request: GraphQLRequest,
+  begin: (kind: 'query' | 'mutation') => Root,
+): Promise<GraphQLAnswer> {
+  try {
+    const { document, operation } = readDocument(request);
+    const kind = operation.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query';
+    const result = await execute({
+      schema,
+      document,
+      rootValue: begin(kind)[kind],
+      variableValues: request.variables,
+      operationName: operation.name?.value ?? null,
+    });
+    return toAnswer(result);
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+function readDocument({ query, operationName }: GraphQLRequest): {
+  document: DocumentNode;
+  operation: OperationDefinitionNode;
+} {
+  const named = operationName || null; // older clients send ''
+  const unread = (why: string) =>
+    new AppError('invalid_request', `Whetstone cannot read this GraphQL document: ${why}`, { param: 'query' });
+  let document: DocumentNode;
+  try {
+    document = parse(query, { maxTokens: TOKENS_MAX });
+  } catch (error) {
+    throw error instanceof GraphQLError ? unread(error.message) : error;
+  }
+  refuseBombs(document);
+  const operation = getOperationAST(document, named);
+  if (!operation) throw unread(named === null ? 'it names no operation' : `it has no operation ${named}`);
+  const [fault] = validate(schema, document, undefined, { maxErrors: 1 });
+  if (!fault) return { document, operation };
+  const name = operation.name?.value ?? 'This operation';
+  const message = `${name} is not served by Whetstone, which answers a part of the W&B API: ${fault.message} docs/wandb.md lists what it answers.`;
+  throw new AppError('invalid_request', message, { param: 'query' });
+}
+
+function toAnswer({ data = null, errors = [] }: ExecutionResult): GraphQLAnswer {
+  const [first] = errors;
+  if (!first) return { status: 200, headers: {}, body: { data }, failure: null };
+  const { originalError: cause } = first; // of variables: none, or the executor's own
+  return refusal(cause && !(cause instanceof GraphQLError) ? cause : new AppError('invalid_request', first.message));
+}
+
+/** What its client repeats keeps its status; the rest is an answer. */
+const REPEATED = new Set([429, 500, 503]);
+
+function refusal(error: unknown): GraphQLAnswer {
+  const { status, headers, body } = errorResponse(error);
+  const message = body.error.message;
+  const repeated = REPEATED.has(status);
+  return {
+    status: repeated ? status : 200,
+    headers: repeated ? headers : {},
+    body: { data: null, errors: [{ message }] },
+    failure: status >= 500 ? error : null,
+  };
+}

@@ -1,0 +1,26 @@
+// What a run sends while it goes on: lines of its history, its summary, and that it has ended. Console output, system metrics and
+// names of files come with it and are dropped: they are of the machine, not of the run.
+import { z } from 'zod';
+import type { RunAbout } from '#domain/run';
+import type { RunPiece } from '#services/runs/runs';
+
+const piece = z.looseObject({ offset: z.int().min(0).default(0), content: z.array(z.string()).default([]) });
+
+export const fileStream = z.looseObject({
+  files: z
+    .looseObject({ 'wandb-history.jsonl': piece.optional(), 'wandb-summary.json': piece.optional() })
+    .nullish()
+    .meta({ description: 'By name of the file: lines, and the number of the first one.' }),
+  complete: z.boolean().nullish(),
+  exitcode: z.int().nullish(),
+});
+
+export function toRunPiece({ files, complete, exitcode }: z.output<typeof fileStream>): RunPiece {
+  const history = files?.['wandb-history.jsonl'];
+  const summary = files?.['wandb-summary.json']?.content.at(-1);
+  const change: Partial<RunAbout> = {
+    ...(summary === undefined ? {} : { summary }),
+    ...(complete ? { state: (exitcode ?? 0) === 0 ? 'finished' : 'failed', exitCode: exitcode ?? 0 } : {}),
+  };
+  return { offset: history?.offset ?? 0, lines: history?.content ?? [], change };
+}

@@ -1,0 +1,43 @@
+// Entities, projects and the viewer as the library asks for them. A project is there as soon as anybody names it: what is in it
+// decides whether a list is empty.
+import { artifactsOfProject, artifactsOfRun } from './artifact.ts';
+import type { Asked } from './asked.ts';
+import { entityFields, projectNumber } from './names.ts';
+import { runField, runsField } from './run.ts';
+
+export const viewerFields = ({ caller: { entity } }: Asked) => ({
+  id: entity,
+  name: entity,
+  username: entity,
+  email: null,
+  admin: false,
+  flags: '{}',
+  entity,
+  defaultEntity: entityFields(entity),
+  deletedAt: null,
+  apiKeys: { edges: [] },
+  teams: { edges: [] },
+});
+
+/** Null: another entity's. */
+export function projectFields(asked: Asked, entityName: string | null | undefined, name: string | null | undefined) {
+  const entity = entityName || asked.caller.entity;
+  if (entity !== asked.caller.entity || !name) return null;
+  const number = projectNumber(entity, name);
+  return {
+    id: number,
+    internalId: number,
+    name,
+    entityName: entity,
+    entity: entityFields(entity),
+    readOnly: false,
+    createdAt: null,
+    ...runsField(asked, name),
+    ...artifactsOfProject(asked, entity, name),
+    async run(which: { name: string }) {
+      const run = await runField(asked, entity, name)(which);
+      return run && { ...run, ...artifactsOfRun(asked, { entity, project: name, name: run.name }) };
+    },
+    bucket: runField(asked, entity, name),
+  };
+}

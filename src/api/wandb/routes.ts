@@ -1,0 +1,133 @@
+// The W&B protocol over HTTP: GraphQL, the stream of a run, files by signed links, and what the library sends beside. Each translates
+// to a service; nothing is decided here but the form.
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { createSignedLinks } from '#services/accounts/signed-links';
+import type { ApiLimits, ApiServices } from '../api-services.ts';
+import { endpoint, type Endpoint } from '../endpoint.ts';
+import { whenOver } from '../ended-answers.ts';
+import { parse } from '../schema/validation.ts';
+import { receiveFile, sendFile } from './artifact-bytes.ts';
+import { createAsked, FILES_PATH } from './asked.ts';
+import { answerGraphQL } from './execute.ts';
+import { fileStream, toRunPiece } from './file-stream.ts';
+import { createRoot } from './root.ts';
+import { RUN_FILE } from './run.ts';
+import { weaveRoutes } from './weave.ts';
+
+const graphQLRequest = z.looseObject({
+  query: z.string(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+});
+
+const graphQLAnswer = z.object({
+  data: z.unknown(),
+  errors: z.array(z.object({ message: z.string() })).optional(),
+});
+
+const linkQuery = z.looseObject({ link: z.string() });
+
+export function wandbRoutes(
+  services: Pick<ApiServices, 'apiKeys' | 'runs' | 'artifacts' | 'artifactDrafts' | 'accountLimits' | 'clock' | 'log'>,
+  { basePath }: Pick<ApiLimits, 'basePath'>,
+): Endpoint[] {
+  const { apiKeys, runs, accountLimits, clock, log } = services;
+  const links = createSignedLinks(apiKeys, clock);
+  const asking = { ...services, links };
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/graphql',
+      tag: 'W&B',
+      summary: 'What the wandb library asks and changes; changes need the scope train',
+      access: 'read',
+      dialect: 'wandb',
+      body: { schema: graphQLRequest, read: (raw) => parse(graphQLRequest, raw, 'body') },
+      answer: graphQLAnswer,
+      async handle({ caller, body: { query, variables, operationName = null }, request, reply }) {
+        const asked = createAsked(request, caller, asking, basePath);
+        const answer = await answerGraphQL({ query, variables: variables ?? {}, operationName }, () =>
+          createRoot(asked),
+        );
+        if (answer.failure) log.error('graphql.failed', { requestId: request.id, err: answer.failure });
+        reply.code(answer.status).headers(answer.headers);
+        return answer.body;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/files/{entity}/{project}/{run}/file_stream',
+      tag: 'W&B',
+      summary: 'Lines of a run’s history by number, its summary, and its end',
+      access: 'train',
+      errors: [400, 404],
+      dialect: 'wandb',
+      body: { schema: fileStream, read: (raw) => raw },
+      answer: z.object({}),
+      async handle({ caller, params, body }) {
+        const name = { entity: params.entity!, project: params.project!, name: params.run! };
+        await runs.get(caller, name); // another's run is not there, whatever is sent to it
+        await runs.append(caller, name, toRunPiece(parse(fileStream, body ?? {}, 'body')));
+        return {};
+      },
+    }),
+    endpoint({
+      method: 'PUT',
+      path: FILES_PATH,
+      tag: 'W&B',
+      summary: 'Send the file that the link is for; files of runs are dropped',
+      access: 'public',
+      errors: [403],
+      dialect: 'wandb',
+      bodySize: 'file',
+      query: linkQuery,
+      answer: z.object({}),
+      async handle({ query: { link }, request, reply }) {
+        const { caller, permission } = await links.open(link);
+        request.caller = caller;
+        whenOver(reply.raw, await accountLimits.admit(caller));
+        const content = (request.body as AsyncIterable<Uint8Array> | undefined) ?? Readable.from([]);
+        if (permission === RUN_FILE) for await (const _ of content);
+        else await receiveFile(services.artifactDrafts, caller, permission, { content, headers: request.headers });
+        return {};
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: FILES_PATH,
+      tag: 'W&B',
+      summary: 'Read the file that the link is for, or the list of files of an artifact',
+      access: 'public',
+      errors: [403, 404],
+      dialect: 'wandb',
+      query: linkQuery,
+      answer: ['application/octet-stream'],
+      async handle({ query: { link }, request, reply }) {
+        const { caller, permission } = await links.open(link);
+        request.caller = caller;
+        whenOver(reply.raw, await accountLimits.admit(caller));
+        const { content, sizeBytes } = await sendFile(services.artifacts, caller, permission);
+        return reply
+          .headers({
+            'content-type': 'application/octet-stream',
+            'content-length': sizeBytes,
+            'content-disposition': 'attachment',
+            'x-content-type-options': 'nosniff',
+          })
+          .send(Readable.from(content));
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/sdk/otel/v1/metrics',
+      tag: 'W&B',
+      summary: 'What the library measures of itself: not kept',
+      access: 'public',
+      bodySize: 'small',
+      answer: z.object({}),
+      handle: async () => ({}),
+    }),
+    ...weaveRoutes(),
+  ];
+}

@@ -1,0 +1,145 @@
+// A run as the library reads it: what it resumes from, and what `Api().run(...)` shows. Texts of JSON go out with NaN and Infinity
+// in quotes, except those that the library itself wrote and reads again when it resumes.
+import { AppError } from '#domain/errors';
+import type { Run, RunName } from '#domain/run';
+import { quoteBare } from '#services/runs/run-json';
+import { time, type Asked } from './asked.ts';
+import { runHistoryFields } from './run-history.ts';
+import { entityFields, projectNumber } from './names.ts';
+
+/** Of a history that is resumed: the last line says where the steps go on. */
+const TAIL_LINES = 1;
+const RUNS_MAX = 50;
+
+export const runField =
+  (asked: Asked, entity: string, project: string) =>
+  async ({ name }: { name: string }) => {
+    const run = await asked.services.runs.find(asked.caller, { entity, project, name });
+    return run && runFields(asked, run);
+  };
+
+export const runsField = (asked: Asked, project: string) => ({
+  async runs({ after, first, order, filters }: { after?: string; first?: number; order?: string; filters?: string }) {
+    if (filters && filters !== '{}')
+      throw new AppError('invalid_request', 'Whetstone lists runs without filters. Leave them out.', {
+        param: 'filters',
+      });
+    const page = { after: after ?? null, limit: Math.min(Math.max(first ?? RUNS_MAX, 1), RUNS_MAX) };
+    const direction = order === '+created_at' ? 'asc' : 'desc';
+    const { rows, hasMore } = await asked.services.runs.list(asked.caller, { project }, page, direction);
+    return {
+      totalCount: null,
+      edges: rows.map((run) => ({ node: runFields(asked, run), cursor: run.id })),
+      pageInfo: { __typename: 'PageInfo', endCursor: rows.at(-1)?.id ?? null, hasNextPage: hasMore },
+    };
+  },
+  runCount: null,
+});
+
+export function runFields(asked: Asked, run: Run) {
+  const { entity, project, name } = run;
+  const number = projectNumber(entity, project);
+  return {
+    __typename: 'Run',
+    id: run.id,
+    internalId: run.id,
+    projectId: number,
+    name,
+    displayName: run.displayName,
+    description: null,
+    notes: run.notes,
+    tags: run.tags,
+    group: run.groupName,
+    jobType: run.jobType,
+    sweepName: null,
+    state: run.state,
+    commit: null,
+    readOnly: false,
+    config: quoteBare(run.config),
+    summaryMetrics: quoteBare(run.summary),
+    systemMetrics: '{}',
+    wandbConfig: '{"t": 1}',
+    createdAt: time(run.createdAtMs),
+    updatedAt: time(run.updatedAtMs),
+    heartbeatAt: time(run.updatedAtMs),
+    user: { id: entity, name: entity, username: entity },
+    project: { id: number, internalId: number, name: project, entityName: entity, entity: entityFields(entity) },
+    logLineCount: 0,
+    historyLineCount: run.historyLines,
+    eventsLineCount: 0,
+    historyTail: async () => {
+      const from = Math.max(0, run.historyLines - TAIL_LINES);
+      const lines = await asked.services.runs.history(asked.caller, run, from, TAIL_LINES);
+      return JSON.stringify(lines.map(({ content }) => content));
+    },
+    eventsTail: '[]',
+    ...runHistoryFields(asked, run),
+  };
+}
+
+export interface UpsertBucketInput {
+  readonly name?: string | null;
+  readonly modelName?: string | null;
+  readonly entityName?: string | null;
+  readonly groupName?: string | null;
+  readonly displayName?: string | null;
+  readonly notes?: string | null;
+  readonly config?: string | null;
+  readonly jobType?: string | null;
+  readonly tags?: readonly string[] | null;
+  readonly summaryMetrics?: string | null;
+  readonly sweep?: string | null;
+}
+
+/** Null leaves a field as it is: the library sends what has changed. */
+export async function upsertBucket(asked: Asked, input: UpsertBucketInput) {
+  const { name, modelName } = input;
+  if (!name || !modelName)
+    throw new AppError('invalid_request', 'A run needs a name and a project.', { param: 'name' });
+  if (input.sweep) throw new AppError('invalid_request', 'Whetstone has no sweeps.', { param: 'sweep' });
+  const of: RunName = { entity: input.entityName || asked.caller.entity, project: modelName, name };
+  const given = {
+    displayName: input.displayName,
+    groupName: input.groupName,
+    notes: input.notes,
+    config: input.config,
+    jobType: input.jobType,
+    tags: input.tags,
+    summary: input.summaryMetrics,
+  };
+  const change = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  const { run, isNew } = await asked.services.runs.upsert(asked.caller, of, { ...change, state: 'running' });
+  return { bucket: runFields(asked, run), inserted: isNew };
+}
+
+/** What the library sends of itself at the end of a run: who keeps no files of runs takes and drops them. */
+const DROPPED_FILES =
+  /^(?:wandb-metadata\.json|requirements\.txt|output\.log|logs\/.*|wandb-summary\.json|wandb-history\.jsonl|wandb-events\.jsonl|config\.yaml|conda-environment\.yaml|diff(?:_\w+)?\.patch|code\/.*)$/;
+
+export async function createRunFiles(
+  asked: Asked,
+  input: { entityName: string; projectName: string; runName: string; files: readonly string[] },
+) {
+  const run = await asked.services.runs.get(asked.caller, {
+    entity: input.entityName,
+    project: input.projectName,
+    name: input.runName,
+  });
+  const kept = input.files.find((file) => !DROPPED_FILES.test(file));
+  if (kept !== undefined) {
+    throw new AppError(
+      'invalid_request',
+      `Whetstone keeps no files of runs, so ${kept.slice(0, 200)} is refused: tables, images and other media are such files. Log an artifact instead.`,
+      { param: 'files' },
+    );
+  }
+  const url = await asked.fileUrls();
+  return {
+    runID: run.id,
+    uploadHeaders: [],
+    files: input.files.map((name) => ({ name, uploadUrl: url(RUN_FILE) })),
+  };
+}
+
+/** To send bytes that are dropped. */
+export const RUN_FILE = 'run-file';

@@ -1,0 +1,33 @@
+// An error for the log of a server whose clients must find nothing of theirs there: kinds, codes and places in the source of the
+// error and of what caused it, but no messages, which may repeat what a request said.
+
+export interface ErrorWithoutWords {
+  readonly name: string;
+  readonly code: string | null;
+  /** Innermost first. */
+  readonly at: readonly string[];
+  readonly cause: ErrorWithoutWords | null;
+}
+
+const FRAMES_MAX = 4;
+const CAUSES_MAX = 4;
+
+/** Null for what is no error. */
+export function withoutWords(error: unknown, causesMax = CAUSES_MAX): ErrorWithoutWords | null {
+  if (!(error instanceof Error)) return null;
+  const { code } = error as { code?: unknown };
+  return {
+    name: error.name,
+    code: typeof code === 'string' ? code : null,
+    at: framesOf(error),
+    cause: causesMax > 0 ? withoutWords(error.cause, causesMax - 1) : null,
+  };
+}
+
+/** What follows the message: a message could look like frames. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const start = stack.indexOf(message);
+  if (start === -1) return [];
+  const frames = stack.slice(start + message.length).match(/^ {4}at .*$/gm) ?? [];
+  return frames.slice(0, FRAMES_MAX).map((frame) => frame.trim());
+}

@@ -1,0 +1,42 @@
+// JSON in which integers beyond 2^53 stay what they are, also those that end in `.0`: bigints here, digits in the text. JSON.parse
+// rounds them. What is beyond all numbers is Infinity here, and not null in the text. An integer with an exponent is a double, as it
+// is to Python and to whoever wrote it: 1e20 and 1e23 come back as the same number, the digits of 9007199254740993e0 do not.
+import { randomUUID } from 'node:crypto';
+import { isObject } from './is-object.ts';
+
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+
+/** Throws SyntaxError. */
+export function parseExactJson(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text) as unknown;
+  const mark = `${randomUUID()}:`; // nobody can write a string that looks like it
+  const marked = text.replace(STRING_OR_NUMBER, (token) =>
+    /^-?\d{16,}(?:\.0+)?$/.test(token) && !Number.isSafeInteger(Number(token))
+      ? `"${mark}${token.split('.')[0]}"`
+      : token,
+  );
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
+  ) as unknown;
+}
+
+/** `order`: of the properties of each object. */
+export function stringifyExactJson(value: unknown, order: (part: object) => object = (part) => part): string {
+  const mark = `${randomUUID()}:`;
+  let found = false;
+  const text = JSON.stringify(value, (_, part: unknown) => {
+    if (isObject(part)) return order(part);
+    if (typeof part !== 'bigint' && !isBeyondNumbers(part)) return part;
+    found = true;
+    return `${mark}${typeof part === 'bigint' ? part : part > 0 ? '1e999' : '-1e999'}`;
+  });
+  return found ? text.replaceAll(new RegExp(`"${mark}(-?\\d+(?:e999)?)"`, 'g'), '$1') : text;
+}
+
+const isBeyondNumbers = (value: unknown): value is number => value === Infinity || value === -Infinity;
+
+/** Equal values have equal texts, whatever the order of their properties. */
+export const canonicalJson = (value: unknown): string =>
+  stringifyExactJson(value, (part) =>
+    Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  );

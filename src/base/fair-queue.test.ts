@@ -1,0 +1,90 @@
+// Who waits for whom, with work that ends when it is told to.
+import { expect, test, vi } from 'vitest';
+import { createFairQueue } from './fair-queue.ts';
+
+const LIMITS = { waitMs: 30_000, waitingMax: 128, waitingOfOneMax: 32, refusal: (cause: string) => new Error(cause) };
+
+/** Work that lasts until `end`, and the order in which it began. */
+function createWork() {
+  const turns = createFairQueue(LIMITS);
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    begun,
+    send: (payer: string, name: string, signal?: AbortSignal) =>
+      turns.run(
+        payer,
+        async () => {
+          begun.push(name);
+          await new Promise<void>((resolve) => ends.set(name, resolve));
+        },
+        signal,
+      ),
+    endCurrent: async () => {
+      const count = begun.length;
+      ends.get(begun.at(-1)!)!();
+      await vi.waitFor(() => expect(begun.length).toBeGreaterThan(count));
+    },
+  };
+}
+
+const failure = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+const sendAll = (send: ReturnType<typeof createWork>['send'], payer: string, count: number, signal?: AbortSignal) => {
+  const ends = Array.from({ length: count }, (_, i) => failure(send(payer, `${payer}${i}`, signal)));
+  return { ends };
+};
+
+test('payers take turns, and who comes last waits for one piece of each other payer', async () => {
+  const { send, begun, endCurrent } = createWork();
+  sendAll(send, 'a', 4);
+  sendAll(send, 'b', 2);
+  await endCurrent();
+  void send('c', 'c0');
+  for (let i = 0; i < 5; i++) await endCurrent();
+  expect(begun).toEqual(['a0', 'b0', 'a1', 'c0', 'b1', 'a2', 'a3']);
+});
+
+test('who comes while another works is not behind what that one has sent meanwhile', async () => {
+  const { send, begun, endCurrent } = createWork();
+  sendAll(send, 'a', 33);
+  void send('b', 'b0');
+  await endCurrent();
+  expect(begun).toEqual(['a0', 'b0']);
+});
+
+test('who has left gives up the place', async () => {
+  const { send, begun, endCurrent } = createWork();
+  sendAll(send, 'a', 1);
+  const leaving = new AbortController();
+  const { ends: left } = sendAll(send, 'b', 3, leaving.signal);
+  void send('c', 'c0');
+  leaving.abort(new Error('the client left'));
+  for (const end of await Promise.all(left)) expect(String(end)).toContain('the client left');
+  await endCurrent();
+  expect(begun).toEqual(['a0', 'c0']);
+});
+
+test('one payer cannot fill the line of the others, nor all of them the line without end', async () => {
+  const { send } = createWork();
+  const { ends } = sendAll(send, 'a', 34);
+  expect(await ends.at(-1)).toEqual(new Error('crowded'));
+  for (const payer of ['b', 'c', 'd']) sendAll(send, payer, 32);
+  expect(await failure(send('e', 'e0'))).toEqual(new Error('crowded'));
+});
+
+test('who waits too long is refused, and work that fails ends its turn', async () => {
+  vi.useFakeTimers();
+  try {
+    const turns = createFairQueue(LIMITS);
+    let fail: (reason: Error) => void;
+    const failed = failure(turns.run('a', () => new Promise((_, reject) => (fail = reject))));
+    const late = failure(turns.run('a', async () => 'in time'));
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await late).toEqual(new Error('late'));
+    fail!(new Error('it failed'));
+    expect(await failed).toEqual(new Error('it failed'));
+    expect(await turns.run('b', async () => 'in time')).toBe('in time');
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,11 @@
+// Long work in this process, in pieces: between them, the event loop answers requests.
+
+/** Returns a function to await often. It yields to the event loop when the work has held it for `everyMs`. */
+export function createYielder(everyMs = 10): () => Promise<void> {
+  let sinceMs = performance.now();
+  return async () => {
+    if (performance.now() - sinceMs < everyMs) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    sinceMs = performance.now();
+  };
+}

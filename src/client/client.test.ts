@@ -1,0 +1,67 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createClient } from './client.ts';
+
+test('whoever deletes what a list gives him reads it to its end', async () => {
+  const ids = Array.from({ length: 250 }, (_, i) => `job-${i}`);
+  const answer = (status: number, body: unknown) => Promise.resolve(new Response(JSON.stringify(body), { status }));
+  const client = createClient({
+    baseUrl: 'http://server',
+    apiKey: 'k',
+    fetch: (url) => {
+      const query = new URL(url).searchParams;
+      const after = query.get('after');
+      if (after !== null && !ids.includes(after)) return answer(400, { error: { message: 'No such cursor.' } });
+      const from = after === null ? 0 : ids.indexOf(after) + 1;
+      const to = from + Number(query.get('limit'));
+      const data = ids.slice(from, to).map((id) => ({ id }));
+      return answer(200, { data, has_more: to < ids.length });
+    },
+  });
+  const read: string[] = [];
+  for await (const { id } of client.listModels()) {
+    read.push(id);
+    ids.splice(ids.indexOf(id), 1);
+  }
+  expect([read.length, new Set(read).size, ids]).toEqual([250, 250, []]);
+});
+
+/** Of a server whose job has ended, and that answers questions for the job itself with these in turn; the last one stays. */
+async function clientOf(answers: readonly { status: number; body: unknown }[]) {
+  let asked = 0;
+  const answer: RequestListener = ({ url }, response) => {
+    if (url!.endsWith('/events')) {
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(`id: 1\ndata: ${JSON.stringify({ id: '1', type: 'training_ended', data: {} })}\n\n`);
+      return;
+    }
+    const { status, body } = answers[Math.min(asked++, answers.length - 1)]!;
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  return { client: createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k' }), asked: () => asked };
+}
+
+const AWAY = { status: 503, body: { error: { message: 'The database is away.', code: 'storage_unavailable' } } };
+const SUCCEEDED = { status: 200, body: { id: 'job', status: 'succeeded' } };
+
+test('who waits for a job asks again when the server cannot say yet what became of it', async () => {
+  const { client, asked } = await clientOf([AWAY, SUCCEEDED]);
+  expect(await client.follow('job')).toEqual(SUCCEEDED.body);
+  expect(asked()).toBe(2);
+});
+
+test('a refusal is told at once', async () => {
+  const { client, asked } = await clientOf([{ status: 404, body: { error: { message: 'No training job job.' } } }]);
+  await expect(client.follow('job')).rejects.toThrow('No training job');
+  expect(asked()).toBe(1);
+});
+
+test('the wait for a server that stays away ends with the deadline', async () => {
+  const { client } = await clientOf([AWAY]);
+  await expect(client.follow('job', { deadlineMs: 500 })).rejects.toMatchObject({ name: 'TimeoutError' });
+});

@@ -1,0 +1,103 @@
+// A job from here to its end: events as they happen, how far it is, and what became of it. Lost connections, a server that
+// restarts, 429 and 5xx are waited out; nothing else asks again and again.
+import { chunksOf } from './chunks.ts';
+import type { Http } from './http.ts';
+import { insist, isRefusal, pause, pauseBefore } from './retry.ts';
+import { readServerSentEvents } from './sse-reader.ts';
+import type { Evaluation, TrainingEvent, TrainingJob } from './wire.ts';
+
+/** The job ended in `training_failed`. */
+export class TrainingFailedError extends Error {
+  override readonly name = 'TrainingFailedError';
+}
+
+export interface TrainingProgress {
+  /** Gradient steps that are done, and all of them. */
+  readonly done: number;
+  readonly total: number;
+  /** Of the last gradient step: loss, entropy, … */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export interface WaitOptions {
+  /** Default one hour. Behind it a TimeoutError is thrown; the job goes on. */
+  readonly deadlineMs?: number;
+  /** Who stops waiting does not stop the job. */
+  readonly signal?: AbortSignal;
+}
+
+export interface FollowOptions extends WaitOptions {
+  readonly onEvent?: (event: TrainingEvent) => void;
+  readonly onProgress?: (progress: TrainingProgress) => void;
+}
+
+const DEFAULT_WAIT_MS = 3_600_000;
+const LOOK_AGAIN_MS = 250; // evaluations have no stream of events
+const LOOK_AGAIN_MS_MAX = 2_000;
+
+export function within({ deadlineMs = DEFAULT_WAIT_MS, signal }: WaitOptions): AbortSignal {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  return signal ? AbortSignal.any([signal, deadline]) : deadline;
+}
+
+/** What carries the events behind `lastId`. */
+export type OpenEvents = (lastId: string | null) => Promise<ReadableStream<Uint8Array>>;
+
+/** From the beginning; goes on where it was after a lost connection. Ends with the job. */
+export async function* followEvents<E extends { readonly type: string }>(
+  open: OpenEvents,
+  signal: AbortSignal,
+): AsyncGenerator<E> {
+  let lastId: string | null = null;
+  for (let attempt = 1; ; attempt++) {
+    let lost: unknown = null;
+    try {
+      for await (const { id, data } of readServerSentEvents(chunksOf(await open(lastId)))) {
+        if (id === null) continue; // the server says that it failed: asked again below
+        const event = JSON.parse(data) as E;
+        [lastId, attempt] = [id, 1];
+        yield event;
+        if (event.type === 'training_ended' || event.type === 'training_failed') return;
+      }
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      lost = error;
+    }
+    signal.throwIfAborted();
+    await pauseBefore(attempt, lost, signal); // the stream ended before the job did
+  }
+}
+
+/** Resolves when the new checkpoint can be called. Throws TrainingFailedError, or TimeoutError after the deadline. */
+export async function follow(
+  { call }: Pick<Http, 'call'>,
+  path: string,
+  events: AsyncIterable<TrainingEvent>,
+  { onEvent, onProgress }: FollowOptions,
+  signal: AbortSignal,
+): Promise<TrainingJob> {
+  let total = 0;
+  for await (const event of events) {
+    onEvent?.(event);
+    if (event.type === 'training_started') total = event.data.num_sequences ?? 0;
+    if (event.type === 'gradient_step') {
+      const { gradient_step: done = 0, ...metrics } = event.data;
+      onProgress?.({ done, total, metrics });
+    }
+    if (event.type === 'training_failed') throw new TrainingFailedError(event.data.error_message ?? 'training failed');
+  }
+  return insist(() => call('GET', path, { signal }), signal);
+}
+
+/** Until the job's checkpoint has answered its held-out prompts. Null: the job has none. */
+export async function waitForEvaluation(
+  { call }: Pick<Http, 'call'>,
+  path: string,
+  signal: AbortSignal,
+): Promise<Evaluation | null> {
+  for (let attempt = 1; ; attempt++) {
+    const { evaluation = null } = await insist(() => call<TrainingJob>('GET', path, { signal }), signal);
+    if (evaluation?.status !== 'queued' && evaluation?.status !== 'running') return evaluation;
+    await pause(Math.min(LOOK_AGAIN_MS_MAX, LOOK_AGAIN_MS * attempt), signal);
+  }
+}

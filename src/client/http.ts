@@ -1,0 +1,128 @@
+// Requests to one server: its address, the key, the deadline of each, and what a refusal says.
+import type { Page } from './wire.ts';
+
+export interface ClientOptions {
+  /** `http://127.0.0.1:8484`; a path in front of /v1 is kept. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Of one request, ms. Streams and downloads are bounded by their signal. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+/** What the server answered when it refused. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string | null;
+  /** For questions to the operator: the server's log has it. */
+  readonly requestId: string | null;
+  readonly detail: unknown;
+  /** The server asks to be left alone for this long. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    status: number,
+    message: string,
+    code: string | null,
+    requestId: string | null,
+    detail: unknown,
+    retryAfterMs: number | null = null,
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.detail = detail;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Bytes, text or a stream: what `fetch` sends. */
+export type FileContent = NonNullable<RequestInit['body']>;
+
+export interface SendOptions {
+  readonly body?: unknown;
+  readonly file?: FileContent;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+export interface Http {
+  /** Throws ApiError unless the status is 2xx. */
+  readonly send: (method: string, path: string, options?: SendOptions) => Promise<Response>;
+  readonly call: <T>(method: string, path: string, options?: SendOptions) => Promise<T>;
+  /** All rows of all pages. */
+  readonly rows: <T extends { id: string }>(path: string, query?: Query) => AsyncGenerator<T>;
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000; // large job bodies over slow lines
+const PAGE_SIZE = 100;
+
+export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions): Http {
+  const root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
+  const request = given ?? ((url: string, init: RequestInit) => fetch(url, init)); // a browser's fetch wants its window
+
+  async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
+    const { body, file, headers = {}, signal = AbortSignal.timeout(timeoutMs) } = options;
+    const response = await request(`${root}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(file === undefined ? {} : { body: file, duplex: 'half' as const }),
+      signal,
+    });
+    if (!response.ok) throw await readRefusal(response, `${method} ${path}`);
+    return response;
+  }
+
+  const call = async <T>(method: string, path: string, options: SendOptions = {}): Promise<T> => {
+    const each = AbortSignal.timeout(timeoutMs);
+    const signal = options.signal ? AbortSignal.any([options.signal, each]) : each;
+    return (await (await send(method, path, { ...options, signal })).json()) as T;
+  };
+
+  /** The next page is asked for before this one is given out: its cursor may be deleted by whoever reads the list. */
+  async function* rows<T extends { id: string }>(path: string, query: Query = {}): AsyncGenerator<T> {
+    const get = (after?: string): Promise<Page<T>> =>
+      call('GET', `${path}${queryString({ ...query, after, limit: String(PAGE_SIZE) })}`);
+    for (let page: Page<T> | null = await get(); page;) {
+      const last: T | undefined = page.data.at(-1);
+      const next: Page<T> | null = page.has_more && last ? await get(last.id) : null;
+      yield* page.data;
+      page = next;
+    }
+  }
+
+  return { send, call, rows };
+}
+
+function queryString(query: Query): string {
+  const entries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+}
+
+async function readRefusal(response: Response, what: string): Promise<ApiError> {
+  const text = await response.text();
+  const requestId = response.headers.get('x-request-id');
+  const seconds = Number(response.headers.get('retry-after') ?? NaN);
+  const retryAfterMs = seconds >= 0 ? 1000 * seconds : null; // the server names seconds, not dates
+  try {
+    const { error, detail } = JSON.parse(text) as {
+      error?: { message?: string; code?: string | null };
+      detail?: unknown;
+    };
+    if (error?.message)
+      return new ApiError(response.status, error.message, error.code ?? null, requestId, detail, retryAfterMs);
+  } catch {
+    // not ours: a proxy's page
+  }
+  const message = `${what}: ${response.status} ${text.slice(0, 200)}`;
+  return new ApiError(response.status, message, null, requestId, null, retryAfterMs);
+}

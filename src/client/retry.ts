@@ -1,0 +1,46 @@
+// When to ask again, and for how long not to: for everything here that outlives a server's restart.
+
+const FIRST_PAUSE_MS = 500;
+const PAUSE_MS_MAX = 8_000;
+const ASKED_PAUSE_MS_MAX = 60_000; // a server that asks for more is answered with another try
+const WORTH_ANOTHER_TRY = [408, 409, 425, 429];
+
+/** Another try would meet it again. By `status`, which errors of this client and of the openai package have. */
+export function isRefusal(error: unknown): boolean {
+  const { status } = (error ?? {}) as { readonly status?: unknown };
+  return typeof status === 'number' && status >= 400 && status < 500 && !WORTH_ANOTHER_TRY.includes(status);
+}
+
+/** Twice as long after each try; what the server asks for with `retry-after` goes before. Rejects when `signal` aborts. */
+export async function pauseBefore(attempt: number, error: unknown, signal: AbortSignal | undefined): Promise<void> {
+  const { retryAfterMs = null } = (error ?? {}) as { readonly retryAfterMs?: number | null };
+  const ownMs = Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** Math.max(0, attempt - 1));
+  await pause(retryAfterMs === null ? ownMs : Math.min(retryAfterMs, ASKED_PAUSE_MS_MAX), signal);
+}
+
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted) reject(signal.reason as Error);
+      else resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+}
+
+/** Until it succeeds, is refused, or `signal` aborts. */
+export async function insist<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      signal.throwIfAborted();
+      await pauseBefore(attempt, error, signal);
+    }
+  }
+}

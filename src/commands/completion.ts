@@ -1,0 +1,76 @@
+// `whetstone completion`: a script that completes commands and flags in a shell, made from the commands themselves. It lists what there
+// is when it is made; names of models and jobs it does not know.
+import { Argument, type Command } from 'commander';
+import { say } from './output.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+export function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('print a completion script for a shell')
+    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .addHelpText(
+      'after',
+      '\nbash: source <(whetstone completion bash)\nzsh: source <(whetstone completion zsh)\nfish: whetstone completion fish | source',
+    )
+    .action((shell: Shell) => say(shell === 'fish' ? forFish(program) : forBash(program, shell)));
+}
+
+interface Place {
+  /** Words after `whetstone`, separated by spaces. */
+  readonly path: string;
+  readonly commands: readonly string[];
+  readonly flags: readonly string[];
+}
+
+function places(command: Command, path = ''): Place[] {
+  const below = command.commands.filter((each) => each.name() !== 'help');
+  const flags = [...command.options.map(({ long }) => long!), '--help'];
+  const inside = below.flatMap((each) => places(each, path === '' ? each.name() : `${path} ${each.name()}`));
+  return [{ path, commands: below.map((each) => each.name()), flags }, ...inside];
+}
+
+/** Words before the cursor that name commands choose the place; where a word begins without a dash, files are offered too. */
+function forBash(program: Command, shell: Shell): string {
+  const cases = places(program).map(
+    ({ path, commands, flags }) => `    "${path}") commands="${commands.join(' ')}"; flags="${flags.join(' ')}" ;;`,
+  );
+  const parents = places(program).filter(({ commands }) => commands.length > 0);
+  const steps = parents.flatMap(({ path, commands }) => commands.map((name) => `"${path}/${name}"`));
+  return [
+    ...(shell === 'zsh' ? ['autoload -U +X compinit && compinit', 'autoload -U +X bashcompinit && bashcompinit'] : []),
+    '_whetstone() {',
+    '  local word path="" commands="" flags="" i',
+    '  for ((i = 1; i < COMP_CWORD; i++)); do',
+    '    word="${COMP_WORDS[i]}"',
+    '    case "$path/$word" in',
+    `      ${steps.join('|')}) path="\${path:+$path }$word" ;;`,
+    '    esac',
+    '  done',
+    '  case "$path" in',
+    ...cases,
+    '  esac',
+    '  word="${COMP_WORDS[COMP_CWORD]}"',
+    '  if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$word"))',
+    '  else COMPREPLY=($(compgen -W "$commands" -- "$word")); fi',
+    '}',
+    'complete -o default -F _whetstone whetstone',
+  ].join('\n');
+}
+
+function forFish(program: Command): string {
+  return places(program)
+    .flatMap(({ path, commands, flags }) => {
+      const words = path === '' ? [] : path.split(' ');
+      const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`);
+      const none = commands.length > 0 ? [`not __fish_seen_subcommand_from ${commands.join(' ')}`] : [];
+      const here = [...seen, ...none].join('; and ') || 'true';
+      return [
+        ...(commands.length > 0 ? [`complete -c whetstone -n '${here}' -f -a '${commands.join(' ')}'`] : []),
+        ...flags.map((flag) => `complete -c whetstone -n '${here}' -l ${flag.slice(2)}`),
+      ];
+    })
+    .join('\n');
+}

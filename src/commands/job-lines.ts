@@ -1,0 +1,68 @@
+// Training jobs as lines for people: a job in a list, one job whole, its groups, its events, what its checkpoint answered. Texts of
+// rollouts are printed so that a terminal does nothing but show them.
+import type { AnsweredPrompt, Evaluation, JobGroup, TrainingEvent, TrainingJob } from '#client/client';
+import { printable } from './output.ts';
+
+export function lineOfJob({ id, type, status, progress, step, created_at: made }: TrainingJob): string {
+  const result = step === null ? '' : `step ${step}`;
+  return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, result].join('  ').trimEnd();
+}
+
+/** Without the settings of the job, which `whetstone jobs get` shows. */
+export function lineOfEvent({ type, data }: TrainingEvent): string {
+  const { config: _, ...rest } = data as Readonly<Record<string, unknown>>;
+  const shown = Object.entries(rest).map(
+    ([key, value]) =>
+      `${key}=${typeof value === 'number' ? Number(value.toPrecision(5)) : printable(JSON.stringify(value))}`,
+  );
+  return [type, ...shown].join('  ');
+}
+
+export function lineOfGroup({
+  index,
+  rewards,
+  advantages,
+  skipped,
+  prompt,
+  num_exceptions: exceptions,
+}: JobGroup): string {
+  const parts = [
+    `group ${index}`,
+    `rewards ${numbers(rewards)}`,
+    ...(advantages ? [`advantages ${numbers(advantages)}`] : []),
+    ...(exceptions > 0 ? [`exceptions ${exceptions}`] : []),
+    ...(skipped && Object.keys(skipped).length > 0 ? [`skipped ${pairs(skipped)}`] : []),
+    ...(prompt === null ? [] : [printable(prompt).slice(0, PROMPT_SHOWN)]),
+  ];
+  return parts.join('  ');
+}
+
+export function lineOfEvaluation(evaluation: Evaluation): string {
+  const { status, num_prompts: prompts, num_samples: samples, num_answered: answered, num_failed: failed } = evaluation;
+  const failures = failed > 0 ? `, ${failed} could not be` : '';
+  const error = evaluation.error_message === null ? '' : `: ${printable(evaluation.error_message)}`;
+  return `evaluation: ${status}, ${answered} of ${prompts} prompts answered${failures}, ${samples} samples each${error}`;
+}
+
+export function linesOfAnswers({ index, messages, answers, error }: AnsweredPrompt): string[] {
+  const asked = messages.at(-1)?.content;
+  const prompt = `prompt ${index}  ${printable(typeof asked === 'string' ? asked : JSON.stringify(asked ?? '')).slice(0, PROMPT_SHOWN)}`;
+  if (error !== null) return [prompt, `  not answered: ${printable(error)}`];
+  const said = (answers ?? []).map(({ message, reward, finish_reason: finish }) => {
+    const worth = reward === null ? '' : `reward ${numbers([reward])}  `;
+    return `  ${worth}${finish}  ${printable(message.content ?? '').slice(0, ANSWER_SHOWN)}`;
+  });
+  return [prompt, ...(answers === null ? ['  not yet answered'] : said)];
+}
+
+const ANSWER_SHOWN = 100;
+const PROMPT_SHOWN = 60;
+
+const numbers = (values: readonly number[]): string => values.map((value) => Number(value.toPrecision(3))).join(' ');
+
+export const pairs = (record: Readonly<Record<string, unknown>>): string =>
+  Object.entries(record)
+    .map(
+      ([name, value]) => `${printable(name)}=${printable(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    )
+    .join(' ');

@@ -1,0 +1,127 @@
+// `whetstone jobs`: which training jobs there are, what one was sent and trains with, how far it is, and its end.
+import { Option, type Command } from 'commander';
+import { TrainingFailedError, type Client, type TrainingJob } from '#client/client';
+import { lineOfEvaluation, lineOfEvent, lineOfGroup, lineOfJob, linesOfAnswers, pairs } from './job-lines.ts';
+import { wholeNumber } from './numbers.ts';
+import { all, confirm, printable, say, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { showProgress } from './progress.ts';
+import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+
+const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+
+interface ListFlags extends RemoteFlags, JsonFlag {
+  readonly model?: string;
+  readonly status?: TrainingJob['status'];
+  readonly limit: number;
+}
+
+interface GetFlags extends RemoteFlags, JsonFlag {
+  readonly groups?: boolean;
+  readonly answers?: boolean;
+}
+
+type FollowFlags = RemoteFlags & JsonFlag & { readonly timeout: number };
+
+export function addJobs(program: Command, remote: Remote): void {
+  const jobs = program.command('jobs').description('list, follow and cancel training jobs');
+
+  withJson(remote.command(jobs, 'list'))
+    .description('list the newest jobs: id, kind, status, progress, when it was submitted, the step that it made')
+    .option('--model <name>', 'only of this model')
+    .addOption(new Option('--status <name>', 'only with this status').choices(STATUSES))
+    .option('--limit <count>', 'show at most this many', wholeNumber(1), 20)
+    .action(async ({ model: name, status, limit, ...flags }: ListFlags) => {
+      const client = remote.connect(flags);
+      const model = name === undefined ? {} : { model_id: (await getModel(client, name)).model.id };
+      const found = client.listTrainingJobs({ order: 'desc', ...model, ...(status ? { status } : {}) });
+      show(flags, await all(found, limit), (list) => (list.length === 0 ? ['No jobs.'] : list.map(lineOfJob)));
+    });
+
+  withJson(remote.command(jobs, 'get <id>'))
+    .alias('show')
+    .description('show status, settings and warnings of a job')
+    .option('--groups', 'also a line per group: rewards, advantages, what was skipped, the prompt')
+    .option('--answers', 'also what the checkpoint answered to the prompts of its evaluation, with rewards')
+    .action((id: string, flags: GetFlags) => getJob(remote.connect(flags), id, flags));
+
+  withJson(remote.command(jobs, 'follow <id>'))
+    .description('print events of a job as they arrive, until it ends; exits with 1 if the job failed or was cancelled')
+    .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', wholeNumber(1), 3600)
+    .action(async (id: string, flags: FollowFlags) => {
+      await followJob(remote.connect(flags), id, flags);
+    });
+
+  withJson(remote.command(jobs, 'logs <id>'))
+    .description('print the events of a job so far')
+    .action(async (id: string, flags: RemoteFlags & JsonFlag) => {
+      show(flags, await all(remote.connect(flags).listEvents(id)), (events) => events.map(lineOfEvent));
+    });
+
+  withYes(withJson(remote.command(jobs, 'cancel <id>')))
+    .description('cancel a job; unfinished steps are lost, and the model keeps its latest checkpoint')
+    .action(async (id: string, flags: RemoteFlags & JsonFlag & YesFlag) => {
+      const client = remote.connect(flags);
+      await confirm(flags, `Cancel job ${id}?`);
+      show(flags, await client.cancelTrainingJob(id), (job) => [`${id}: ${job.status}`]);
+    });
+}
+
+/** Prints events, then the job where JSON is wanted. Ctrl-C leaves the job running and says so. */
+export async function followJob(
+  client: Client,
+  id: string,
+  { json = false, timeout }: FollowFlags,
+): Promise<TrainingJob> {
+  const { onDone, end } = showProgress();
+  const leave = () => {
+    end();
+    process.stderr.write(`\nThe job goes on. Stop it: whetstone jobs cancel ${id}\n`);
+    process.exit(130);
+  };
+  process.once('SIGINT', leave);
+  try {
+    const job = await client.follow(id, {
+      deadlineMs: timeout * 1000,
+      onEvent(event) {
+        end();
+        say(json ? JSON.stringify(event) : lineOfEvent(event));
+      },
+      onProgress: ({ done, total }) => done < total && onDone('training', done, total),
+    });
+    say(json ? JSON.stringify(job) : `step ${job.step}`);
+    return job;
+  } catch (error) {
+    if (error instanceof TrainingFailedError)
+      throw new TrainingFailedError(`job ${id}: ${error.message}. See: whetstone jobs get ${id}`);
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      throw new TrainingFailedError(
+        `job ${id} has not ended within ${timeout} s and goes on. See: whetstone jobs follow ${id}`,
+      );
+    throw error;
+  } finally {
+    end();
+    process.off('SIGINT', leave);
+  }
+}
+
+async function getJob(client: Client, id: string, flags: GetFlags): Promise<void> {
+  const [job, { config, input, as_trained }] = [await client.getTrainingJob(id), await client.getJobConfig(id)];
+  const groups = flags.groups && job.type === 'rl' ? await all(client.listJobGroups(id)) : [];
+  const { evaluation = null } = job;
+  const answers = flags.answers && evaluation ? await all(client.listEvaluationAnswers(id)) : [];
+  const lists = { ...(flags.groups ? { groups } : {}), ...(flags.answers ? { answers } : {}) };
+  show(flags, { ...job, config, input, as_trained, ...lists }, () => {
+    const { type, status, step, progress, error_message: error, skipped, warnings = [] } = job;
+    return [
+      `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %${step === null ? '' : `, step ${step}`}`,
+      ...(error === null ? [] : [`error: ${printable(error)}`]),
+      ...warnings.map((warning) => `warning: ${printable(warning)}`),
+      `data: ${input.uri ?? input.path}`,
+      `${as_trained ? 'trained with' : 'would train with'}: ${pairs(config)}`,
+      ...(Object.keys(skipped).length > 0 ? [`skipped: ${pairs(skipped)}`] : []),
+      ...groups.map(lineOfGroup),
+      ...(evaluation ? [lineOfEvaluation(evaluation)] : []),
+      ...answers.flatMap(linesOfAnswers),
+    ];
+  });
+}

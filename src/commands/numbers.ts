@@ -1,0 +1,20 @@
+// Numbers on a command line. One that breaks its rule is refused with the name of its flag, which commander puts before the rule.
+import { InvalidArgumentError } from 'commander';
+
+export const wholeNumber =
+  (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^-?\d+$/.test(text) && value >= min && value <= max) return value;
+    const upTo = max === Number.MAX_SAFE_INTEGER ? `, ${min} or more` : ` from ${min} to ${max}`;
+    throw new InvalidArgumentError(`It must be a whole number${upTo}.`);
+  };
+
+export const decimal =
+  (min: number, max = Infinity) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text) && value >= min && value <= max) return value;
+    const upTo = max === Infinity ? `, ${min} or more` : ` from ${min} to ${max}`;
+    throw new InvalidArgumentError(`It must be a number such as 0.5 or 1e-4${upTo}.`);
+  };

@@ -1,0 +1,61 @@
+// What all commands share: lines for people or JSON for programs, and the question before something is deleted.
+import { createInterface } from 'node:readline/promises';
+import { Option, type Command } from 'commander';
+import { AppError } from '#domain/errors';
+
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export interface JsonFlag {
+  readonly json?: boolean;
+}
+
+export const withJson = (command: Command): Command => command.addOption(new Option('--json', 'print JSON'));
+
+/** `value` under the API's names. */
+export function show<T>({ json = false }: JsonFlag, value: T, lines: (value: T) => readonly string[]): void {
+  if (json) say(JSON.stringify(value, null, 1));
+  else for (const line of lines(value)) say(line);
+}
+
+export async function all<T>(items: AsyncIterable<T>, countMax = Infinity): Promise<T[]> {
+  const found: T[] = [];
+  if (countMax > 0)
+    for await (const item of items) {
+      found.push(item);
+      if (found.length >= countMax) break;
+    }
+  return found;
+}
+
+export interface YesFlag {
+  readonly yes?: boolean;
+}
+
+export const withYes = (command: Command): Command => command.option('--yes', 'do not ask for confirmation');
+
+export interface Terminal {
+  readonly isTTY: boolean;
+  ask(question: string): Promise<string>;
+}
+
+/** Asks at a terminal; a script that calls a command means it. Throws where the answer is not yes. */
+export async function confirm({ yes = false }: YesFlag, question: string, terminal = processTerminal): Promise<void> {
+  if (yes || !terminal.isTTY) return;
+  if (/^y(?:es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())) return;
+  throw new AppError('invalid_request', 'Nothing was changed.');
+}
+
+const processTerminal: Terminal = {
+  isTTY: process.stdin.isTTY && process.stderr.isTTY,
+  async ask(question) {
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await lines.question(question);
+    } finally {
+      lines.close();
+    }
+  },
+};
+
+/** Control characters, and those that turn the direction of a line, as spaces. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');

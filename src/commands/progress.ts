@@ -1,0 +1,50 @@
+// A line on a terminal that says how far long work is, how fast it goes, and how long it still takes. Only on a terminal: results
+// go to stdout, and a log is no place for a bar.
+
+export interface ProgressLine {
+  readonly onDone: (doing: string, done: number, of: number) => void;
+  /** Takes the line away, before something else is printed and at the end. */
+  readonly end: () => void;
+}
+
+const BETWEEN_MS = 200;
+const BAR_WIDTH = 24;
+
+export function showProgress(
+  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+  now: () => number = () => performance.now(),
+): ProgressLine {
+  let began = { doing: '', done: 0, ms: 0 };
+  let shownMs: number | null = null;
+  return {
+    onDone(doing, done, of) {
+      if (!stream.isTTY) return;
+      const ms = now();
+      if (doing !== began.doing) began = { doing, done, ms };
+      if (shownMs !== null && ms - shownMs < BETWEEN_MS) return;
+      shownMs = ms;
+      const perSecond = (1000 * (done - began.done)) / Math.max(1, ms - began.ms);
+      stream.write(`\r\x1b[K${progressText(doing, done, of, perSecond)}`);
+    },
+    end() {
+      if (shownMs !== null) stream.write('\r\x1b[K');
+      shownMs = null;
+    },
+  };
+}
+
+/** Without a rate as long as nothing was done. */
+export function progressText(doing: string, done: number, of: number, perSecond: number): string {
+  const filled = of > 0 ? Math.min(BAR_WIDTH, Math.floor((BAR_WIDTH * done) / of)) : 0;
+  const bar = '█'.repeat(filled) + '·'.repeat(BAR_WIDTH - filled);
+  const speed = perSecond > 0 ? `  ${rateText(perSecond)}, ${timeText((of - done) / perSecond)} left` : '';
+  return `${doing} ${bar} ${done} of ${of}${speed}`;
+}
+
+const rateText = (perSecond: number): string =>
+  perSecond >= 1 ? `${Number(perSecond.toPrecision(2))}/s` : `${Number((1 / perSecond).toPrecision(2))} s each`;
+
+function timeText(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}

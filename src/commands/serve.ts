@@ -1,0 +1,78 @@
+// `whetstone serve`: starts the server, says where it is, and stops it on a signal or when npm, which started it, has ended.
+// stdout has two lines that programs read; a person at a terminal also gets what to do next.
+import type { Command } from 'commander';
+import { describeVariables, settingOptions } from '#config/describe-settings';
+import type { Flags } from '#config/setting';
+import type { SETTINGS } from '#config/settings';
+import { say } from './output.ts';
+
+type ServeFlags = Flags<typeof SETTINGS>;
+
+export interface Started {
+  readonly url: string;
+  readonly firstKey: string | null;
+  close(reason: string): Promise<void>;
+}
+
+/** As cli.ts hands it over. */
+export interface Serving {
+  readonly start: (flags: ServeFlags) => Promise<Started>;
+  /** Returns what ends the watch. */
+  readonly watchParent: (onGone: () => void) => () => void;
+  readonly fail: (error: unknown) => never;
+}
+
+const NOTE = `docs/configuration.md tells more. SIGTERM and SIGINT finish running requests and the running gradient step, save it, and exit with 0.`;
+
+export function addServe(program: Command, { start, watchParent, fail }: Serving): void {
+  const serve = program.command('serve').description('start the server');
+  settingOptions().forEach((option) => serve.addOption(option));
+  serve
+    .addHelpText(
+      'after',
+      ({ command }) => `
+Environment:
+${describeVariables(command.createHelp().helpWidth ?? process.stdout.columns ?? 80)}
+
+${NOTE}`,
+    )
+    .action(async (flags: ServeFlags) => {
+      const server = await start(flags);
+      let stopping = false;
+      const stop = (reason: string) => {
+        if (stopping) process.exit(130); // asked twice: at once
+        stopping = true;
+        unwatch();
+        void server.close(reason).then(() => process.exit(0), fail);
+      };
+      const unwatch = watchParent(() => stop('parent.ended'));
+      process.on('SIGTERM', stop);
+      process.on('SIGINT', stop);
+      say(announce(server, process.stdout.isTTY));
+    });
+}
+
+/** One text, written at once: whoever waits for the last line has the others. */
+function announce({ url, firstKey }: Pick<Started, 'url' | 'firstKey'>, isTerminal: boolean): string {
+  const lines = [...(firstKey === null ? [] : [`api key: ${firstKey}`]), `whetstone listening on ${url}`];
+  return [...lines, ...(isTerminal ? nextSteps(url, firstKey !== null) : [])].join('\n');
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8484';
+
+function nextSteps(url: string, isFirst: boolean): string[] {
+  const command = process.env['npm_command'] === 'exec' ? 'npx whetstone' : 'whetstone';
+  return [
+    '',
+    ...(isFirst
+      ? ['The key is shown only now. On this machine the commands below find it in the data directory.', '']
+      : []),
+    'Next, in another terminal of this directory:',
+    ...(url === DEFAULT_URL ? [] : [`  export WHETSTONE_URL=${url}`]),
+    `  ${command} chat "What is 23 + 14?"`,
+    `  ${command} models create demo/first`,
+    `  ${command} jobs list`,
+    `The dashboard is at ${url}/, the API reference at ${url}/docs. Ctrl-C stops the server.`,
+    '',
+  ];
+}

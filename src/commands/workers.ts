@@ -1,0 +1,83 @@
+// `whetstone workers`: who is connected to a server, and this machine as a worker of one.
+import { availableParallelism, hostname } from 'node:os';
+import type { Command } from 'commander';
+import type { Worker } from '#client/client';
+import { AppError, type ErrorCode } from '#domain/errors';
+import { show, withJson, type JsonFlag } from './output.ts';
+import type { Remote, RemoteFlags } from './remote.ts';
+
+export const WORKER_ROLES = ['sample', 'train'] as const;
+
+export interface RunWorkerOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly model: string;
+  readonly roles: readonly (typeof WORKER_ROLES)[number][];
+  readonly name: string;
+}
+
+/** Ends when the worker has left its server. */
+export type RunWorker = (options: RunWorkerOptions, stop: AbortSignal) => Promise<void>;
+
+interface RunFlags extends RemoteFlags {
+  readonly model: string;
+  readonly roles: string;
+  readonly name: string;
+}
+
+export function addWorkers(program: Command, remote: Remote, load: () => Promise<RunWorker>): void {
+  const workers = withJson(remote.command(program, 'workers'))
+    .description('list the workers that are connected to a server')
+    .action(async (flags: RemoteFlags & JsonFlag) => {
+      show(flags, await remote.connect(flags).listWorkers(), (list) => list.map(lineOfWorker));
+    });
+
+  remote
+    .command(workers, 'run')
+    .description('run a worker: sample from or train a model for a server that has it as --worker-model')
+    .requiredOption('--model <name>', 'the name under which the server has it; "starter", a directory, or a Hub id')
+    .option('--roles <roles>', `any of ${WORKER_ROLES.join(',')}`, WORKER_ROLES.join(','))
+    .option('--name <text>', 'shown in lists and logs', `${hostname()}, ${availableParallelism()} cores`)
+    .action(async ({ model, roles, name, ...flags }: RunFlags) => {
+      const { url, key } = remote.address(flags);
+      const stopping = new AbortController();
+      process.once('SIGTERM', () => stopping.abort());
+      process.once('SIGINT', () => stopping.abort());
+      const run = await load();
+      try {
+        await run({ url, key, model, roles: readRoles(roles), name }, stopping.signal);
+      } catch (error) {
+        if (error instanceof AppError && REFUSALS.includes(error.code)) process.exitCode = REFUSED;
+        throw error;
+      }
+    })
+    .addHelpText(
+      'after',
+      '\nEnds with 0 when it has left its server, with 2 where it is refused and trying again does not help, else with 1.',
+    );
+}
+
+function lineOfWorker(worker: Worker): string {
+  const { name, state, base_model: model, roles, running, waiting, adapters, sessions, tokens } = worker;
+  const load = `${running} running, ${waiting} waiting, ${sessions} training, ${adapters.length} adapters`;
+  const past = `${tokens} tokens, ${worker.reconnects} reconnects, silent for ${worker.silent_seconds.toFixed(1)} s`;
+  return [name, state, roles.join(','), model, load, past].join('  ');
+}
+
+/** As of every worker (docs/worker-protocol.md): who starts it again need not. */
+const REFUSED = 2;
+const REFUSALS: readonly ErrorCode[] = [
+  'invalid_request',
+  'invalid_api_key',
+  'missing_scope',
+  'not_found',
+  'base_model_not_found',
+  'bad_model_files',
+];
+
+function readRoles(text: string): RunWorkerOptions['roles'] {
+  const named = text.split(',').map((role) => role.trim());
+  const roles = WORKER_ROLES.filter((role) => named.includes(role));
+  if (roles.length === named.length) return roles;
+  throw new AppError('invalid_request', `--roles must be of ${WORKER_ROLES.join(',')}, not "${text}".`);
+}

@@ -1,0 +1,23 @@
+// Settings of all commands that talk to a server over HTTP. Those of the server are settings.ts.
+import { setting } from './setting.ts';
+import { SETTINGS } from './settings.ts';
+import { text } from './value-types.ts';
+
+export const REMOTE_SETTINGS = {
+  url: setting({
+    flag: '--url <url>',
+    variable: 'WHETSTONE_URL',
+    value: text,
+    default: `http://${SETTINGS.host.default}:${SETTINGS.port.default}`,
+    help: 'the server',
+  }),
+  key: setting({
+    flag: '--key <key>',
+    variable: 'WHETSTONE_API_KEY',
+    value: text,
+    default: null,
+    defaultText: 'on the server’s machine the first key, from its data directory',
+    help: 'API key',
+    secret: true,
+  }),
+};

@@ -1,0 +1,396 @@
+// Every setting of the server, declared once: `serve --help`, docs/configuration.md (npm run generate:config), ranges and
+// defaults come from here. What a value means for the parts of a server is config.ts.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { LOG_LEVELS } from '#base/log';
+import { REASONING_PARSER_NAMES, TOOL_PARSER_NAMES } from '#domain/answer-parsers';
+import { METRICS_ACCESS } from '#domain/metrics-access';
+import { ROLES } from '#domain/role';
+import { SERVING_PRECISIONS } from '#engine/capabilities';
+import { SAMPLER_LIMITS } from '#engine/sampler-limits';
+import { setting } from './setting.ts';
+import {
+  aliases,
+  basePath,
+  choice,
+  choices,
+  gigabytes,
+  hostNames,
+  httpUrl,
+  integer,
+  key,
+  networks,
+  origins,
+  postgresUrl,
+  s3Url,
+  switchedOn,
+  text,
+  texts,
+} from './value-types.ts';
+
+/** fcfs: first come, first served, in turns between keys. priority: the request's `priority` goes before that. */
+export const SCHEDULING_POLICIES = ['fcfs', 'priority'] as const;
+
+const BODY_MB_MAX = 512; // V8 holds at most 2^29 characters in one string
+const DAY_SECONDS = 86_400;
+
+const LISTENING = {
+  host: setting({
+    flag: '--host <address>',
+    value: text,
+    default: '127.0.0.1',
+    help: 'address to listen on; 0.0.0.0 for all',
+    reason: 'an open port is the operator’s decision',
+  }),
+  port: setting({
+    flag: '--port <number>',
+    variable: 'WHETSTONE_PORT',
+    value: integer(0, 65_535),
+    default: 8484,
+    help: 'port; 0 picks a free one',
+  }),
+  basePath: setting({
+    flag: '--base-path <path>',
+    variable: 'WHETSTONE_BASE_PATH',
+    value: basePath,
+    default: '',
+    defaultText: 'none',
+    help: 'answer under this prefix too, such as /api/training',
+  }),
+  allowedHost: setting({
+    flag: '--allowed-host <name>',
+    variable: 'WHETSTONE_ALLOWED_HOST',
+    value: hostNames,
+    default: [],
+    defaultText: 'localhost and the address in --host; with 0.0.0.0 any',
+    help: 'answer requests that call the server by this name; may be repeated',
+    reason: 'a page of any site can give its own name the address 127.0.0.1',
+  }),
+  allowedOrigin: setting({
+    flag: '--allowed-origin <origin>',
+    variable: 'WHETSTONE_ALLOWED_ORIGIN',
+    value: origins,
+    default: [],
+    defaultText: 'none',
+    help: 'let pages of this origin call the server from a browser, such as http://localhost:3000; * for all; may be repeated',
+  }),
+  metricsAccess: setting({
+    flag: '--metrics-access <who>',
+    variable: 'WHETSTONE_METRICS_ACCESS',
+    value: choice(METRICS_ACCESS),
+    default: 'open',
+    help: 'who may read /metrics: open: everybody who reaches the server; key: with an API key; loopback: from this machine',
+    reason: 'labels name no entity, and scrapers come without a key',
+  }),
+};
+
+/** Of all commands that work on a store. */
+export const STORE_SETTINGS = {
+  data: setting({
+    flag: '--data <directory>',
+    variable: 'WHETSTONE_DATA',
+    value: text,
+    default: './.whetstone',
+    help: 'database, adapters and job data',
+  }),
+  databaseUrl: setting({
+    variable: 'WHETSTONE_DATABASE_URL',
+    value: postgresUrl,
+    default: null,
+    defaultText: 'SQLite in the data directory',
+    help: 'postgres://…: rows in a Postgres that servers may share',
+    secret: true,
+  }),
+  blobsUrl: setting({
+    variable: 'WHETSTONE_BLOBS_URL',
+    value: s3Url,
+    default: null,
+    defaultText: 'the data directory',
+    help: 's3://bucket/prefix?endpoint=…&region=…: adapters, job data and artifacts in an S3-compatible store, with the usual AWS_… variables',
+    secret: true,
+  }),
+};
+
+/** For a model from the Hub: tens of gigabytes over a slow line. */
+export const HUB_DOWNLOAD_MS = 3_600_000;
+
+/** Of all commands that read models. */
+export const HUB_SETTINGS = {
+  hubHome: setting({
+    variable: 'HF_HOME',
+    value: text,
+    default: join(homedir(), '.cache', 'huggingface'),
+    defaultText: '~/.cache/huggingface',
+    help: 'where models from the Hugging Face Hub are kept',
+  }),
+  hubToken: setting({
+    variable: 'HF_TOKEN',
+    value: text,
+    default: null,
+    defaultText: 'none',
+    help: 'for models of the Hub that ask for one',
+    secret: true,
+  }),
+  hubEndpoint: setting({
+    variable: 'HF_ENDPOINT',
+    value: httpUrl,
+    default: 'https://huggingface.co',
+    help: 'another Hub',
+    secret: true, // when it is refused, it may hold a password
+  }),
+};
+
+const MODELS = {
+  role: setting({
+    flag: '--role <roles>',
+    variable: 'WHETSTONE_ROLE',
+    value: choices(ROLES, 'Leave it out for all of them.'),
+    default: ROLES,
+    defaultText: 'all',
+    help: 'what this server does, of api,serve,train: others that share its Postgres and blob store do the rest',
+  }),
+  model: setting({
+    flag: '--model <name>',
+    value: texts,
+    default: null,
+    defaultText: 'starter; none beside --worker-model',
+    help: 'base model that runs here: "starter", a directory, or a Hub id such as Qwen/Qwen3-0.6B; may be repeated',
+  }),
+  workerModel: setting({
+    flag: '--worker-model <name>',
+    value: texts,
+    default: [],
+    defaultText: 'none',
+    help: 'base model that runs on workers which connect to this server, named as above; its weights are not read here; may be repeated',
+  }),
+  tinkerAlias: setting({
+    flag: '--tinker-alias <name=model>',
+    variable: 'WHETSTONE_TINKER_ALIAS',
+    value: aliases,
+    default: [],
+    defaultText: 'none',
+    help: 'Tinker clients may call a model by this name too, such as Qwen/Qwen3-8B=whetstone/starter; may be repeated',
+    reason: 'recipes know only names of known models',
+  }),
+  precision: setting({
+    flag: '--precision <name>',
+    value: choice(SERVING_PRECISIONS),
+    default: 'float32',
+    help: 'weights for sampling: float32, or int8 for large models: less memory, faster, rounded logprobs',
+    reason: 'what was sampled is what is trained, to 1e-4',
+  }),
+  ...HUB_SETTINGS,
+};
+
+const CHAT = {
+  schedulingPolicy: setting({
+    flag: '--scheduling-policy <name>',
+    value: choice(SCHEDULING_POLICIES),
+    default: 'fcfs',
+    help: 'fcfs: first come, first served, in turns between keys; priority: smaller "priority" of a request first',
+    reason: 'a client must not go before others unless the operator allows it',
+  }),
+  maxLogprobs: setting({
+    flag: '--max-logprobs <number>',
+    value: integer(-1, 1_000_000),
+    default: 20,
+    help: 'alternatives per token that a request may ask for; -1: all',
+    reason: 'as OpenAI; each alternative is 50 bytes of JSON per token',
+  }),
+  toolCallParser: setting({
+    flag: '--tool-call-parser <name>',
+    variable: 'WHETSTONE_TOOL_CALL_PARSER',
+    value: choice(TOOL_PARSER_NAMES),
+    default: null,
+    defaultText: 'as each model’s chat template teaches',
+    help: 'how the models of this server write calls of tools, by vLLM’s names (docs/tool-syntaxes.md)',
+    reason: 'templates teach it; fine-tuned models may write otherwise',
+  }),
+  reasoningParser: setting({
+    flag: '--reasoning-parser <name>',
+    variable: 'WHETSTONE_REASONING_PARSER',
+    value: choice(REASONING_PARSER_NAMES),
+    default: null,
+    defaultText: 'as each model’s chat template teaches',
+    help: 'how the models of this server tell thinking from the answer, by vLLM’s names (docs/tool-syntaxes.md)',
+  }),
+  trustRequestChatTemplate: setting({
+    flag: '--trust-request-chat-template',
+    value: switchedOn,
+    default: false,
+    help: 'render chat templates that come with requests, in a process with little memory and a deadline',
+  }),
+  keepResponsesDays: setting({
+    variable: 'WHETSTONE_KEEP_RESPONSES_DAYS',
+    value: integer(0, 36_500),
+    default: 30,
+    help: 'delete responses (POST /v1/responses) after so many days; 0: keep none, and refuse those that ask for it',
+    reason: 'as OpenAI; they hold what users said',
+  }),
+  prefixCacheMb: setting({
+    variable: 'WHETSTONE_PREFIX_CACHE_MB',
+    value: integer(0, 1_000_000),
+    default: null,
+    defaultText: '1/16 of the machine, at most 1 GiB',
+    help: 'memory for computed prompts, per base model',
+  }),
+  unreadSeconds: setting({
+    variable: 'WHETSTONE_UNREAD_SECONDS',
+    value: integer(1, DAY_SECONDS),
+    default: SAMPLER_LIMITS.unreadMs / 1000,
+    help: 'a stream that nobody reads for this long gives its place in the batch to requests that wait, until it is read again',
+    reason: 'a slow terminal reads within tenths of a second',
+  }),
+  unreadEndSeconds: setting({
+    variable: 'WHETSTONE_UNREAD_END_SECONDS',
+    value: integer(1, DAY_SECONDS),
+    default: 60,
+    help: 'an answer that nobody reads for this long is ended',
+    reason: 'clients that print and wait for a user’s key',
+  }),
+};
+
+const TRAINING = {
+  trainingMemory: setting({
+    flag: '--training-memory <gigabytes>',
+    value: gigabytes,
+    default: null,
+    defaultText: '40 % of the machine, divided among the models',
+    help: 'memory for the rows of a training job, per base model: longer rollouts need more',
+  }),
+  saveSeconds: setting({
+    variable: 'WHETSTONE_SAVE_SECONDS',
+    value: integer(0, DAY_SECONDS),
+    default: 30,
+    help: 'how often a job saves its progress; 0: after each gradient step',
+    reason: 'work that a killed server repeats at most; saving a small adapter takes milliseconds',
+  }),
+  evaluationPromptsMax: setting({
+    variable: 'WHETSTONE_EVALUATION_PROMPTS_MAX',
+    value: integer(1, 10_000),
+    default: 1_000,
+    help: 'prompts that a job may have its checkpoint answer',
+    reason: 'common held-out sets have 100 to 1,000; the answers to each are a file of their own',
+  }),
+  evaluationTokensMax: setting({
+    variable: 'WHETSTONE_EVALUATION_TOKENS_MAX',
+    value: integer(1, 1_000_000_000),
+    default: 2_000_000,
+    help: 'tokens that such answers may have together: prompts times samples times max_tokens',
+    reason: 'an hour or so of a small engine, which clients share with it',
+  }),
+  keepDataDays: setting({
+    variable: 'WHETSTONE_KEEP_DATA_DAYS',
+    value: integer(1, 36_500),
+    default: null,
+    defaultText: 'for ever',
+    help: 'delete logged trajectories and evaluations after so many days, and what an RL job was sent, with the record of its tokens, so long after it ended; metrics, events and checkpoints stay',
+    reason: 'only the operator knows what nobody will look at again',
+  }),
+};
+
+const REQUESTS = {
+  apiKey: setting({
+    variable: 'WHETSTONE_API_KEY',
+    value: text,
+    default: null,
+    defaultText: 'none',
+    help: 'a key that is accepted as it is, entity "default"',
+    secret: true,
+  }),
+  bodyMbMax: setting({
+    variable: 'WHETSTONE_BODY_MB_MAX',
+    value: integer(1, BODY_MB_MAX),
+    default: 16,
+    help: 'largest request, in MB',
+    reason: 'a chat of a million tokens of text',
+  }),
+  trainingBodyMbMax: setting({
+    variable: 'WHETSTONE_TRAINING_BODY_MB_MAX',
+    value: integer(1, BODY_MB_MAX),
+    default: 512,
+    help: 'largest training job, in MB',
+    reason: 'a token with its logprob is 60 to 150 bytes: millions of tokens; one JS string holds no more',
+  }),
+  artifactMbMax: setting({
+    variable: 'WHETSTONE_ARTIFACT_MB_MAX',
+    value: integer(1, 1_000_000),
+    default: 10_000,
+    help: 'largest file of an artifact, in MB',
+    reason: 'a file of training data; it is streamed, so that only the disk counts',
+  }),
+};
+
+export const STOP_SETTINGS = {
+  drainSeconds: setting({
+    variable: 'WHETSTONE_DRAIN_SECONDS',
+    value: integer(0, DAY_SECONDS),
+    default: 20,
+    help: 'how long a stop waits for running requests',
+    reason: 'container runtimes kill 30 s after SIGTERM',
+  }),
+  stepSeconds: setting({
+    variable: 'WHETSTONE_STEP_SECONDS',
+    value: integer(0, DAY_SECONDS),
+    default: 22,
+    help: 'how long a stop waits for the running gradient step, meanwhile',
+    reason: 'a trainer that must be killed takes 5 s more',
+  }),
+};
+
+const RUNNING = {
+  secretKey: setting({
+    variable: 'WHETSTONE_SECRET_KEY',
+    value: key,
+    default: null,
+    defaultText: 'secret.key in the data directory; with a Postgres none',
+    help: 'seals the secrets of webhooks in the database; the same for all servers of a Postgres',
+    secret: true,
+  }),
+  allowedWebhookNetwork: setting({
+    flag: '--allowed-webhook-network <network>',
+    variable: 'WHETSTONE_ALLOWED_WEBHOOK_NETWORK',
+    value: networks,
+    default: [],
+    defaultText: 'none',
+    help: 'let webhooks go to this private address or network, such as 10.1.0.0/16 or 127.0.0.1; may be repeated',
+    reason: 'whoever may make webhooks could look around in the operator’s network with them',
+  }),
+  ...STOP_SETTINGS,
+  logLevel: setting({
+    flag: '--log-level <level>',
+    variable: 'WHETSTONE_LOG_LEVEL',
+    value: choice(LOG_LEVELS),
+    default: 'info',
+    help: 'how much is logged, on stderr',
+  }),
+  /** Read by the library of OpenTelemetry itself, with others of its own. */
+  tracesUrl: setting({
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    value: text,
+    default: null,
+    defaultText: 'none',
+    help: 'send traces to this OpenTelemetry collector, such as http://localhost:4318',
+  }),
+};
+
+/** By subject, in the order of the documentation. */
+export const SECTIONS = {
+  Listening: LISTENING,
+  Storage: STORE_SETTINGS,
+  Models: MODELS,
+  Chat: CHAT,
+  Training: TRAINING,
+  Requests: REQUESTS,
+  Running: RUNNING,
+};
+
+export const SETTINGS = {
+  ...LISTENING,
+  ...STORE_SETTINGS,
+  ...MODELS,
+  ...CHAT,
+  ...TRAINING,
+  ...REQUESTS,
+  ...RUNNING,
+};

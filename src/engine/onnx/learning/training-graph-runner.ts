@@ -1,0 +1,72 @@
+// Runs the graphs of training, one compiled at a time: a compiled graph keeps the buffers of its longest row until it is
+// closed, and the memory for training is one budget. A session trains by one loss, so it pays for compiling once; the next one,
+// if it comes soon and trains by the same, does not.
+import type { DecoderConfig } from '#model-files/decoder-config';
+import type { LossProgram } from '../../loss-program.ts';
+import { openSession, type Feed, type Session } from '../graph/session.ts';
+import { buildTrainGraph, type TrainedPart } from './train-graph.ts';
+
+export interface TrainingGraphRunner {
+  /** Results by output name; calls run in turn. `loss` null: log-probabilities only. */
+  run(
+    trained: TrainedPart,
+    loss: LossProgram | null,
+    feeds: Readonly<Record<string, Feed>>,
+  ): Promise<Readonly<Record<string, Float32Array>>>;
+  /** Nothing is to be run for now: gives the memory back after `idleMs`, at once where that is 0. */
+  rest(): Promise<void>;
+  /** Gives the memory back; the next run compiles again. */
+  close(): Promise<void>;
+}
+
+export interface TrainingGraphOptions {
+  readonly threads: number;
+  /** Worth its memory when all batches have one shape. */
+  readonly memoryPattern: boolean;
+  readonly idleMs: number;
+}
+
+export function createTrainingGraphRunner(config: DecoderConfig, options: TrainingGraphOptions): TrainingGraphRunner {
+  let compiled: { readonly key: string; readonly session: Session } | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  let resting: NodeJS.Timeout | undefined;
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  }
+
+  async function close(): Promise<void> {
+    const closing = compiled;
+    compiled = null;
+    await closing?.session.close();
+  }
+
+  async function compile(trained: TrainedPart, loss: LossProgram | null): Promise<Session> {
+    // The whole program, not its name: constants are part of what is compiled.
+    const shape = trained && [trained.rank, trained.alpha, trained.rankStabilized, trained.targets];
+    const key = JSON.stringify([shape, loss]);
+    if (compiled?.key !== key) {
+      await close(); // first, so that there are never the buffers of two
+      compiled = { key, session: await openSession(buildTrainGraph(config, trained, loss), options) };
+    }
+    return compiled.session;
+  }
+
+  return {
+    run(trained, loss, feeds) {
+      clearTimeout(resting);
+      return inTurn(async () => (await compile(trained, loss)).run(feeds));
+    },
+    async rest() {
+      clearTimeout(resting);
+      if (options.idleMs === 0) await inTurn(close);
+      else resting = setTimeout(() => void inTurn(close).catch(() => {}), options.idleMs).unref();
+    },
+    close() {
+      clearTimeout(resting);
+      return inTurn(close);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// The embedded engine as a backend: sampler and trainer each in a child process, on ONNX Runtime, and what they can do.
+import { allOpened } from '#base/all-opened';
+import { CONSTRAINT_KINDS } from '#domain/constraint';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { checkAdapter } from '#model-files/check-adapter';
+import { writeFreshAdapter } from '#model-files/fresh-adapter';
+import { createAbsentInferenceEngine } from '../absent-inference-engine.ts';
+import type { Backend, BackendModel, BackendOptions } from '../backend.ts';
+import type { EngineCapabilities, ServingPrecision } from '../capabilities.ts';
+import type { InferenceEngine } from '../inference-engine.ts';
+import type { TrainingEngine } from '../training-engine.ts';
+import { openInferenceEngine, openTrainingEngine } from './open-engines.ts';
+import { DEFAULT_INFERENCE_LIMITS } from './serving/inference-limits.ts';
+import { trainingMemoryShare } from './training-memory.ts';
+
+export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilities => ({
+  exactReplay: true,
+  exactTraining: true,
+  exactLogprobs: precision === 'float32',
+  constraints: CONSTRAINT_KINDS,
+  promptLogprobs: true,
+  embeddings: true,
+  sharedPrefixRows: true,
+  precision,
+  unsupportedSampling: [],
+});
+
+export async function openOnnxBackend(model: BackendModel, options: BackendOptions): Promise<Backend> {
+  const { id, directory, vocabulary } = model;
+  const { samples, trains, precision, prefixCacheBytes, unreadMs, trainingMemoryBytes, trainers, log } = options;
+  const config = await readDecoderConfig(directory);
+  const [inference, training] = await allOpened<[InferenceEngine, TrainingEngine | null]>([
+    samples
+      ? openInferenceEngine({
+          modelDirectory: directory,
+          precision,
+          limits: {
+            ...DEFAULT_INFERENCE_LIMITS,
+            unreadMs,
+            prefixCacheBytes: prefixCacheBytes ?? DEFAULT_INFERENCE_LIMITS.prefixCacheBytes,
+          },
+          vocabulary,
+          log,
+        })
+      : Promise.resolve(
+          createAbsentInferenceEngine({
+            contextLength: Math.min(config.maxPositions, DEFAULT_INFERENCE_LIMITS.contextLength),
+            vocabSize: config.vocab,
+          }),
+        ),
+    trains
+      ? openTrainingEngine({
+          modelDirectory: directory,
+          baseModelName: id,
+          memoryBytes: trainingMemoryBytes ?? trainingMemoryShare(trainers),
+          log,
+        })
+      : Promise.resolve(null),
+  ]);
+  return {
+    inference,
+    training,
+    capabilities: onnxCapabilities(precision),
+    writeFreshAdapter: (target, lora) => writeFreshAdapter(target, config, lora, id),
+    checkAdapter: (source) => checkAdapter(source, config, id),
+    close: async () => void (await Promise.all([inference.close(), training?.close()])),
+  };
+}

@@ -1,0 +1,104 @@
+// One grammar thread as the engine sees it: what is asked of it has a deadline, which begins when the thread has started. A
+// thread that is lost says whom it was working for.
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pTimeout from 'p-timeout';
+import type { Log } from '#base/log';
+import { startThread } from '#base/start-thread';
+import {
+  sinceMs,
+  WORKING_BYTES,
+  WORKING_FOR,
+  WORKING_SINCE,
+  type Answer,
+  type FromThread,
+  type ThreadData,
+  type ToThread,
+} from './thread-messages.ts';
+
+export interface GrammarWorker {
+  readonly lost: boolean;
+  /** Once it is lost: the message that was being worked on; 0: none. */
+  readonly guilty: number;
+  /** For how long it has been at work on one message; null: it is idle. */
+  workedMs(): number | null;
+  /** Settles when it has started, and when it is lost. */
+  readonly started: Promise<void>;
+  nextId(): number;
+  /** `late`: not within the deadline. `lost`: the thread ended meanwhile, or never started. Neither throws. */
+  ask(message: ToThread, deadlineMs: number): Promise<Answer | 'late' | 'lost'>;
+  tell(message: ToThread): void;
+  end(): Promise<void>;
+}
+
+const LATE = 'late' as const;
+
+/** Loading the library and reading a vocabulary takes a second or two, more on a busy machine. */
+const START_MS = 60_000;
+
+const THREAD = new URL(`./grammar-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
+
+export function startGrammarWorker(data: Omit<ThreadData, 'working'>, log: Log): GrammarWorker {
+  const working = new Int32Array(new SharedArrayBuffer(WORKING_BYTES));
+  const worker = startThread(THREAD, {
+    workerData: { ...data, working: working.buffer } satisfies ThreadData,
+    name: 'grammar',
+  });
+  const waiting = new Map<number, (answer: Answer | 'lost') => void>();
+  let markStarted = () => {};
+  const started = new Promise<void>((resolve) => (markStarted = resolve));
+  let count = 0;
+  let lost = false;
+  let guilty = 0;
+  worker.unref();
+  worker.on('message', (message: FromThread) => {
+    if (message.kind === 'ready') markStarted();
+    else waiting.get(message.id)?.(message);
+  });
+  worker.on('error', (error) => lose(error.message));
+  worker.on('exit', () => lose('it ended'));
+
+  function lose(reason: string | null): void {
+    if (!lost) {
+      guilty = Atomics.load(working, WORKING_FOR);
+      if (reason !== null) log.warn('grammar.thread_lost', { reason });
+    }
+    lost = true;
+    markStarted();
+    for (const answer of waiting.values()) answer('lost');
+  }
+
+  async function end(): Promise<void> {
+    lose(null);
+    await worker.terminate();
+  }
+
+  return {
+    get lost() {
+      return lost;
+    },
+    get guilty() {
+      return guilty;
+    },
+    workedMs: () => (Atomics.load(working, WORKING_FOR) === 0 ? null : sinceMs(Atomics.load(working, WORKING_SINCE))),
+    started,
+    nextId: () => ++count,
+    async ask(message, deadlineMs) {
+      if (lost) return 'lost';
+      const answered = new Promise<Answer | 'lost'>((resolve) => waiting.set(message.id, resolve));
+      worker.postMessage(message);
+      try {
+        const hasStarted = await pTimeout(
+          started.then(() => true),
+          { milliseconds: START_MS, fallback: () => false },
+        );
+        if (!hasStarted) await end(); // nobody's grammar is at fault
+        return await pTimeout(answered, { milliseconds: deadlineMs, fallback: () => LATE });
+      } finally {
+        waiting.delete(message.id);
+      }
+    },
+    tell: (message) => worker.postMessage(message),
+    end,
+  };
+}

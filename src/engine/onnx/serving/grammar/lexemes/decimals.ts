@@ -1,0 +1,130 @@
+// Decimal numbers between two bounds, as a grammar: digit by digit, so that its size grows with the digits of the bounds and
+// not with their distance. Knows magnitudes only, that is, numbers from 0 on; signs are numbers.ts's business.
+import { alternatives, digitsBetween, literal } from '../gbnf.ts';
+
+/** A number from 0 on, as people write it: "12", "5" is 12.5. No zeros at the end of `fraction`. */
+export interface Magnitude {
+  readonly whole: bigint;
+  readonly fraction: string;
+}
+
+export interface Bound extends Magnitude {
+  /** The bound itself is within. */
+  readonly inclusive: boolean;
+}
+
+/** Digits that a double tells apart: a longer number could be read as the bound that it must not reach. */
+const DIGITS_EXACT = 15;
+
+/** Digits behind the point, beside that many before it. */
+function roomBeside(whole: bigint): number {
+  const digits = whole.toString().length;
+  return digits < DIGITS_EXACT ? DIGITS_EXACT - digits : digits === DIGITS_EXACT ? 1 : 0;
+}
+
+/** Expressions of which one matches each number between the two; empty: there are none. */
+export function decimalsBetween(low: Bound, high: Bound): string[] {
+  if (low.whole > high.whole) return [];
+  if (low.whole === high.whole) return withFraction(low.whole, between(low, high, roomBeside(low.whole)));
+  const parts = withFraction(low.whole, from(low, roomBeside(low.whole)));
+  for (const { first, last } of byLength(low.whole + 1n, high.whole - 1n)) {
+    const room = roomBeside(first);
+    parts.push(`${digitsBetween(first, last)}${room === 0 ? '' : ` ("." [0-9]{1,${room}})?`}`);
+  }
+  return [...parts, ...withFraction(high.whole, upTo(high, roomBeside(high.whole)))];
+}
+
+/** Integers from `low` on, in runs of as many digits. */
+export function byLength(low: bigint, high: bigint): { first: bigint; last: bigint }[] {
+  const runs: { first: bigint; last: bigint }[] = [];
+  for (let first = low; first <= high;) {
+    const longest = 10n ** BigInt(first.toString().length) - 1n;
+    const last = longest < high ? longest : high;
+    runs.push({ first, last });
+    first = last + 1n;
+  }
+  return runs;
+}
+
+/** What may follow the digits before the point: an end, digits behind it, or both. */
+interface Fraction {
+  readonly none: boolean;
+  /** Null: there are none. */
+  readonly digits: string | null;
+}
+
+function withFraction(whole: bigint, { none, digits }: Fraction): string[] {
+  const point = digits === null ? null : `"." ${digits}`;
+  if (point === null) return none ? [literal(whole.toString())] : [];
+  return [`${literal(whole.toString())} ${none ? `(${point})?` : point}`];
+}
+
+const from = ({ fraction, inclusive }: Bound, room: number): Fraction =>
+  fraction === '' && inclusive
+    ? { none: true, digits: room > 0 ? `[0-9]{1,${room}}` : null }
+    : { none: false, digits: above(fraction, inclusive, room) };
+
+const upTo = ({ fraction, inclusive }: Bound, room: number): Fraction =>
+  fraction === '' ? { none: inclusive, digits: null } : { none: true, digits: below(fraction, inclusive, room) };
+
+function between(low: Bound, high: Bound, room: number): Fraction {
+  const none = low.fraction === '' && low.inclusive && (high.fraction !== '' || high.inclusive);
+  return { none, digits: within(low.fraction, low.inclusive, high.fraction, high.inclusive, room) };
+}
+
+const anyDigits = (room: number): string => (room > 0 ? `[0-9]{0,${room}}` : '""');
+
+const oneOfParts = (parts: readonly string[]): string | null =>
+  parts.length === 0 ? null : parts.length === 1 ? parts[0]! : alternatives(parts);
+
+const digit = (first: number, last: number): string => (first === last ? `"${first}"` : `[${first}-${last}]`);
+
+/** Digit strings that say more than `bound`; as much, if it is included. They may be empty where that is as much. */
+function above(bound: string, inclusive: boolean, room: number): string | null {
+  if (bound === '') return inclusive ? anyDigits(room) : notZero(room);
+  if (room <= 0) return inclusive ? literal(bound) : null;
+  const [first, rest] = [Number(bound[0]), bound.slice(1)];
+  const parts = first < 9 ? [`${digit(first + 1, 9)} ${anyDigits(room - 1)}`] : [];
+  const next = above(rest, inclusive, room - 1);
+  if (next !== null) parts.push(`"${first}" ${next}`);
+  return oneOfParts(parts);
+}
+
+function notZero(room: number): string | null {
+  if (room <= 0) return null;
+  const zeros = Math.floor((room - 1) / 2);
+  return `${zeros > 0 ? `"0"{0,${zeros}} ` : ''}[1-9] ${anyDigits(room - 1 - zeros)}`;
+}
+
+/** Digit strings, not empty, that say less than `bound`; as much, if it is included. */
+function below(bound: string, inclusive: boolean, room: number): string | null {
+  if (bound === '' || room <= 0) return null;
+  const [first, rest] = [Number(bound[0]), bound.slice(1)];
+  const parts = first > 0 ? [`${digit(0, first - 1)} ${anyDigits(room - 1)}`] : [];
+  if (rest !== '' || inclusive) parts.push(behind(first, rest !== '', below(rest, inclusive, room - 1)));
+  return oneOfParts(parts);
+}
+
+/** Digit strings, not empty, between two. */
+function within(low: string, withLow: boolean, high: string, withHigh: boolean, room: number): string | null {
+  if (low === '' && withLow) return below(high, withHigh, room);
+  if (high === '') return null;
+  if (room <= 0) return low === high && withLow && withHigh ? literal(low) : null;
+  const [first, last] = [Number(low[0] ?? 0), Number(high[0])];
+  const [restLow, restHigh] = [low.slice(1), high.slice(1)];
+  if (first > last) return null;
+  if (first === last) {
+    const rest = within(restLow, withLow, restHigh, withHigh, room - 1);
+    const ends = restLow === '' && withLow && (restHigh !== '' || withHigh);
+    return rest === null && !ends ? null : behind(first, ends, rest);
+  }
+  const parts: string[] = [];
+  const more = above(restLow, withLow, room - 1);
+  if (more !== null) parts.push(`"${first}" ${more}`);
+  if (last - first > 1) parts.push(`${digit(first + 1, last - 1)} ${anyDigits(room - 1)}`);
+  if (restHigh !== '' || withHigh) parts.push(behind(last, true, below(restHigh, withHigh, room - 1)));
+  return oneOfParts(parts);
+}
+
+const behind = (first: number, mayEnd: boolean, rest: string | null): string =>
+  rest === null ? `"${first}"` : `"${first}" ${mayEnd ? `(${rest})?` : rest}`;

@@ -1,0 +1,196 @@
+// A schema as a document: its schemas with their places, and what references lead to. `$id`, anchors and pointers are followed
+// inside the document only; nothing is fetched. Knows drafts 4 to 7 and 2020-12 by what they call things.
+import { isObject } from '#base/is-object';
+import { refusal, type Json } from './refusal.ts';
+
+/** A schema and where it stands. */
+export interface SchemaNode {
+  readonly id: number;
+  readonly raw: Json | boolean;
+  readonly pointer: string;
+  readonly resource: Resource;
+}
+
+interface Resource {
+  readonly id: number;
+  readonly uri: string;
+  readonly root: unknown;
+  readonly pointer: string;
+  readonly anchors: Map<string, unknown>;
+  readonly dynamicAnchors: Map<string, unknown>;
+}
+
+export interface SchemaDocument {
+  readonly root: SchemaNode;
+  /** Something inside a schema that is read as a schema itself. Throws where it is none. */
+  node(raw: unknown, pointer: string, resource: Resource): SchemaNode;
+  follow(from: SchemaNode, reference: string): SchemaNode;
+  /** `scope`: resources entered on the way here, outermost first. */
+  followDynamic(from: SchemaNode, reference: string, scope: readonly Resource[]): SchemaNode;
+  readonly hasDynamicAnchors: boolean;
+}
+export type { Resource };
+
+const DEPTH_MAX = 200; // deeper schemas are made to break parsers
+const HOME = 'schema://document/';
+
+const DATA_KEYS = new Set(['const', 'enum', 'default', 'examples', 'example']);
+
+/** `spend`: counts work, one for each object and list. */
+export function readDocument(rawRoot: unknown, spend: (units: number) => void): SchemaDocument {
+  const resources = new Map<string, Resource>();
+  const places = new Map<object, { pointer: string; resource: Resource }>();
+  const nodes = new Map<object, SchemaNode>();
+  let nodeCount = 0;
+  let hasDynamicAnchors = false;
+  const leaves = new Map<string, SchemaNode>();
+
+  function openResource(uri: string, root: unknown, pointer: string): Resource {
+    const resource = { id: resources.size, uri, root, pointer, anchors: new Map(), dynamicAnchors: new Map() };
+    if (!resources.has(uri)) resources.set(uri, resource);
+    return resource;
+  }
+
+  const dialect = isObject(rawRoot) && typeof rawRoot.$schema === 'string' ? rawRoot.$schema : '';
+  /** `idKey`: `$id`, or `id` in draft 4. */
+  const idKey = /draft-0[34]/.test(dialect) ? 'id' : '$id';
+
+  /** Up to draft 7, what stands beside `$ref` does not count, `$id` least of all. */
+  const refOverrides = /draft-0[3-7]/.test(dialect);
+
+  function index(part: unknown, pointer: string, outer: Resource, depth: number): void {
+    if (depth > DEPTH_MAX) throw refusal(pointer, `it is nested more than ${DEPTH_MAX} deep`);
+    if (typeof part === 'object') spend(2);
+    if (Array.isArray(part)) {
+      part.forEach((item, i) => index(item, `${pointer}/${i}`, outer, depth + 1));
+      return;
+    }
+    if (!isObject(part)) return;
+    let resource = outer;
+    const id = refOverrides && typeof part.$ref === 'string' ? undefined : part[idKey];
+    if (typeof id === 'string' && id !== '') {
+      if (id.startsWith('#')) resource.anchors.set(id.slice(1), part);
+      else if (pointer !== '') resource = openResource(resolve(id, outer.uri), part, pointer);
+    }
+    if (typeof part.$anchor === 'string') resource.anchors.set(part.$anchor, part);
+    if (typeof part.$dynamicAnchor === 'string') {
+      resource.anchors.set(part.$dynamicAnchor, part);
+      resource.dynamicAnchors.set(part.$dynamicAnchor, part);
+      hasDynamicAnchors = true;
+    }
+    places.set(part, { pointer, resource });
+    for (const [key, value] of Object.entries(part))
+      if (!DATA_KEYS.has(key)) index(value, `${pointer}/${escapePointer(key)}`, resource, depth + 1);
+  }
+
+  const rootId = isObject(rawRoot) && typeof rawRoot[idKey] === 'string' ? rawRoot[idKey] : '';
+  const home = openResource(resolve(rootId, HOME), rawRoot, '');
+  index(rawRoot, '', home, 0);
+
+  function node(raw: unknown, pointer: string, resource: Resource): SchemaNode {
+    if (typeof raw !== 'boolean' && !isObject(raw)) throw refusal(pointer, 'a schema is an object, true or false');
+    const known = typeof raw === 'boolean' ? leaves.get(String(raw)) : nodes.get(raw);
+    if (known) return known;
+    const place = (typeof raw === 'boolean' ? undefined : places.get(raw)) ?? { pointer, resource };
+    const leaf = leafKey(raw, place.resource);
+    const made = (leaf === null ? undefined : leaves.get(leaf)) ?? { id: ++nodeCount, raw, ...place };
+    if (leaf !== null) leaves.set(leaf, made);
+    if (typeof raw !== 'boolean') nodes.set(raw, made);
+    return made;
+  }
+
+  function target(from: SchemaNode, reference: string): { resource: Resource; fragment: string } {
+    const place = `${from.pointer}/$ref`;
+    const uri = resolve(reference, from.resource.uri);
+    const [base, fragment = ''] = uri.split('#') as [string, string?];
+    const resource = resources.get(base) ?? (base === HOME ? home : undefined);
+    if (!resource) throw refusal(place, 'only references into the schema itself can be followed');
+    return { resource, fragment: decode(fragment, place) };
+  }
+
+  function follow(from: SchemaNode, reference: string): SchemaNode {
+    const { resource, fragment } = target(from, reference);
+    const place = `${from.pointer}/$ref`;
+    if (fragment !== '' && !fragment.startsWith('/')) {
+      const anchored = resource.anchors.get(fragment);
+      if (anchored === undefined) throw refusal(place, `there is nothing at ${reference}`);
+      return node(anchored, '', resource);
+    }
+    let at: unknown = resource.root;
+    let pointer = resource.pointer;
+    let within = resource;
+    for (const part of fragment.split('/').slice(1)) {
+      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      at = (isObject(at) || Array.isArray(at)) && Object.hasOwn(at, key) ? (at as Json)[key] : undefined;
+      pointer += `/${part}`;
+      if (isObject(at)) within = places.get(at)?.resource ?? within;
+    }
+    if (at === undefined) throw refusal(place, `there is nothing at ${reference}`);
+    return node(at, pointer, within);
+  }
+
+  /** References that name each other and nothing else would never say anything. */
+  function checkCircle(start: SchemaNode): void {
+    let at = start;
+    for (let hops = 0; isObject(at.raw) && typeof at.raw.$ref === 'string'; hops++) {
+      at = follow(at, at.raw.$ref);
+      if (at === start || hops > DEPTH_MAX)
+        throw refusal(`${start.pointer}/$ref`, 'its references go round in a circle');
+    }
+  }
+
+  return {
+    root: node(rawRoot, '', home),
+    node,
+    follow(from, reference) {
+      checkCircle(from);
+      return follow(from, reference);
+    },
+    followDynamic(from, reference, scope) {
+      const first = follow(from, reference);
+      const { fragment, resource } = target(from, reference);
+      if (!resource.dynamicAnchors.has(fragment)) return first;
+      const outermost = scope.find((each) => each.dynamicAnchors.has(fragment));
+      return outermost ? node(outermost.dynamicAnchors.get(fragment), '', outermost) : first;
+    },
+    get hasDynamicAnchors() {
+      return hasDynamicAnchors;
+    },
+  };
+}
+
+const SHORT = 100;
+
+/** Small schemas that say the same are one, wherever they stand: most properties are a string or a number. Null: it is not small. */
+function leafKey(raw: Json | boolean, { id }: Resource): string | null {
+  if (typeof raw === 'boolean') return String(raw);
+  let key = `${id}`;
+  for (const [name, value] of Object.entries(raw)) {
+    if ((typeof value === 'object' && value !== null) || IDENTITIES.has(name)) return null;
+    if (WORDLESS.has(name)) continue;
+    key += `,${JSON.stringify(name)}:${typeof value === 'string' ? JSON.stringify(value) : typeof value + String(value)}`;
+    if (key.length > SHORT) return null;
+  }
+  return key;
+}
+
+const IDENTITIES = new Set(['$id', 'id', '$anchor', '$dynamicAnchor']);
+const WORDLESS = new Set(['title', 'description', '$comment']);
+
+const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+function resolve(reference: string, base: string): string {
+  try {
+    return new URL(reference, base).href.replace(/#$/, '');
+  } catch {
+    return reference.replace(/#$/, '');
+  }
+}
+
+function decode(fragment: string, place: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    throw refusal(place, 'it is not a URI reference');
+  }
+}

@@ -1,0 +1,132 @@
+// What the keywords of a schema have as values, read and checked: bounds, types, lists, items in both forms. Throws the refusal of
+// the place where one is not what it must be.
+import { canonicalJson, stringifyExactJson } from '#base/exact-json';
+import { isObject } from '#base/is-object';
+import type { JsonNumber } from '../lexemes/numbers.ts';
+import { ALL_TYPES, TYPES, type Alternative } from './alternatives.ts';
+import { namesOf, refusal, typeOf, type Json } from './refusal.ts';
+
+export function listOf(content: unknown, place: string): readonly unknown[] {
+  if (Array.isArray(content) && content.length > 0) return content;
+  throw refusal(place, 'it must be a list, and not empty');
+}
+
+function numberOf(schema: Json, key: string, pointer: string): JsonNumber | null {
+  const given = schema[key];
+  if (given === undefined) return null;
+  if (typeof given === 'bigint' || (typeof given === 'number' && Number.isFinite(given))) return given;
+  throw refusal(`${pointer}/${key}`, 'it must be a number');
+}
+
+/** Bounds in both forms: draft 4 says with a boolean that the bound itself is excluded. */
+export function bounds(raw: Json, pointer: string) {
+  const all: { value: JsonNumber; inclusive: boolean; isLow: boolean }[] = [];
+  for (const [key, exclusive, isLow] of [['minimum', 'exclusiveMinimum', true], ['maximum', 'exclusiveMaximum', false]] as const) {
+    const flag = typeof raw[exclusive] === 'boolean' ? raw[exclusive] : null;
+    const value = numberOf(raw, key, pointer);
+    if (value !== null) all.push({ value, inclusive: flag !== true, isLow });
+    const other = flag === null ? numberOf(raw, exclusive, pointer) : null;
+    if (other !== null) all.push({ value: other, inclusive: false, isLow });
+  } // prettier-ignore
+  return all;
+}
+
+export function stepOf(raw: Json, pointer: string): JsonNumber | null {
+  const step = numberOf(raw, 'multipleOf', pointer);
+  if (step !== null && !(step > 0)) throw refusal(`${pointer}/multipleOf`, 'it must be above 0');
+  return step;
+}
+
+export function typesOf(raw: Json, pointer: string): { types: number; integer: boolean } | null {
+  if (raw.type === undefined) return null;
+  const given = [raw.type].flat();
+  if (given.length === 0) throw refusal(`${pointer}/type`, 'it must be a type, or a list of types');
+  let types = 0;
+  for (const type of given) {
+    const bit = type === 'integer' ? TYPES.number : type === 'any' ? ALL_TYPES : TYPES[type as keyof typeof TYPES];
+    if (typeof type !== 'string' || bit === undefined)
+      throw refusal(`${pointer}/type`, `${JSON.stringify(type)} is no type of JSON`);
+    types |= bit;
+  }
+  return { types, integer: given.includes('integer') && !given.includes('number') && !given.includes('any') };
+}
+
+export function valuesOf(raw: Json, pointer: string): readonly unknown[] | null {
+  for (const key of ['const', 'enum'])
+    if (raw[key] !== undefined && isBeyondNumbers(raw[key]))
+      throw refusal(`${pointer}/${key}`, 'it has a number beyond the largest, 1.8e308');
+  let values: readonly unknown[] | null = null;
+  if (raw.enum !== undefined) values = listOf(raw.enum, `${pointer}/enum`);
+  if (raw.const === undefined) return values;
+  return values === null ? [raw.const] : values.filter((value) => isEqual(value, raw.const));
+}
+
+/** The parts of a schema that describe items, in both forms. */
+export function itemsOf(raw: Json, pointer: string) {
+  const isOld = Array.isArray(raw.items);
+  const prefix = (isOld ? raw.items : (raw.prefixItems ?? [])) as readonly unknown[];
+  if (!Array.isArray(prefix)) throw refusal(`${pointer}/prefixItems`, 'it must be a list');
+  const [prefixKey, restKey] = isOld ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
+  return { prefix, prefixKey, rest: raw[restKey], restKey };
+}
+
+export function dependencies(raw: Json, pointer: string) {
+  const names: [string, readonly string[]][] = [];
+  const schemas: [string, unknown, string][] = [];
+  for (const key of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
+    if (raw[key] === undefined) continue;
+    if (!isObject(raw[key])) throw refusal(`${pointer}/${key}`, 'it must be an object');
+    for (const [name, what] of Object.entries(raw[key]))
+      if (Array.isArray(what) || (typeof what === 'string' && key === 'dependencies'))
+        names.push([name, namesOf([what].flat(), `${pointer}/${key}/${name}`)]);
+      else schemas.push([name, what, `${pointer}/${key}/${name}`]);
+  }
+  return { names, schemas };
+}
+
+export function isEqual(a: unknown, b: unknown): boolean {
+  const isPart = (value: unknown) => typeof value === 'object' && value !== null;
+  if (isPart(a) && isPart(b)) return canonicalJson(a) === canonicalJson(b);
+  return (
+    a === b ||
+    ((typeof a === 'bigint' || typeof b === 'bigint') && typeof a !== 'string' && typeof b !== 'string' && a == b)
+  );
+}
+
+const isBeyondNumbers = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some(isBeyondNumbers)
+    : value === Infinity || value === -Infinity;
+
+export const hasTwins = (items: readonly unknown[]): boolean =>
+  items.some((item, i) => items.slice(0, i).some((other) => isEqual(item, other)));
+
+/** Takes scalars from what a value may be. */
+export function excludeScalars(to: Alternative, values: readonly unknown[]): void {
+  const numbers: JsonNumber[] = [];
+  const strings: string[] = [];
+  for (const value of values) {
+    if (value === null) to.types &= ~TYPES.null;
+    else if (typeof value === 'boolean') to.booleans &= value ? 1 : 2;
+    else if (typeof value === 'string') strings.push(value);
+    else if (typeof value !== 'object') numbers.push(value as JsonNumber);
+  }
+  to.notStrings = [...to.notStrings, ...strings];
+  if (numbers.length > 0) to.number = { ...to.number, not: [...to.number.not, ...numbers] };
+  if (to.values !== null)
+    to.values = to.values.filter(
+      (value) =>
+        typeOf(value) === 'object' || typeOf(value) === 'array' || !values.some((other) => isEqual(value, other)),
+    );
+}
+
+const NARROWED = /"(format|multipleOf|\$ref|\$dynamicRef|unevaluated\w+)":/;
+
+/** Whether the schema is kept to more narrowly than the specification has it, or leads to where it may be. */
+export function isNarrowed(raw: Json | boolean): boolean {
+  if (typeof raw === 'boolean') return false;
+  const known = narrowed.get(raw) ?? NARROWED.test(stringifyExactJson(raw));
+  narrowed.set(raw, known);
+  return known;
+}
+const narrowed = new WeakMap<Json, boolean>();

@@ -1,0 +1,83 @@
+// Places, frames and sets of places, each once. Their number is bounded.
+import { stringifyExactJson } from '#base/exact-json';
+import { OutOfRoom } from '../lexemes/terms.ts';
+import type { JsonSyntax } from './forms.ts';
+import type { ArrayFrame, Frame, ObjectFrame, Place, PlaceSet } from './places.ts';
+import type { ArrayShape, ObjectShape } from './shapes.ts';
+
+export const PLACES_MAX = 100_000;
+
+export type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
+
+export function createPlaceTable(placesMax: number) {
+  const known = new Map<string, Place | Frame>();
+  const sets = new Map<string, PlaceSet>();
+  let count = 0;
+
+  function takeRoom(): void {
+    if (++count > placesMax) throw new OutOfRoom('its texts have too many places');
+  }
+
+  function intern<T extends Place | Frame>(key: string, make: () => WithoutId<T>): T {
+    const found = known.get(key);
+    if (found) return found as T;
+    takeRoom();
+    const made = { id: count, ...make() } as unknown as T;
+    known.set(key, made);
+    return made;
+  }
+
+  const end: Frame = { id: 0, kind: 'end' };
+  const endPlace: Place = { id: 0, kind: 'end' };
+
+  const objectFrame = (json: JsonSyntax, shape: ObjectShape, seen: ReadonlySet<number>, others: readonly string[], next: Frame): ObjectFrame =>
+    intern<ObjectFrame>(`o${shape.id},${[...seen].sort((a, b) => a - b).join('.')},${JSON.stringify(others)},${next.id}`, () => ({
+      kind: 'object', json, shape, seen, others, next, more: null, close: null, allowed: null,
+    })); // prettier-ignore
+
+  function arrayFrame(
+    json: JsonSyntax,
+    shape: ArrayShape,
+    length: number,
+    counts: readonly number[],
+    used: readonly unknown[],
+    start: number,
+    next: Frame,
+  ): ArrayFrame {
+    // Further than this, items are alike.
+    const most = shape.max === Infinity ? Math.max(shape.min, shape.items.length - 1) : Infinity;
+    const kept = Math.min(length, most);
+    return intern<ArrayFrame>(`a${shape.id},${kept},${counts.join('.')},${shape.unique ? `${start},${stringifyExactJson(used)}` : ''},${next.id}`, () => ({
+      kind: 'array', json, shape, length: kept, counts, used, start, next,
+    })); // prettier-ignore
+  }
+
+  const place = <T extends Place>(key: string, make: () => WithoutId<T>): T => intern<T>(`P${key}`, make);
+
+  const ids = new Map<object, number>();
+  const idOf = (thing: object): number => {
+    const id = ids.get(thing) ?? ids.size + 1;
+    ids.set(thing, id);
+    return id;
+  };
+
+  function setOf(places: readonly Place[]): PlaceSet {
+    const key =
+      places.length === 1
+        ? `${places[0]!.id}`
+        : [...places]
+            .map(({ id }) => id)
+            .sort((a, b) => a - b)
+            .join();
+    const found = sets.get(key);
+    if (found) return found;
+    takeRoom();
+    const made: PlaceSet = { id: sets.size, places, isEnd: places.includes(endPlace), next: [] };
+    sets.set(key, made);
+    return made;
+  }
+
+  const size = () => count;
+
+  return { intern, place, objectFrame, arrayFrame, setOf, idOf, end, endPlace, size };
+}

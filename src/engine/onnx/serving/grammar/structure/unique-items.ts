@@ -1,0 +1,44 @@
+// How items of an array are made to differ: they are scalars of which there are enough, or objects with a required key of many values.
+// Where neither can be, there is one item at most.
+import type { Terms } from '../lexemes/terms.ts';
+import type { ArrayShape, ItemChoice, ObjectShape, Obligation, ValueForm } from './shapes.ts';
+
+const UNIQUE_COUNTED = 1_000;
+const SCALARS = ['null', 'boolean', 'number', 'string'];
+
+interface Asked {
+  readonly terms: Terms;
+  readonly formOf: (obligation: Obligation) => ValueForm;
+  /** The items that are of these types. */
+  readonly only: (of: Obligation, types: readonly string[]) => ItemChoice[][];
+}
+
+export function uniqueForm(shape: ArrayShape, asked: Asked): Partial<ArrayShape> {
+  const { terms, formOf, only } = asked;
+  const last = shape.items.at(-1)!;
+  const isPlain = shape.items.length === 1 && shape.contained.length === 0;
+  const { value } = last[0]!;
+  const form = isPlain && value.possible ? formOf(value) : null;
+  if (form === null) return { max: Math.min(shape.max, 1), unique: null };
+  if (shape.min > UNIQUE_COUNTED) return { max: 1, unique: null }; // then nothing satisfies it
+  const needed = shape.min;
+  if (form.scalars !== terms.none) {
+    const size = terms.count(form.scalars, Math.max(needed, 2));
+    if (size >= Math.max(needed, 2)) return { unique: { key: null }, items: only(value, SCALARS) };
+  }
+  const key = differing(asked, form.objects, Math.max(needed, 2));
+  if (key !== null) return { unique: { key }, items: only(value, ['object']) };
+  return { max: Math.min(shape.max, 1), unique: null };
+}
+
+/** A key that every object has, of scalars that are many. */
+function differing({ terms, formOf }: Asked, objects: readonly ObjectShape[], needed: number): string | null {
+  const candidates = objects[0]?.keys.filter(({ required }) => required).map(({ name }) => name) ?? [];
+  const fits = (shape: ObjectShape, name: string) => {
+    const key = shape.keys.find((each) => each.name === name);
+    if (!key?.required || !key.value.possible) return false;
+    const { scalars } = formOf(key.value);
+    return scalars !== terms.none && terms.count(scalars, needed) >= needed;
+  };
+  return candidates.find((name) => objects.every((shape) => fits(shape, name))) ?? null;
+}

@@ -1,0 +1,141 @@
+// Tries what clients send, one after the other, each in its turn alone in the thread: whoever is at work when a deadline
+// passes or the thread dies twice is at fault, and nobody else notices more than a wait. Payers take turns. A grammar that is not done after a moment keeps the
+// thread for itself, to its own deadline, and the others go on in another, which has started already (spare-worker.ts).
+import { createFairQueue } from '#base/fair-queue';
+import { AppError } from '#domain/errors';
+import type { GrammarWorker } from './grammar-worker.ts';
+import type { Answer, KeyedConstraint } from './thread-messages.ts';
+
+export interface Tried {
+  /** It has the grammar, and takes its matchers only; null: the grammar is a quick one, and any thread can have it. */
+  readonly own: GrammarWorker | null;
+}
+
+export interface Trials {
+  /** Throws `invalid_constraint`; `engine_unavailable`: try again; the signal's reason, if it aborts before its turn. */
+  run(grammar: KeyedConstraint, options: TrialOptions): Promise<Tried>;
+  close(): Promise<void>;
+}
+
+export interface TrialOptions {
+  /** Payers take turns. */
+  readonly payer: string;
+  readonly signal?: AbortSignal;
+  /** A thread of its own from the start. */
+  readonly slow?: boolean;
+}
+
+export interface TrialsOptions {
+  readonly takeWorker: () => GrammarWorker;
+  /** Of a thread of its own: nobody's text is being matched there, so another grammar may have its place. */
+  readonly isIdle: (worker: GrammarWorker) => boolean;
+  readonly compileMs: number;
+  /** What the others wait for. */
+  readonly quickMs: number;
+}
+
+/** Each has the vocabulary in its memory. */
+const OWN_WORKERS_MAX = 2;
+const TURN_WAIT_MS = 30_000;
+const WAITING_MAX = 128;
+const WAITING_OF_ONE_MAX = 32;
+
+export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsOptions): Trials {
+  let shared: GrammarWorker | null = null;
+  /** Threads of slow grammars, the longest held first; `busy` while they compile. */
+  const own = new Map<GrammarWorker, { busy: boolean }>();
+  const turns = createFairQueue({
+    waitMs: TURN_WAIT_MS,
+    waitingMax: WAITING_MAX,
+    waitingOfOneMax: WAITING_OF_ONE_MAX,
+    refusal: (cause) => unavailable(REFUSALS[cause]),
+  });
+  let closed = false;
+
+  async function run(grammar: KeyedConstraint, { payer, signal, slow = false }: TrialOptions): Promise<Tried> {
+    if (slow) return alone(takeWorker(), grammar);
+    const turn = await turns.run(payer, () => takeTurn(grammar), signal);
+    return turn.tried;
+  }
+
+  /** Ends when the next one may begin; `tried` may go on. */
+  async function takeTurn(grammar: KeyedConstraint, isSecond = false): Promise<{ tried: Promise<Tried> }> {
+    if (shared === null || shared.lost) shared = takeWorker();
+    const worker = shared;
+    const id = worker.nextId();
+    const answer = worker.ask({ kind: 'compile', id, grammar }, compileMs);
+    const isQuick = await Promise.race([answer.then(() => true), worker.started.then(() => later(quickMs))]);
+    if (!isQuick) {
+      shared = null;
+      return { tried: keep(worker, id, answer) };
+    }
+    const answered = await answer;
+    if (answered === 'lost' && !isSecond) return takeTurn(grammar, true);
+    return { tried: settle(worker, id, answered) };
+  }
+
+  async function settle(worker: GrammarWorker, id: number, answer: Answer | 'late' | 'lost'): Promise<Tried> {
+    if (answer === 'lost' && worker.guilty === id && !closed)
+      throw tooCostly('needs more memory than a grammar may have');
+    if (answer === 'lost') throw unavailable(CROWDED);
+    if (answer !== 'late' && answer.outcome === 'done') return { own: null };
+    if (answer === 'late') await worker.end();
+    if (answer === 'late') throw tooCostly(`takes longer than ${compileMs / 1000} s to compile`);
+    throw new AppError('invalid_constraint', answer.message);
+  }
+
+  function alone(worker: GrammarWorker, grammar: KeyedConstraint): Promise<Tried> {
+    const id = worker.nextId();
+    return keep(worker, id, worker.ask({ kind: 'compile', id, grammar }, compileMs));
+  }
+
+  async function keep(worker: GrammarWorker, id: number, answer: ReturnType<GrammarWorker['ask']>): Promise<Tried> {
+    const entry = { busy: true };
+    try {
+      await makeRoom();
+      own.set(worker, entry);
+      await settle(worker, id, await answer);
+      return { own: worker };
+    } catch (error) {
+      own.delete(worker);
+      await worker.end();
+      throw error;
+    } finally {
+      entry.busy = false;
+    }
+  }
+
+  async function makeRoom(): Promise<void> {
+    for (const worker of own.keys()) if (worker.lost) own.delete(worker);
+    if (own.size < OWN_WORKERS_MAX) return;
+    const idle = [...own].find(([worker, { busy }]) => !busy && isIdle(worker))?.[0];
+    if (idle === undefined) throw unavailable(`${OWN_WORKERS_MAX} other large grammars are in use.`);
+    own.delete(idle);
+    await idle.end();
+  }
+
+  return {
+    run,
+    async close() {
+      closed = true;
+      await shared?.end();
+      await Promise.all([...own.keys()].map((worker) => worker.end()));
+    },
+  };
+}
+
+const later = (ms: number): Promise<false> => new Promise((resolve) => void setTimeout(resolve, ms, false).unref());
+
+const REFUSALS = {
+  crowded: 'Too many grammars wait to be compiled.',
+  late: `Other grammars were compiled for ${TURN_WAIT_MS / 1000} s before this one.`,
+};
+
+/** Whose fault it was nobody needs to know: the constraint can be sent again. */
+export const CROWDED = 'The server is busy with the constraints of other requests.';
+
+export const unavailable = (reason: string): AppError => new AppError('engine_unavailable', `${reason} Try again.`);
+
+/** A constraint that is at fault. */
+export const tooCostly = (what: string): AppError =>
+  new AppError('invalid_constraint', `This constraint ${what}. Use a simpler one.`);

@@ -1,0 +1,56 @@
+// Chooses a sequence's next token from its logits, within its constraint, and says whether the sequence ends with it.
+import { invariant } from '#base/invariant';
+import type { FinishReason } from '#domain/sampling';
+import type { TokenEvent } from '../../inference-engine.ts';
+import type { GrammarMatcher } from './grammar/matcher.ts';
+import type { Logits } from './logits.ts';
+import { sampleToken } from './sampler.ts';
+import type { Sequence } from './sequence.ts';
+
+/** Null: nothing binds its next token. */
+export function matcherOf({ live, choiceIndex, constrained }: Sequence): GrammarMatcher | null {
+  if (!constrained) return null;
+  const matcher = live.scope!.matchers[choiceIndex];
+  invariant(matcher, 'a constrained sequence has a matcher');
+  return matcher;
+}
+
+/** Appends the token to the sequence. The first of a request brings what there is to say about its prompt. */
+export function nextToken(
+  sequence: Sequence,
+  { logits, logsumexp }: Logits,
+  row: number,
+  eosTokenIds: ReadonlySet<number>,
+): TokenEvent {
+  const { live, choiceIndex, processors, random } = sequence;
+  const { sampling, constraint } = live.request;
+  const vocab = logits.length / logsumexp.length;
+  const matcher = matcherOf(sequence);
+  const input = {
+    logits: logits.subarray(row * vocab, (row + 1) * vocab),
+    logsumexp: logsumexp[row]!,
+    mask: matcher && matcher.mask(),
+    processors,
+    sequence,
+  };
+  const sampled = sampleToken(input, sampling, random);
+  matcher?.accept(sampled.tokenId);
+  const finishReason = findFinishReason(sequence, sampled.tokenId, eosTokenIds);
+  if (constraint && sampled.tokenId === constraint.afterTokenId) sequence.constrained = true;
+  sequence.tokens.push(sampled.tokenId);
+  const { prompt } = live;
+  live.prompt = null;
+  return { choiceIndex, ...sampled, finishReason, ...(prompt ? { prompt } : {}) };
+}
+
+/** Before the token is appended. Null: the sequence goes on. */
+function findFinishReason(
+  { live, constrained, tokenCount, promptTokenCount }: Sequence,
+  tokenId: number,
+  eosTokenIds: ReadonlySet<number>,
+): FinishReason | null {
+  const { stopTokenIds, maxTokens } = live.request.sampling;
+  if (stopTokenIds.includes(tokenId)) return 'stop';
+  if (constrained && eosTokenIds.has(tokenId)) return 'stop'; // also where ends are ignored: nothing may follow
+  return tokenCount + 1 - promptTokenCount >= maxTokens ? 'length' : null;
+}

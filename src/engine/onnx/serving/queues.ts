@@ -1,0 +1,131 @@
+// Where sequences are: waiting, having their prompt computed, running. Moves them from one to the other, and keeps each queue in
+// order of rank; who moves when is scheduler.ts.
+import { AppError } from '#domain/errors';
+import { invariant } from '#base/invariant';
+import { compareRanks, type Rank } from '../../rank.ts';
+
+/** One choice of a request, as far as scheduling goes. */
+export interface Schedulable {
+  /** Its request's. */
+  readonly rank: Rank;
+  readonly promptTokenCount: number;
+  /** Prompt and completion. */
+  readonly tokenCount: number;
+  /** Tokens whose keys and values are in the cache. */
+  readonly computedTokenCount: number;
+  /** Its place in the cache; null while it waits. */
+  readonly slot: { readonly capacity: number } | null;
+  /** Nobody reads what its request says: others may have its place, and it does not ask for one. */
+  readonly unread: boolean;
+}
+
+/** Sequences with one prompt, which is computed once for all of them. */
+export interface PrefillGroup<S extends Schedulable> {
+  readonly sequences: S[];
+  /** Tells requests apart: preempted choices of one request share a group again. */
+  readonly rank: Rank;
+  computedTokenCount: number;
+  /** Where the prompt is being computed; null until its first chunk runs. */
+  slot: S['slot'];
+}
+
+/** By rank, each of them. */
+export interface Queues<S extends Schedulable> {
+  readonly waiting: PrefillGroup<S>[];
+  /** At most one prompt is half computed. */
+  prefilling: PrefillGroup<S> | null;
+  running: S[];
+  /** Prompt tokens computed since the last decode step. */
+  prefillTokensSinceDecode: number;
+}
+
+export const createQueues = <S extends Schedulable>(): Queues<S> => ({
+  waiting: [],
+  prefilling: null,
+  running: [],
+  prefillTokensSinceDecode: 0,
+});
+
+export function usedTokens<S extends Schedulable>(queues: Queues<S>): number {
+  return queues.running.reduce((sum, s) => sum + capacityOf(s), 0) + capacityOf(queues.prefilling);
+}
+
+export const capacityOf = (holder: Pick<Schedulable, 'slot'> | null): number => holder?.slot?.capacity ?? 0;
+
+export const countWaiting = <S extends Schedulable>({ waiting, prefilling }: Queues<S>): number =>
+  waiting.reduce((sum, { sequences }) => sum + sequences.length, prefilling?.sequences.length ?? 0);
+
+/** A new request takes its place in the line, if the line is not full. */
+export function enqueue<S extends Schedulable>(queues: Queues<S>, sequences: S[], maxWaiting: number): void {
+  const waiting = countWaiting(queues);
+  if (waiting + sequences.length > maxWaiting) {
+    throw new AppError(
+      'too_many_requests',
+      `The queue is full: ${waiting} of at most ${maxWaiting} choices wait. Try again later.`,
+      {
+        retryAfterSeconds: 5,
+      },
+    );
+  }
+  requeue(queues, sequences);
+}
+
+/** The plan's group leaves the line for its first chunk. */
+export function beginPrefill<S extends Schedulable>(queues: Queues<S>, group: PrefillGroup<S>): void {
+  if (queues.prefilling === group) return;
+  const at = queues.waiting.indexOf(group);
+  invariant(queues.prefilling === null && at >= 0, 'two prompts would be computed at once');
+  queues.waiting.splice(at, 1);
+  queues.prefilling = group;
+}
+
+/** The prompt is computed: the first `starts` sequences run, the others wait again. */
+export function finishPrefill<S extends Schedulable>(queues: Queues<S>, group: PrefillGroup<S>, starts: number): S[] {
+  invariant(queues.prefilling === group, 'this group was not being computed');
+  queues.prefilling = null;
+  const started = group.sequences.slice(0, starts);
+  queues.running = [...queues.running, ...started].sort((a, b) => compareRanks(a.rank, b.rank)); // stable: choices in order
+  requeue(queues, group.sequences.slice(starts));
+  return started;
+}
+
+/** Sequences of one request join the line at its rank, with nothing computed. Last first, when several go. */
+export function requeue<S extends Schedulable>(queues: Queues<S>, sequences: readonly S[]): void {
+  if (sequences.length === 0) return;
+  const { rank } = sequences[0]!;
+  const at = queues.waiting.findIndex((group) => compareRanks(group.rank, rank) >= 0);
+  const next = at < 0 ? undefined : queues.waiting[at];
+  if (next && next.rank.number === rank.number) next.sequences.unshift(...sequences);
+  else
+    queues.waiting.splice(at < 0 ? queues.waiting.length : at, 0, {
+      rank,
+      sequences: [...sequences],
+      computedTokenCount: 0,
+      slot: null,
+    });
+}
+
+/** Wherever the sequence is. A group that loses its last sequence goes too. */
+export function remove<S extends Schedulable>(
+  queues: Queues<S>,
+  sequence: S,
+): 'running' | 'prefilling' | 'waiting' | 'gone' {
+  const index = queues.running.indexOf(sequence);
+  if (index >= 0) {
+    queues.running.splice(index, 1);
+    return 'running';
+  }
+  for (const group of queues.prefilling ? [queues.prefilling, ...queues.waiting] : queues.waiting) {
+    const at = group.sequences.indexOf(sequence);
+    if (at < 0) continue;
+    group.sequences.splice(at, 1);
+    if (group.sequences.length > 0) return group === queues.prefilling ? 'prefilling' : 'waiting';
+    if (group === queues.prefilling) {
+      queues.prefilling = null;
+      return 'prefilling';
+    }
+    queues.waiting.splice(queues.waiting.indexOf(group), 1);
+    return 'waiting';
+  }
+  return 'gone';
+}

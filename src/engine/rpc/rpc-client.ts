@@ -1,0 +1,118 @@
+// The calling end: pending calls by id, each with its events, an optional deadline and an abort signal. When the other
+// process is lost, every pending call fails with the same cause. Knows nothing of processes or engines.
+import { AppError } from '#domain/errors';
+import { fromWireError, type Port, type Procedures, type ToClient, type ToServer } from './rpc-messages.ts';
+
+export interface CallOptions<Event> {
+  readonly signal?: AbortSignal;
+  /** For calls that must be quick: fails with `engine_unavailable`. Others are watched by the heartbeat. */
+  readonly timeoutMs?: number;
+  /** All events of the call that came in one message. */
+  readonly onEvents?: (events: readonly Event[]) => void;
+}
+
+export interface RunningCall<Result, Told> {
+  readonly result: Promise<Result>;
+  readonly tell: (payload: Told) => void;
+}
+
+export interface RpcClient<P extends Procedures<P>> {
+  call<M extends keyof P & string>(
+    method: M,
+    params: P[M]['params'],
+    options?: CallOptions<P[M]['event']>,
+  ): RunningCall<P[M]['result'], P[M]['told']>;
+  onNotice(handler: (name: string, payload: unknown) => void): void;
+  /** No call can succeed any more. */
+  fail(error: Error): void;
+}
+
+interface PendingCall {
+  onEvents: (events: readonly unknown[]) => void;
+  resolve: (value: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+export function createRpcClient<P extends Procedures<P>>(port: Port<ToServer, ToClient>): RpcClient<P> {
+  const pending = new Map<number, PendingCall>();
+  let nextId = 0;
+  let lost: Error | null = null;
+  let onNotice: (name: string, payload: unknown) => void = () => {};
+
+  port.receive((message) => {
+    switch (message.kind) {
+      case 'events':
+        for (const [id, events] of groupByCall(message.events)) pending.get(id)?.onEvents(events);
+        return;
+      case 'return':
+        pending.get(message.id)?.resolve(message.value);
+        return;
+      case 'throw':
+        pending.get(message.id)?.reject(fromWireError(message.error));
+        return;
+      case 'notice':
+        onNotice(message.name, message.payload);
+    }
+  });
+
+  function start(method: string, params: unknown, options: CallOptions<unknown>): RunningCall<unknown, unknown> {
+    const { signal, timeoutMs } = options;
+    const id = nextId++;
+    const result = new Promise<unknown>((resolve, reject) => {
+      if (lost) return reject(lost);
+      if (signal?.aborted) return reject(cancelled(signal));
+      // By hand rather than by p-timeout: what ends early must also tell the other side.
+      const timer = timeoutMs === undefined ? null : setTimeout(onTimeout, timeoutMs);
+      const finish = () => {
+        pending.delete(id);
+        if (timer) clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const giveUp = (error: Error) => {
+        finish();
+        port.send({ kind: 'abort', id });
+        reject(error);
+      };
+      function onTimeout(): void {
+        const message = `The model's process did not answer within ${timeoutMs! / 1000} s. Try again.`;
+        giveUp(new AppError('engine_unavailable', message, { cause: new Error(`no answer to ${method}`) }));
+      }
+      function onAbort(): void {
+        giveUp(cancelled(signal!));
+      }
+      signal?.addEventListener('abort', onAbort, { once: true });
+      pending.set(id, {
+        onEvents: options.onEvents ?? (() => {}),
+        resolve: (value) => (finish(), resolve(value)),
+        reject: (error) => (finish(), reject(error)),
+      });
+      port.send({ kind: 'call', id, method, params });
+    });
+    const tell = (payload: unknown) => {
+      if (pending.has(id)) port.send({ kind: 'tell', id, payload });
+    };
+    return { result, tell };
+  }
+
+  return {
+    call: (method, params, options = {}) => start(method, params, options),
+    onNotice: (handler) => (onNotice = handler),
+    fail(error) {
+      lost = error;
+      for (const call of [...pending.values()]) call.reject(error);
+    },
+  };
+}
+
+const cancelled = (signal: AbortSignal): AppError =>
+  new AppError('cancelled', 'The request was cancelled.', { cause: signal.reason });
+
+function groupByCall(events: readonly { id: number; payload: unknown }[]): Map<number, unknown[]> {
+  const byCall = new Map<number, unknown[]>();
+  for (const { id, payload } of events) {
+    const own = byCall.get(id);
+    if (own) own.push(payload);
+    else byCall.set(id, [payload]);
+  }
+  return byCall;
+}

@@ -1,0 +1,103 @@
+// The called end: runs handlers, and sends the events of all calls once per turn of the event loop, so that an engine
+// step is one message whatever the number of streams.
+import { toWireError, type Port, type Procedures, type ToClient, type ToServer } from './rpc-messages.ts';
+
+export interface CallContext<Event, Told> {
+  /** Aborted when the caller gave up. */
+  readonly signal: AbortSignal;
+  readonly emit: (event: Event) => void;
+  /** At most one listener; what was told before it listens is kept for it. */
+  readonly onTold: (listener: (payload: Told) => void) => void;
+}
+
+export type Handlers<P extends Procedures<P>> = {
+  readonly [M in keyof P]: (
+    params: P[M]['params'],
+    context: CallContext<P[M]['event'], P[M]['told']>,
+  ) => Promise<P[M]['result']>;
+};
+
+export interface RpcServer {
+  notify(name: string, payload: unknown): void;
+  /** The caller of all calls that run is gone. */
+  abortAll(): void;
+}
+
+interface CallEvent {
+  readonly id: number;
+  readonly payload: unknown;
+}
+
+interface RunningCall {
+  readonly controller: AbortController;
+  readonly told: unknown[];
+  listener: ((payload: unknown) => void) | null;
+}
+
+export function serveRpc<P extends Procedures<P>>(port: Port<ToClient, ToServer>, handlers: Handlers<P>): RpcServer {
+  const running = new Map<number, RunningCall>();
+  const batch = createBatch<CallEvent>((events) => port.send({ kind: 'events', events }));
+
+  async function run(id: number, method: string, params: unknown): Promise<void> {
+    const call: RunningCall = { controller: new AbortController(), told: [], listener: null };
+    running.set(id, call);
+    const context: CallContext<unknown, unknown> = {
+      signal: call.controller.signal,
+      emit: (payload) => batch.add({ id, payload }),
+      onTold(listener) {
+        call.listener = listener;
+        for (const payload of call.told.splice(0)) listener(payload);
+      },
+    };
+    let outcome: ToClient;
+    try {
+      const handler = handlers[method as keyof P];
+      outcome = { kind: 'return', id, value: await handler(params, context) };
+    } catch (error) {
+      outcome = { kind: 'throw', id, error: toWireError(error) };
+    }
+    running.delete(id);
+    batch.flush(); // a call's events come before its end
+    port.send(outcome);
+  }
+
+  port.receive((message) => {
+    if (message.kind === 'call') return void run(message.id, message.method, message.params);
+    const call = running.get(message.id);
+    if (!call) return; // it has just ended
+    if (message.kind === 'abort') call.controller.abort();
+    else if (call.listener) call.listener(message.payload);
+    else call.told.push(message.payload);
+  });
+
+  return {
+    notify(name, payload) {
+      batch.flush();
+      port.send({ kind: 'notice', name, payload });
+    },
+    abortAll() {
+      for (const { controller } of running.values()) controller.abort();
+    },
+  };
+}
+
+/** Collects until the current turn of the event loop is over. */
+function createBatch<T>(send: (items: readonly T[]) => void) {
+  let items: T[] = [];
+  let scheduled: NodeJS.Immediate | null = null;
+  const flush = () => {
+    if (scheduled) clearImmediate(scheduled);
+    scheduled = null;
+    if (items.length === 0) return;
+    const sent = items;
+    items = [];
+    send(sent);
+  };
+  return {
+    add(item: T) {
+      items.push(item);
+      scheduled ??= setImmediate(flush);
+    },
+    flush,
+  };
+}

@@ -1,0 +1,94 @@
+// An InferenceEngine behind the procedures of inference-procedures.ts, whatever carries the calls.
+import { invariant } from '#base/invariant';
+import type { Log } from '#base/log';
+import type { InferenceEngine } from '../inference-engine.ts';
+import {
+  STATUS_NOTICE,
+  type InferenceProcedures,
+  type InferenceReady,
+  type ReportedStatus,
+} from './inference-procedures.ts';
+import { createForwardingLog, LOG_NOTICE, type LifecycleProcedures } from './lifecycle-procedures.ts';
+import type { Port, ToClient, ToServer } from './rpc-messages.ts';
+import { serveRpc, type Handlers } from './rpc-server.ts';
+
+/** How old the caller's view of the queues may be, when no step blocks us for longer. */
+const STATUS_INTERVAL_MS = 100;
+
+/** `start` opens the engine with the options that the caller sends. */
+export function serveInference<Options>(
+  port: Port<ToClient, ToServer>,
+  openEngine: (options: Options, log: Log) => Promise<InferenceEngine>,
+): void {
+  let engine: InferenceEngine | null = null;
+  let reporting: NodeJS.Timeout | undefined;
+  const server = serveRpc<InferenceProcedures & LifecycleProcedures<Options, InferenceReady>>(port, {
+    async start(options) {
+      const log = createForwardingLog((line) => server.notify(LOG_NOTICE, line));
+      const opened = (engine = await openEngine(options, log));
+      const report = createStatusReport(opened, (status) => server.notify(STATUS_NOTICE, status));
+      reporting = setInterval(report, STATUS_INTERVAL_MS);
+      return { contextLength: opened.contextLength, vocabSize: opened.vocabSize };
+    },
+    ping: async () => null,
+    async stop() {
+      clearInterval(reporting);
+      await engine?.close();
+      return null;
+    },
+    ...inferenceHandlers(() => {
+      invariant(engine, 'the engine was called before it was started');
+      return engine;
+    }),
+  });
+}
+
+export function inferenceHandlers(engine: () => InferenceEngine): Handlers<InferenceProcedures> {
+  return {
+    async generate(request, { signal, emit, onTold }) {
+      const stream = engine().generate(request, signal);
+      let isUnread = false;
+      let goOn = () => {};
+      const read = () => {
+        isUnread = false;
+        goOn();
+      };
+      onTold((told) => {
+        if (typeof told === 'number') stream.cancelChoice(told);
+        else if (told.isUnread) isUnread = true;
+        else read();
+      });
+      signal.addEventListener('abort', read, { once: true });
+      for await (const event of stream) {
+        emit(event);
+        if (isUnread) await new Promise<void>((resolve) => (goOn = resolve));
+      }
+      return null;
+    },
+    async prepare({ constraint, payer }, { signal }) {
+      await engine().prepare(constraint, payer, signal);
+      return null;
+    },
+    async loadAdapter(adapter) {
+      await engine().loadAdapter(adapter);
+      return null;
+    },
+    async unloadAdapter(id) {
+      await engine().unloadAdapter(id);
+      return null;
+    },
+  };
+}
+
+/** Sends the status when it is called and something has changed. */
+export function createStatusReport(engine: InferenceEngine, send: (status: ReportedStatus) => void): () => void {
+  let reported = '';
+  return () => {
+    const { running, waiting, adapters } = engine.status();
+    const status: ReportedStatus = { running, waiting, adapters };
+    const text = JSON.stringify(status);
+    if (text === reported) return;
+    reported = text;
+    send(status);
+  };
+}

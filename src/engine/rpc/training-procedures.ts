@@ -1,0 +1,21 @@
+// What can be asked of a trainer somewhere else: the verbs of a TrainingSession, by the session's number.
+import type { LossProgram } from '../loss-program.ts';
+import type {
+  ForwardBackwardResult,
+  OpenSessionOptions,
+  OptimizerParams,
+  SaveOptions,
+  TrainingLimits,
+  TrainingRow,
+} from '../training-engine.ts';
+
+export type TrainingReady = TrainingLimits;
+
+export interface TrainingProcedures {
+  open: { params: OpenSessionOptions; result: number };
+  logprobs: { params: { session: number; row: TrainingRow }; result: Float32Array };
+  forwardBackward: { params: { session: number; row: TrainingRow; loss: LossProgram }; result: ForwardBackwardResult };
+  optimStep: { params: { session: number; params: OptimizerParams }; result: { gradNorm: number } };
+  save: { params: { session: number; directory: string; options: SaveOptions }; result: null };
+  closeSession: { params: { session: number }; result: null };
+}

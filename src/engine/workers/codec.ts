@@ -1,0 +1,33 @@
+// Messages to and from workers as bytes: MessagePack, with arrays of numbers as extension types (docs/worker-protocol.md,
+// section 1). Knows no message.
+import { decode, encode, ExtensionCodec } from '@msgpack/msgpack';
+
+const INT32 = 1;
+const FLOAT32 = 2;
+
+const extensions = new ExtensionCodec();
+extensions.register({
+  type: INT32,
+  encode: (value) => (value instanceof Int32Array ? bytesOf(value) : null),
+  decode: (bytes) => new Int32Array(aligned(bytes)),
+});
+extensions.register({
+  type: FLOAT32,
+  encode: (value) => (value instanceof Float32Array ? bytesOf(value) : null),
+  decode: (bytes) => new Float32Array(aligned(bytes)),
+});
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Float32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+/** A copy of its own: inside a message an array begins at any byte, and would keep the whole message in memory. */
+function aligned(bytes: Uint8Array): ArrayBuffer {
+  if (bytes.byteLength % 4 !== 0) throw new RangeError(`${bytes.byteLength} bytes are no array of 4-byte numbers`);
+  return Uint8Array.from(bytes).buffer;
+}
+
+/** `undefined` becomes nil; throws TypeError for what cannot be sent (functions, cycles). */
+export const encodeMessage = (message: unknown): Uint8Array => encode(message, { extensionCodec: extensions });
+
+/** Throws RangeError or Error for bytes that are not one MessagePack value. */
+export const decodeMessage = (bytes: Uint8Array): unknown => decode(bytes, { extensionCodec: extensions });

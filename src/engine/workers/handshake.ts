@@ -1,0 +1,157 @@
+// The first messages of a connection: what a worker says it is, and what the server answers (docs/worker-protocol.md, section 1).
+// Decides whether a worker fits a model; knows no connection.
+import { z } from 'zod';
+import { CONSTRAINT_KINDS, type ConstraintKind } from '#domain/constraint';
+import { WORKER_PROTOCOL } from '#domain/worker-protocol';
+
+import { PRECISIONS, SAMPLING_SWITCHES } from '../capabilities.ts';
+import { PLAIN_TRAINER } from './shared-capabilities.ts';
+
+const PROTOCOL = WORKER_PROTOCOL.version;
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256 in hex');
+const Name = z.string().min(1).max(200);
+const Count = z.int().min(1);
+
+/** What a newer worker can do besides is not asked of it. */
+const SamplerAble = z.object({
+  exactReplay: z.boolean(),
+  exactLogprobs: z.boolean().default(false),
+  constraints: z
+    .array(z.string())
+    .transform((kinds): readonly ConstraintKind[] => CONSTRAINT_KINDS.filter((kind) => kinds.includes(kind))),
+  promptLogprobs: z.boolean(),
+  precision: z.enum(PRECISIONS),
+  unsupportedSampling: z.array(z.enum(SAMPLING_SWITCHES)).readonly(),
+});
+
+const TrainerAble = z.object({
+  exactTraining: z.boolean().default(PLAIN_TRAINER.exactTraining),
+  exactLogprobs: z.boolean().default(PLAIN_TRAINER.exactLogprobs),
+  sharedPrefixRows: z.boolean().default(PLAIN_TRAINER.sharedPrefixRows),
+});
+
+const Limits = z.object({
+  contextLength: Count,
+  rowLengthMax: Count,
+  memory: z.object({
+    budgetBytes: z.number().min(0),
+    fixedBytes: z.number().min(0),
+    bytesPerToken: z.number().min(0),
+    bytesPerPair: z.number().min(0),
+  }),
+});
+
+export const Hello = z
+  .object({
+    kind: z.literal('hello'),
+    protocol: z.int(),
+    worker: z.object({ id: Name, name: Name, version: Name }),
+    session: z.object({ id: Name, received: z.int().min(0) }).nullable(),
+    model: z.object({ id: Name, configSha256: Sha256, tokenizerSha256: Sha256 }),
+    roles: z
+      .array(z.enum(['sample', 'train']))
+      .min(1)
+      .readonly(),
+    sampler: z
+      .object({
+        contextLength: Count,
+        vocabSize: Count,
+        sequencesMax: Count,
+        adaptersMax: Count,
+        capabilities: SamplerAble,
+      })
+      .nullable(),
+    trainer: z.object({ limits: Limits, capabilities: TrainerAble.default(PLAIN_TRAINER) }).nullable(),
+  })
+  .refine(({ roles, sampler }) => !roles.includes('sample') || sampler !== null, {
+    path: ['sampler'],
+    message: 'is missing: the role sample needs it',
+  })
+  .refine(({ roles, trainer }) => !roles.includes('train') || trainer !== null, {
+    path: ['trainer'],
+    message: 'is missing: the role train needs it',
+  });
+export type Hello = z.infer<typeof Hello>;
+
+export interface Welcome {
+  readonly kind: 'welcome';
+  readonly protocol: number;
+  readonly session: { readonly id: string; readonly received: number };
+  readonly resumed: boolean;
+  readonly heartbeatMs: number;
+  readonly leaseMs: number;
+  readonly frameBytesMax: number;
+  readonly unackedBytesMax: number;
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly code:
+    'invalid_hello' | 'protocol_version' | 'unknown_model' | 'wrong_model' | 'wrong_limits' | 'too_many_workers';
+  readonly message: string;
+}
+
+/** A model that workers serve, as the server has it. */
+export interface WorkerModel {
+  readonly id: string;
+  readonly configSha256: string;
+  readonly tokenizerSha256: string;
+  readonly contextLength: number;
+  readonly vocabSize: number;
+}
+
+export class WorkerRefused extends Error {
+  readonly code: Refused['code'];
+  constructor(code: Refused['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Throws WorkerRefused. */
+export function readHello(message: unknown, models: ReadonlyMap<string, WorkerModel>): Hello {
+  const version = (message as { protocol?: unknown } | null)?.protocol;
+  if (Number.isInteger(version) && version !== PROTOCOL) {
+    throw new WorkerRefused('protocol_version', `You speak version ${String(version)}, this server ${PROTOCOL}.`);
+  }
+  const parsed = Hello.safeParse(message);
+  if (!parsed.success) {
+    const { path, message: fault } = parsed.error.issues[0]!;
+    throw new WorkerRefused(
+      'invalid_hello',
+      `The hello is not as the protocol has it: ${path.join('.') || 'it'}: ${fault}.`,
+    );
+  }
+  const hello = parsed.data;
+  const model = models.get(hello.model.id);
+  if (!model) {
+    const known = [...models.keys()].join(', ') || 'none';
+    throw new WorkerRefused(
+      'unknown_model',
+      `This server has no model ${hello.model.id} for workers; it has: ${known}. Start it with --worker-model ${hello.model.id}.`,
+    );
+  }
+  checkModel(hello, model);
+  return hello;
+}
+
+function checkModel({ model: theirs, sampler, trainer }: Hello, ours: WorkerModel): void {
+  const files = [
+    ['config.json', theirs.configSha256, ours.configSha256],
+    ['tokenizer.json', theirs.tokenizerSha256, ours.tokenizerSha256],
+  ] as const;
+  for (const [name, there, here] of files) {
+    if (there === here) continue;
+    throw new WorkerRefused(
+      'wrong_model',
+      `Your ${name} of ${ours.id} is not the server's (yours ${there.slice(0, 12)}…, the server's ${here.slice(0, 12)}…): use the same revision of the model on both sides.`,
+    );
+  }
+  const wrong = (what: string, there: number, here: number) =>
+    new WorkerRefused('wrong_limits', `${what} of ${there} does not fit ${ours.id}, which has ${here}.`);
+  if (sampler && sampler.vocabSize !== ours.vocabSize) throw wrong('A vocabulary', sampler.vocabSize, ours.vocabSize);
+  for (const length of [sampler?.contextLength, trainer?.limits.contextLength]) {
+    if (length !== undefined && length > ours.contextLength) throw wrong('A context', length, ours.contextLength);
+  }
+}

@@ -1,0 +1,133 @@
+// One direction each way of numbered messages that survive the loss of a connection (docs/worker-protocol.md, section 2): what was
+// not acknowledged is kept and sent again on the next connection, what was seen is ignored. Both ends use it. Knows no WebSocket:
+// a connection is something that takes bytes and can be closed.
+import type { Port } from '../rpc/rpc-messages.ts';
+import { decodeMessage, encodeMessage } from './codec.ts';
+
+/** What a channel needs of a WebSocket. */
+export interface Connection {
+  send(bytes: Uint8Array): void;
+  close(code: number, reason: string): void;
+}
+
+/** What came is no frame. */
+export const PROTOCOL_FAULT = 4002;
+/** The worker has another connection, or was started again. */
+export const REPLACED = 4001;
+const ACK_AFTER_MS = 1_000;
+const ACK_AFTER_BYTES = 1 << 20;
+
+interface Kept {
+  readonly seq: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface NumberedChannel<Outgoing, Incoming> extends Port<Outgoing, Incoming> {
+  /** The highest number that came: what the other end need not send again. */
+  readonly received: number;
+  /** Too much is not acknowledged: whoever can wait should. */
+  readonly isFull: boolean;
+  /** Resolves when it is not full. */
+  whenRoom(): Promise<void>;
+  /** From here messages go to this connection, beginning after the last that the other end has. */
+  attach(connection: Connection, otherReceived: number): void;
+  /** The connection is gone; messages wait for the next. */
+  detach(): void;
+  /** Bytes that came on the attached connection. What is no frame closes it. */
+  take(bytes: Uint8Array): void;
+}
+
+export function createNumberedChannel<Outgoing, Incoming>(
+  unackedBytesMax: number,
+): NumberedChannel<Outgoing, Incoming> {
+  const kept: Kept[] = [];
+  let keptBytes = 0;
+  let sent = 0;
+  let received = 0;
+  let connection: Connection | null = null;
+  let handler: (message: Incoming) => void = () => {};
+  let waiting: (() => void)[] = [];
+  let owedBytes = 0;
+  let ackTimer: NodeJS.Timeout | null = null;
+
+  const frame = (seq: number, message: unknown): Uint8Array => {
+    acknowledged();
+    return encodeMessage([seq, received, message]);
+  };
+  function acknowledged(): void {
+    owedBytes = 0;
+    if (ackTimer) clearTimeout(ackTimer);
+    ackTimer = null;
+  }
+  const acknowledge = () => connection?.send(frame(0, null));
+  function owe(bytes: number): void {
+    owedBytes += bytes;
+    if (owedBytes > ACK_AFTER_BYTES) acknowledge();
+    else ackTimer ??= setTimeout(acknowledge, ACK_AFTER_MS).unref();
+  }
+
+  function forget(ack: number): void {
+    while (kept.length > 0 && kept[0]!.seq <= ack) keptBytes -= kept.shift()!.bytes.byteLength;
+    if (keptBytes > unackedBytesMax) return;
+    for (const wake of waiting) wake();
+    waiting = [];
+  }
+
+  function readFrame(bytes: Uint8Array): Frame {
+    const value = decodeMessage(bytes);
+    if (!isFrame(value)) throw new RangeError('a frame is [seq, ack, message]');
+    const [seq, ack] = value;
+    if (ack > sent) throw new RangeError(`${ack} acknowledged, ${sent} sent`);
+    if (seq > received + 1) throw new RangeError(`${seq} came after ${received}`);
+    return value;
+  }
+
+  return {
+    get received() {
+      return received;
+    },
+    get isFull() {
+      return keptBytes > unackedBytesMax;
+    },
+    whenRoom: () => (keptBytes > unackedBytesMax ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+    send(message) {
+      const bytes = frame(++sent, message);
+      kept.push({ seq: sent, bytes });
+      keptBytes += bytes.byteLength;
+      connection?.send(bytes);
+    },
+    receive(handle) {
+      handler = handle;
+    },
+    attach(to, otherReceived) {
+      connection = to;
+      forget(otherReceived);
+      for (const { bytes } of kept) to.send(bytes);
+    },
+    detach() {
+      connection = null;
+      acknowledged();
+    },
+    take(bytes) {
+      let read: Frame;
+      try {
+        read = readFrame(bytes);
+      } catch (error) {
+        connection?.close(PROTOCOL_FAULT, `no frame: ${(error as Error).message}`.slice(0, 120));
+        return;
+      }
+      const [seq, ack, message] = read;
+      forget(ack);
+      if (seq !== received + 1) return; // seen, or an acknowledgement
+      received = seq;
+      owe(bytes.byteLength);
+      handler(message as Incoming);
+    },
+  };
+}
+
+type Frame = readonly [seq: number, ack: number, message: unknown];
+
+const isFrame = (value: unknown): value is Frame =>
+  Array.isArray(value) && value.length === 3 && isCount(value[0]) && isCount(value[1]);
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -1,0 +1,76 @@
+// Files that workers may fetch, by their hashes: those of adapters and of saved training states that the server has handed to one.
+// Knows no HTTP and no checkpoints.
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { digestOf } from '#base/stream-digest';
+import { AppError } from '#domain/errors';
+import type { AdapterRef } from '../inference-engine.ts';
+import type { WireAdapter, WireFile } from './worker-procedures.ts';
+
+/** Adapters whose hashes are remembered: more than the samplers hold. */
+const ADAPTERS_MAX = 4_096;
+const FILES_MAX = 3 * ADAPTERS_MAX;
+
+/** All that an engine reads or writes in a directory. */
+export const ADAPTER_FILES: readonly string[] = [
+  'adapter_config.json',
+  'adapter_model.safetensors',
+  'optimizer.safetensors',
+];
+
+export interface OfferedFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export interface OfferedFiles {
+  /** Reads the files through for their hashes, once for each id. */
+  adapter(adapter: AdapterRef): Promise<WireAdapter>;
+  directory(directory: string): Promise<readonly WireFile[]>;
+  /** Null: nobody was given a file of this hash, or long ago. */
+  find(sha256: string): OfferedFile | null;
+}
+
+export function createOfferedFiles(): OfferedFiles {
+  const adapters = new LRUCache<string, Promise<WireAdapter>>({ max: ADAPTERS_MAX });
+  const files = new LRUCache<string, OfferedFile>({ max: FILES_MAX });
+
+  async function offer(directory: string): Promise<readonly WireFile[]> {
+    const there = await readdir(directory).catch((cause: unknown) => {
+      throw new AppError('bad_model_files', `There is no adapter in ${directory}.`, { cause });
+    });
+    const names = ADAPTER_FILES.filter((name) => there.includes(name));
+    return Promise.all(
+      names.map(async (name) => {
+        const path = join(directory, name);
+        const { sizeBytes: bytes, sha256 } = await digestOf(createReadStream(path));
+        files.set(sha256, { path, bytes });
+        return { name, bytes, sha256 };
+      }),
+    );
+  }
+
+  return {
+    async adapter({ id, directory }) {
+      const known = adapters.get(id);
+      if (known && (await isThere(await known, files))) return known;
+      const hashed = offer(directory).then((offered) => ({ id, files: offered }));
+      adapters.set(id, hashed);
+      hashed.catch(() => adapters.delete(id));
+      return hashed;
+    },
+    directory: offer,
+    find: (sha256) => files.get(sha256) ?? null,
+  };
+}
+
+/** Copies from a distant store come and go: what was hashed may lie elsewhere now. */
+async function isThere(adapter: WireAdapter, files: LRUCache<string, OfferedFile>): Promise<boolean> {
+  const paths = adapter.files.map(({ sha256 }) => files.get(sha256)?.path);
+  const found = await Promise.all(
+    paths.map(async (path) => path !== undefined && (await stat(path).catch(() => null))),
+  );
+  return found.every(Boolean);
+}

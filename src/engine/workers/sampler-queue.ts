@@ -1,0 +1,150 @@
+// Which request goes to which sampler, and when: requests wait in the order of their ranks until a sampler has room for all choices of
+// the first. Knows requests by what routing needs of them; how they are answered is sampler-pool.ts.
+import { AppError } from '#domain/errors';
+import { createFairRanks, type Arrival } from '../rank.ts';
+import type { ConnectedWorker } from './connected-worker.ts';
+import { createRankedLine, type Ranked } from './ranked-line.ts';
+import { createRouter, type Wanted } from './routing.ts';
+
+export interface QueueLimits {
+  /** Choices that may wait. */
+  readonly waitingMax: number;
+  /** How long a request waits while no sampler is there. */
+  readonly readyMs: number;
+}
+
+export interface Place {
+  readonly worker: ConnectedWorker;
+  /** The choices have ended. */
+  leave(): void;
+}
+
+export interface SamplerQueue {
+  /** Codes: `too_many_requests`, `engine_unavailable` (nobody there for too long, or closed), `cancelled`. */
+  enter(arrival: Arrival, wanted: Wanted, signal: AbortSignal): Promise<Place>;
+  /** Samplers came, went, or can take more. */
+  dispatch(): void;
+  /** Choices that a sampler has of us. */
+  loadOf(worker: ConnectedWorker): number;
+  readonly waiting: number;
+  close(): void;
+}
+
+interface Waiting extends Ranked {
+  readonly wanted: Wanted;
+  readonly begin: (place: Place) => void;
+  readonly giveUp: (error: AppError) => void;
+}
+
+export function createSamplerQueue(
+  samplers: () => readonly ConnectedWorker[],
+  modelId: string,
+  limits: QueueLimits,
+): SamplerQueue {
+  const ranks = createFairRanks();
+  const router = createRouter();
+  const loads = new Map<string, number>();
+  const line = createRankedLine<Waiting>();
+  let isClosed = false;
+  const loadOf = ({ sessionId }: ConnectedWorker) => loads.get(sessionId) ?? 0;
+
+  function dispatch(): void {
+    for (let next = line.first; next; next = line.first) {
+      const { size, wanted, rank, begin } = next;
+      const able = samplers().filter((worker) => isAble(worker, size));
+      const candidates = able.map((worker) => ({
+        id: worker.sessionId,
+        load: loadOf(worker),
+        size: worker.hello.sampler!.sequencesMax,
+      }));
+      const chosen = router.choose(candidates, wanted);
+      if (chosen === null) return;
+      line.remove(next);
+      ranks.begin(rank);
+      begin(
+        take(
+          able.find(({ sessionId }) => sessionId === chosen)!,
+          size,
+        ),
+      );
+    }
+  }
+
+  /** More choices than it computes at once go to a sampler that has nothing else. */
+  function isAble(worker: ConnectedWorker, size: number): boolean {
+    if (worker.state !== 'connected' || worker.isFull) return false;
+    const load = loadOf(worker);
+    return load === 0 || load + size <= worker.hello.sampler!.sequencesMax;
+  }
+
+  function take(worker: ConnectedWorker, size: number): Place {
+    loads.set(worker.sessionId, loadOf(worker) + size);
+    let left = false;
+    return {
+      worker,
+      leave() {
+        if (left) return;
+        left = true;
+        const load = loadOf(worker) - size;
+        if (load > 0) loads.set(worker.sessionId, load);
+        else loads.delete(worker.sessionId);
+        dispatch();
+      },
+    };
+  }
+
+  return {
+    loadOf,
+    dispatch,
+    get waiting() {
+      return line.choices;
+    },
+    enter(arrival, wanted, signal) {
+      if (isClosed) return Promise.reject(samplersClosed(modelId));
+      const waiting = line.choices;
+      if (waiting + arrival.size > limits.waitingMax) {
+        const message = `${waiting} choices wait for a sampler of ${modelId}, of at most ${limits.waitingMax}. Try again later.`;
+        return Promise.reject(new AppError('too_many_requests', message, { retryAfterSeconds: 5 }));
+      }
+      return new Promise((resolve, reject) => {
+        const leaveLine = () => {
+          line.remove(entry);
+          clearInterval(nobodyThere);
+          signal.removeEventListener('abort', onAbort);
+        };
+        const entry: Waiting = {
+          rank: ranks.assign(arrival),
+          size: arrival.size,
+          wanted,
+          begin: (place) => (leaveLine(), resolve(place)),
+          giveUp: (error) => (leaveLine(), reject(error)),
+        };
+        const onAbort = () =>
+          entry.giveUp(new AppError('cancelled', 'The request was cancelled.', { cause: signal.reason }));
+        const nobodyThere = setInterval(() => {
+          if (samplers().length === 0) entry.giveUp(absent(modelId, limits.readyMs));
+        }, limits.readyMs);
+        if (signal.aborted) return onAbort();
+        signal.addEventListener('abort', onAbort, { once: true });
+        line.add(entry);
+        dispatch();
+      });
+    },
+    close() {
+      isClosed = true;
+      for (const { giveUp } of line.list()) giveUp(samplersClosed(modelId));
+    },
+  };
+}
+
+export const samplersClosed = (modelId: string): AppError =>
+  new AppError('engine_unavailable', `The samplers of ${modelId} are let go: the server stops. Try again.`, {
+    retryAfterSeconds: 1,
+  });
+
+const absent = (modelId: string, waitedMs: number): AppError =>
+  new AppError(
+    'engine_unavailable',
+    `No worker that samples ${modelId} has been connected for ${waitedMs} ms. Start one: \`whetstone-worker run --model ${modelId} --roles sample\`, or look at \`whetstone workers\`.`,
+    { retryAfterSeconds: 5 },
+  );

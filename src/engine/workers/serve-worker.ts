@@ -1,0 +1,69 @@
+// A worker whose engines run in this process or its children: the procedures of the protocol over the two interfaces. Turns files by
+// their hashes into directories, and back. Knows no connection.
+import { rm } from 'node:fs/promises';
+import type { InferenceEngine } from '../inference-engine.ts';
+import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
+import { serveRpc, type Handlers } from '../rpc/rpc-server.ts';
+import { createStatusReport, inferenceHandlers } from '../rpc/serve-inference.ts';
+import { trainingHandlers } from '../rpc/serve-training.ts';
+import { STATUS_NOTICE } from '../rpc/inference-procedures.ts';
+import type { TrainingEngine } from '../training-engine.ts';
+import type { ServedSession } from './dial-server.ts';
+import type { WorkerFiles } from './worker-files.ts';
+import type { WorkerProcedures } from './worker-procedures.ts';
+
+/** Four times a second, as the protocol allows. */
+const STATUS_INTERVAL_MS = 250;
+
+export interface WorkerEngines {
+  /** Null: it does not sample. */
+  readonly inference: InferenceEngine | null;
+  /** Null: it does not train. */
+  readonly training: TrainingEngine | null;
+}
+
+export function serveWorker(port: Port<ToClient, ToServer>, engines: WorkerEngines, files: WorkerFiles): ServedSession {
+  const sampler = inferenceHandlers(() => engines.inference ?? absent('sample'));
+  const trainer = trainingHandlers(() => engines.training ?? absent('train'));
+  const handlers: Handlers<WorkerProcedures> = {
+    ...sampler,
+    async generate(request, context) {
+      const adapter = request.adapter && (await files.adapter(request.adapter));
+      return sampler.generate({ ...request, adapter }, context);
+    },
+    loadAdapter: async (adapter, context) => sampler.loadAdapter(await files.adapter(adapter), context),
+    ...trainer.handlers,
+    async open({ from, ...options }, context) {
+      const directory = from && (await files.fetch(from));
+      try {
+        return await trainer.handlers.open({ ...options, from: directory }, context);
+      } finally {
+        if (directory) await rm(directory, { recursive: true, force: true });
+      }
+    },
+    async save({ session, options }, context) {
+      const directory = await files.makeDirectory();
+      try {
+        await trainer.handlers.save({ session, directory, options }, context);
+        return await files.bring(directory);
+      } finally {
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
+  };
+  const server = serveRpc<WorkerProcedures>(port, handlers);
+  const { inference } = engines;
+  const report = inference && createStatusReport(inference, (status) => server.notify(STATUS_NOTICE, status));
+  const reporting = report && setInterval(report, STATUS_INTERVAL_MS);
+  return {
+    async abandon() {
+      if (reporting) clearInterval(reporting);
+      server.abortAll();
+      await trainer.closeSession();
+    },
+  };
+}
+
+function absent(role: string): never {
+  throw new Error(`this worker does not ${role}`);
+}

@@ -1,0 +1,197 @@
+// TrainingEngine over all workers that train one model. A session stays with its worker: when that one is gone its verbs fail with
+// `engine_unavailable`, and the job opens a new one, wherever there is room, and replays. What a worker answers is checked.
+import { createChanges } from '#base/changes';
+import { AppError } from '#domain/errors';
+import type { TrainerCapabilities } from '../capabilities.ts';
+import type { TrainingEngine, TrainingLimits, TrainingRow, TrainingSession } from '../training-engine.ts';
+import type { ConnectedWorker } from './connected-worker.ts';
+import type { WorkerModel } from './handshake.ts';
+import type { OfferedFiles } from './offered-files.ts';
+import { sharedByTrainers } from './shared-capabilities.ts';
+import type { UploadedFiles } from './uploaded-files.ts';
+import type { WorkerRegistry } from './worker-registry.ts';
+
+/** For a worker that comes back, or is started instead of one that is gone; whoever waits longer asks again. */
+const FREE_TIMEOUT_MS = 60_000;
+/** Base weights are there already; an adapter may have to be fetched first. */
+const OPEN_TIMEOUT_MS = 600_000;
+/** One row forward and backward, the first of its length compiled. A worker that does more than answer pings needs less. */
+const ROW_TIMEOUT_MS = 1_200_000;
+/** A gigabyte over a slow line. */
+const SAVE_TIMEOUT_MS = 1_200_000;
+
+export interface TrainerPoolDeps {
+  readonly model: WorkerModel;
+  readonly registry: WorkerRegistry;
+  readonly offered: OfferedFiles;
+  readonly uploaded: UploadedFiles;
+}
+
+export interface TrainerPool extends TrainingEngine {
+  /** Of all trainers that are there, or were there last. */
+  readonly capabilities: TrainerCapabilities;
+}
+
+export function createTrainerPool({ model, registry, offered, uploaded }: TrainerPoolDeps): TrainerPool {
+  const trainers = () => registry.of(model.id).filter(({ hello }) => hello.roles.includes('train'));
+  const usable = () => trainers().filter(({ state }) => state === 'connected');
+  const isFree = ({ counts }: ConnectedWorker) => counts.sessions === 0;
+  let isClosed = false;
+  const changes = createChanges();
+  /** Of those that were there last. */
+  let limits = unknownLimits(model);
+  let capabilities = sharedByTrainers([]);
+  function look(): void {
+    const declared = trainers().map(({ hello }) => hello.trainer!);
+    if (declared.length > 0) {
+      limits = declared.map((each) => each.limits).reduce(tighter);
+      capabilities = sharedByTrainers(declared.map((each) => each.capabilities));
+    }
+    changes.changed();
+  }
+  look();
+  registry.onChange(look);
+
+  /** Among those that are connected and have no session; waits for one. */
+  async function takeFree(signal: AbortSignal): Promise<ConnectedWorker> {
+    const until = AbortSignal.any([signal, AbortSignal.timeout(FREE_TIMEOUT_MS)]);
+    for (;;) {
+      const free = usable().find(isFree);
+      if (isClosed) throw unavailable(`The trainers of ${model.id} are let go: the server stops.`);
+      if (free) return free;
+      if (signal.aborted) throw cancelled(signal);
+      if (until.aborted || usable().length > 0) throw nobodyFree();
+      await changes.next(until);
+    }
+  }
+
+  function nobodyFree(): AppError {
+    return unavailable(
+      usable().length > 0
+        ? `Each of the ${usable().length} workers that train ${model.id} has a session.`
+        : `No worker that trains ${model.id} has been connected for ${FREE_TIMEOUT_MS} ms. Start one: \`whetstone-worker run --model ${model.id} --roles train\`.`,
+    );
+  }
+
+  return {
+    get limits() {
+      return limits;
+    },
+    get capabilities() {
+      return capabilities;
+    },
+    async open({ from, ...options }, signal) {
+      if (signal.aborted) throw cancelled(signal);
+      const worker = await takeFree(signal);
+      const leave = occupy(worker);
+      try {
+        const files = from === null ? null : await offered.directory(from);
+        const call = worker.rpc.call('open', { ...options, from: files }, { timeoutMs: OPEN_TIMEOUT_MS });
+        const session = createSession(worker, await call.result, uploaded, leave);
+        if (!signal.aborted) return session;
+        await session.close();
+        throw cancelled(signal);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    status: () => ({
+      ready: usable().length > 0 && !isClosed,
+      busy: !usable().some(isFree),
+      sessionsMax: trainers().filter((worker) => worker.state === 'connected' || !isFree(worker)).length,
+      restarts: registry.ends(model.id).count,
+      lastFailure: registry.ends(model.id).last ?? (usable().length > 0 ? null : 'no worker that trains is connected'),
+    }),
+    async close() {
+      isClosed = true;
+      changes.changed();
+    },
+  };
+}
+
+/** Until what it gives is called. */
+function occupy({ counts }: ConnectedWorker): () => void {
+  let isOver = false;
+  counts.sessions++;
+  return () => {
+    if (!isOver) counts.sessions--;
+    isOver = true;
+  };
+}
+
+function createSession(
+  worker: ConnectedWorker,
+  session: number,
+  uploaded: UploadedFiles,
+  onClose: () => void,
+): TrainingSession {
+  const { rpc, hello } = worker;
+  const { name } = hello.worker;
+  const timeoutMs = ROW_TIMEOUT_MS;
+  const wrong = (what: string) => new AppError('engine_failed', `The worker ${name} sent ${what}.`);
+  let closed = false;
+  /** It may have come after the job's rows were laid out; they are laid out anew when the job tries again. */
+  function checkRow({ parents }: TrainingRow): void {
+    if (hello.trainer!.capabilities.sharedPrefixRows || parents.every((parent) => parent === -1)) return;
+    throw unavailable(`The worker ${name} trains no rows in which sequences share their beginnings.`);
+  }
+  return {
+    async logprobs(row) {
+      checkRow(row);
+      const logprobs = await rpc.call('logprobs', { session, row }, { timeoutMs }).result;
+      if (!(logprobs instanceof Float32Array) || logprobs.length !== row.targets.length) {
+        throw wrong(`other than ${row.targets.length} log-probabilities`);
+      }
+      return logprobs;
+    },
+    async forwardBackward(row, loss) {
+      checkRow(row);
+      const result = await rpc.call('forwardBackward', { session, row, loss }, { timeoutMs }).result;
+      const numbers = [result?.loss, ...Object.values(result?.metrics ?? {})];
+      if (!numbers.every((value) => typeof value === 'number')) throw wrong('a loss or metrics that are no numbers');
+      return result;
+    },
+    async optimStep(params) {
+      const result = await rpc.call('optimStep', { session, params }, { timeoutMs }).result;
+      if (typeof result?.gradNorm !== 'number') throw wrong('a norm that is no number');
+      return result;
+    },
+    async save(directory, options) {
+      await uploaded.receive(async () => {
+        const files = await rpc.call('save', { session, options }, { timeoutMs: SAVE_TIMEOUT_MS }).result;
+        const isList: boolean = Array.isArray(files) && files.length > 0;
+        if (!isList) throw wrong('no files of what it saved');
+        return files;
+      }, directory);
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      try {
+        await rpc.call('closeSession', { session }, { timeoutMs }).result;
+      } catch (error) {
+        // It ended with its worker.
+        if (!(error instanceof AppError && error.code === 'engine_unavailable')) throw error;
+      } finally {
+        onClose();
+      }
+    },
+  };
+}
+
+/** Jobs may go to any of them. */
+const tighter = (a: TrainingLimits, b: TrainingLimits): TrainingLimits => (a.rowLengthMax <= b.rowLengthMax ? a : b);
+
+/** Until somebody has said more. */
+const unknownLimits = ({ contextLength }: WorkerModel): TrainingLimits => ({
+  contextLength,
+  rowLengthMax: contextLength,
+  memory: { budgetBytes: 0, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 },
+});
+
+const unavailable = (message: string): AppError =>
+  new AppError('engine_unavailable', `${message} Try again.`, { retryAfterSeconds: 5 });
+
+const cancelled = (signal: AbortSignal): AppError =>
+  new AppError('cancelled', 'The session was cancelled.', { cause: signal.reason });

@@ -1,0 +1,162 @@
+// Files that workers bring, piece by piece, each under its hash until somebody claims it (docs/worker-protocol.md, section 6).
+// What nobody claims is removed. Knows no HTTP.
+import { createReadStream, createWriteStream } from 'node:fs';
+import { link, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { makePrivateDirectory } from '#base/private-directory';
+import { digestOf } from '#base/stream-digest';
+import { syncPath } from '#base/sync-path';
+import { AppError } from '#domain/errors';
+import { ADAPTER_FILES } from './offered-files.ts';
+import type { WireFile } from './worker-procedures.ts';
+
+/** A worker that brings a file claims it with the end of its call. */
+const UNCLAIMED_MS = 3_600_000;
+/** What a worker says becomes a path. */
+const SHA256 = /^[0-9a-f]{64}$/;
+
+export interface UploadProgress {
+  readonly complete: boolean;
+  /** Bytes that have arrived. */
+  readonly offset: number;
+}
+
+export interface UploadedFiles {
+  progress(sha256: string): Promise<UploadProgress>;
+  /**
+   * Appends a piece. Codes: `upload_conflict` (it does not continue what is there), `checksum_mismatch` (the whole has
+   * another hash; it is forgotten).
+   */
+  append(sha256: string, piece: Piece, content: Readable): Promise<UploadProgress>;
+  /**
+   * Moves the files that `bring` has had brought, and are complete, into an existing directory, fsynced. Several workers may bring
+   * equal files at once, each once: those that one has claimed are there for the others. Code: `engine_failed` where one is
+   * missing or odd.
+   */
+  receive(bring: () => Promise<readonly WireFile[]>, directory: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Piece {
+  readonly offset: number;
+  readonly length: number;
+  /** Of the whole file. */
+  readonly total: number;
+}
+
+/** `directory` is for it alone: what is there was left by a crash. */
+export async function openUploadedFiles(directory: string): Promise<UploadedFiles> {
+  await rm(directory, { recursive: true, force: true });
+  await makePrivateDirectory(directory);
+  const complete = (sha256: string) => join(directory, sha256);
+  const partial = (sha256: string) => join(directory, `${sha256}.part`);
+  /** Claimed, but others may have found it complete. */
+  const kept = (sha256: string) => join(directory, `${sha256}.kept`);
+  const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? null;
+  const removals = new Map<string, NodeJS.Timeout>();
+  /** The end of the last work on each file: one waits for another. */
+  const turns = new Map<string, Promise<unknown>>();
+  const receiving = new Set<symbol>();
+  /** Those that were receiving when a file was claimed, by its hash. */
+  const keptFor = new Map<string, Set<symbol>>();
+
+  function keepFor(sha256: string): void {
+    clearTimeout(removals.get(sha256));
+    const timer = setTimeout(() => void forget(sha256), UNCLAIMED_MS).unref();
+    removals.set(sha256, timer);
+  }
+  async function forget(sha256: string): Promise<void> {
+    clearTimeout(removals.get(sha256));
+    removals.delete(sha256);
+    await Promise.all([complete(sha256), partial(sha256)].map((path) => rm(path, { force: true })));
+  }
+
+  async function progress(sha256: string): Promise<UploadProgress> {
+    const whole = await sizeOf(complete(sha256));
+    if (whole !== null) return { complete: true, offset: whole };
+    return { complete: false, offset: (await sizeOf(partial(sha256))) ?? 0 };
+  }
+
+  async function append(sha256: string, { offset, total }: Piece, content: Readable): Promise<UploadProgress> {
+    const before = await progress(sha256);
+    if (before.complete) return before;
+    if (before.offset !== offset) {
+      throw new AppError('upload_conflict', `The file ${sha256} goes on at ${before.offset}, not at ${offset}.`);
+    }
+    keepFor(sha256);
+    await pipeline(content, createWriteStream(partial(sha256), { flags: 'a', mode: 0o600 }));
+    const after = await progress(sha256);
+    if (after.offset < total) return after;
+    const { sha256: found } = await digestOf(createReadStream(partial(sha256)));
+    if (found !== sha256) {
+      await forget(sha256);
+      throw new AppError(
+        'checksum_mismatch',
+        `The file that was brought as ${sha256} has the hash ${found}. Bring it again.`,
+      );
+    }
+    await rename(partial(sha256), complete(sha256));
+    return progress(sha256);
+  }
+
+  /** Claimed by one of those that receive, `by`. */
+  async function claim({ name, bytes, sha256 }: WireFile, target: string, by: symbol): Promise<void> {
+    const isNamed = ADAPTER_FILES.includes(name) && SHA256.test(sha256);
+    const isHere = isNamed && (await sizeOf(complete(sha256))) === bytes;
+    const fault = !isNamed
+      ? 'has a name that no adapter has'
+      : !isHere && (await sizeOf(kept(sha256))) !== bytes
+        ? 'did not arrive whole'
+        : null;
+    if (fault) throw new AppError('engine_failed', `A worker's file ${JSON.stringify(name).slice(0, 100)} ${fault}.`);
+    if (isHere) {
+      await rename(complete(sha256), kept(sha256));
+      await forget(sha256);
+      const others = [...receiving].filter((other) => other !== by);
+      keptFor.set(sha256, new Set([...(keptFor.get(sha256) ?? []), ...others]));
+    }
+    await link(kept(sha256), join(target, name));
+    await syncPath(join(target, name));
+    await dropKept(sha256, by);
+  }
+
+  async function dropKept(sha256: string, by: symbol): Promise<void> {
+    const others = keptFor.get(sha256);
+    others?.delete(by);
+    if (!others || others.size > 0) return;
+    keptFor.delete(sha256);
+    await rm(kept(sha256), { force: true });
+  }
+
+  function inTurn<T>(sha256: string, work: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
+    turns.set(sha256, turn);
+    const leave = () => turns.get(sha256) === turn && turns.delete(sha256);
+    turn.then(leave, leave);
+    return turn;
+  }
+
+  return {
+    progress,
+    append: (sha256, piece, content) => inTurn(sha256, () => append(sha256, piece, content)),
+    async receive(bring, target) {
+      const self = Symbol('receives');
+      receiving.add(self);
+      try {
+        const files = await bring();
+        await mkdir(target, { recursive: true });
+        for (const file of files) await inTurn(file.sha256, () => claim(file, target, self));
+        await syncPath(target);
+      } finally {
+        receiving.delete(self);
+        for (const sha256 of [...keptFor.keys()]) await inTurn(sha256, () => dropKept(sha256, self));
+      }
+    },
+    async close() {
+      for (const timer of removals.values()) clearTimeout(timer);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,14 @@
+// What makes two copies of a model the same to both ends of a connection: the bytes of its configuration and of its tokenizer.
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { digestOf } from '#base/stream-digest';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import type { WorkerModel } from './handshake.ts';
+
+/** Weights are not read. Throws `bad_model_files`. */
+export async function readWorkerModel(id: string, directory: string): Promise<WorkerModel> {
+  const { maxPositions: contextLength, vocab: vocabSize } = await readDecoderConfig(directory);
+  const hashOf = async (name: string) => (await digestOf(createReadStream(join(directory, name)))).sha256;
+  const [configSha256, tokenizerSha256] = await Promise.all([hashOf('config.json'), hashOf('tokenizer.json')]);
+  return { id, configSha256, tokenizerSha256, contextLength, vocabSize };
+}

@@ -1,0 +1,200 @@
+// All workers of this server: takes new connections through the handshake, gives a connection that comes back to its worker, closes
+// those that are silent. Who gets which call is decided by the pools (sampler-pool.ts, trainer-pool.ts).
+import type { WebSocket } from 'ws';
+import type { Log } from '#base/log';
+import { WORKER_PROTOCOL } from '#domain/worker-protocol';
+import { decodeMessage, encodeMessage } from './codec.ts';
+import { createConnectedWorker, type ConnectedWorker } from './connected-worker.ts';
+import { readHello, WorkerRefused, type Hello, type Refused, type Welcome, type WorkerModel } from './handshake.ts';
+import { PROTOCOL_FAULT, REPLACED } from './numbered-channel.ts';
+import { watchSocket } from './watch-socket.ts';
+
+export interface RegistryLimits {
+  /** From the connection to the hello. */
+  readonly helloMs: number;
+  /** Between pings; three without a sign of life end a connection. */
+  readonly heartbeatMs: number;
+  /** How long a worker without a connection keeps its calls. */
+  readonly leaseMs: number;
+  readonly frameBytesMax: number;
+  readonly unackedBytesMax: number;
+  readonly workersMax: number;
+}
+
+export const DEFAULT_REGISTRY_LIMITS: RegistryLimits = {
+  helloMs: 10_000,
+  heartbeatMs: 5_000,
+  leaseMs: 30_000, // a restarted switch, a paused machine; clients of chat wait about as long
+  frameBytesMax: WORKER_PROTOCOL.frameBytesMax,
+  unackedBytesMax: 64 << 20,
+  workersMax: 1_024,
+};
+
+/** A connection was refused; the worker reads why. */
+const REFUSED = 4000;
+const LEFT = 1000;
+const TOO_BIG = 1009;
+const GOING_AWAY = 1001;
+
+export interface WorkerRegistry {
+  /** An upgraded connection of somebody with a right to it. */
+  accept(socket: WebSocket): void;
+  /** Of a model, those that have not ended. */
+  of(modelId: string): readonly ConnectedWorker[];
+  list(): readonly ConnectedWorker[];
+  /** Of workers of a model that are gone: how many, and why the last one is (it reads on from "The worker …"). */
+  ends(modelId: string): Ends;
+  /** Told when workers come, go, or are away. */
+  onChange(handler: () => void): void;
+  /** Told of each that is gone. */
+  onEnd(handler: (worker: ConnectedWorker) => void): void;
+  close(): void;
+}
+
+export interface Ends {
+  readonly count: number;
+  readonly last: string | null;
+}
+
+const NO_ENDS: Ends = { count: 0, last: null };
+
+export function createWorkerRegistry(
+  models: ReadonlyMap<string, WorkerModel>,
+  limits: RegistryLimits,
+  clock: { now(): number },
+  log: Log,
+): WorkerRegistry {
+  /** By the worker's own id. */
+  const workers = new Map<string, ConnectedWorker>();
+  /** By model. */
+  const ends = new Map<string, Ends>();
+  const handlers: (() => void)[] = [];
+  const endHandlers: ((worker: ConnectedWorker) => void)[] = [];
+  const changed = () => handlers.forEach((handle) => handle());
+  let isClosed = false;
+
+  function accept(socket: WebSocket): void {
+    const waiting = setTimeout(() => socket.close(REFUSED, `no hello within ${limits.helloMs} ms`), limits.helloMs);
+    socket.once('close', () => clearTimeout(waiting));
+    socket.on('error', () => {}); // 'close' follows
+    socket.once('message', (data: Buffer) => {
+      clearTimeout(waiting);
+      try {
+        welcome(socket, readHello(readMessage(data), models));
+      } catch (error) {
+        if (!(error instanceof WorkerRefused)) throw error;
+        log.warn('worker.refused', { code: error.code, reason: error.message });
+        const refused: Refused = { kind: 'refused', code: error.code, message: error.message };
+        socket.send(encodeMessage(refused), () => socket.close(REFUSED, error.code));
+      }
+    });
+  }
+
+  function welcome(socket: WebSocket, hello: Hello): void {
+    const known = workers.get(hello.worker.id);
+    const resumed = known !== undefined && known.sessionId === hello.session?.id;
+    if (known && !resumed) known.end('was started again', REPLACED);
+    if (!resumed && workers.size >= limits.workersMax) {
+      throw new WorkerRefused('too_many_workers', `This server has ${workers.size} workers, as many as it takes.`);
+    }
+    const worker = resumed ? known : admit(hello);
+    if (resumed) worker.counts.reconnects++;
+    const { heartbeatMs, leaseMs, frameBytesMax, unackedBytesMax } = limits;
+    const answer: Welcome = {
+      kind: 'welcome',
+      protocol: WORKER_PROTOCOL.version,
+      session: { id: worker.sessionId, received: worker.received },
+      resumed,
+      heartbeatMs,
+      leaseMs,
+      frameBytesMax,
+      unackedBytesMax,
+    };
+    socket.send(encodeMessage(answer));
+    connect(socket, worker, resumed ? hello.session!.received : 0);
+  }
+
+  function admit(hello: Hello): ConnectedWorker {
+    const { id, name, version } = hello.worker;
+    const workerLog = log.child({ worker: name, model: hello.model.id });
+    const worker = createConnectedWorker(hello, limits, clock, workerLog);
+    workers.set(id, worker);
+    worker.onEnd((reason) => {
+      if (workers.get(id) === worker) workers.delete(id);
+      const { count } = ends.get(hello.model.id) ?? NO_ENDS;
+      ends.set(hello.model.id, { count: count + 1, last: `${name} ${reason}` });
+      endHandlers.forEach((handle) => handle(worker));
+      changed();
+    });
+    workerLog.info('worker.connected', { version, roles: hello.roles });
+    return worker;
+  }
+
+  function connect(socket: WebSocket, worker: ConnectedWorker, received: number): void {
+    let ownCode: number | null = null; // why we closed it: the peer may not answer with the same
+    const connection = {
+      send: (bytes: Uint8Array) => socket.send(bytes, () => {}), // what was not sent is kept
+      close(code: number, reason: string) {
+        ownCode ??= code;
+        socket.close(code, reason);
+      },
+    };
+    worker.attach(connection, received);
+    worker.heard();
+    const silence = watchSocket(socket, limits.heartbeatMs, () => worker.heard());
+    socket.on('message', (data: Buffer) => worker.take(data));
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') ownCode ??= TOO_BIG;
+    });
+    socket.once('close', (theirCode: number) => {
+      const code = ownCode ?? theirCode;
+      const silent = silence();
+      const reason = silent ?? describeClose(code, limits.frameBytesMax);
+      const isLeave = silent === null && (code === LEFT || code === GOING_AWAY);
+      if (code === TOO_BIG || code === PROTOCOL_FAULT) worker.end(reason);
+      else worker.detach(connection, reason, isLeave);
+      changed();
+    });
+    changed();
+  }
+
+  return {
+    accept(socket) {
+      if (isClosed) socket.close(GOING_AWAY, 'the server stops');
+      else accept(socket);
+    },
+    of: (modelId) => [...workers.values()].filter(({ hello }) => hello.model.id === modelId),
+    list: () => [...workers.values()],
+    ends: (modelId) => ends.get(modelId) ?? NO_ENDS,
+    onChange: (handler) => void handlers.push(handler),
+    onEnd: (handler) => void endHandlers.push(handler),
+    close() {
+      isClosed = true;
+      for (const worker of [...workers.values()]) worker.end('was let go: the server stops', GOING_AWAY);
+    },
+  };
+}
+
+function readMessage(data: Buffer): unknown {
+  try {
+    return decodeMessage(data);
+  } catch (error) {
+    throw new WorkerRefused('invalid_hello', `The first message is no MessagePack value: ${(error as Error).message}.`);
+  }
+}
+
+/** Reads on from "The worker …". */
+function describeClose(code: number, frameBytesMax: number): string {
+  switch (code) {
+    case LEFT:
+      return 'left';
+    case GOING_AWAY:
+      return 'went away';
+    case TOO_BIG:
+      return `sent a message of more than ${frameBytesMax} bytes`;
+    case PROTOCOL_FAULT:
+      return 'sent what is no frame of the protocol';
+    default:
+      return 'lost its connection';
+  }
+}

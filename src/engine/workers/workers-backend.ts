@@ -1,0 +1,33 @@
+// Workers as a backend: a pool of those that sample a model, a pool of those that train it, and what all of them can do.
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { checkAdapter } from '#model-files/check-adapter';
+import { writeFreshAdapter } from '#model-files/fresh-adapter';
+import { createAbsentInferenceEngine } from '../absent-inference-engine.ts';
+import type { Backend, BackendModel, BackendOptions } from '../backend.ts';
+import { readWorkerModel } from './worker-model.ts';
+import type { OpenWorkers } from './workers.ts';
+
+/** The model's weights are not read. Codes: `bad_model_files`. */
+export async function openWorkersBackend(
+  { id, directory }: BackendModel,
+  { samples, trains }: BackendOptions,
+  workers: OpenWorkers,
+): Promise<Backend> {
+  const config = await readDecoderConfig(directory);
+  const model = await readWorkerModel(id, directory);
+  const pools = workers.host(model);
+  return {
+    inference: samples ? pools.inference : createAbsentInferenceEngine(model),
+    training: trains ? pools.training : null,
+    get capabilities() {
+      const [sampler, trainer] = [pools.inference.capabilities, pools.training.capabilities];
+      return { ...sampler, ...trainer, exactLogprobs: sampler.exactLogprobs && trainer.exactLogprobs };
+    },
+    writeFreshAdapter: (target, lora) => writeFreshAdapter(target, config, lora, id),
+    checkAdapter: (source) => checkAdapter(source, config, id),
+    async close() {
+      await pools.inference.close();
+      await pools.training.close();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// All that a server has for its workers: their connections, the files that go to and fro, and a backend for each model that they
+// serve. Opened once, before anybody can connect.
+import type { WebSocket } from 'ws';
+import type { Log } from '#base/log';
+import type { WorkerReport, WorkerTally } from '#domain/worker';
+import type { WorkerModel } from './handshake.ts';
+import { createOfferedFiles, type OfferedFiles } from './offered-files.ts';
+import { createSamplerPool, DEFAULT_QUEUE_LIMITS, type SamplerPool } from './sampler-pool.ts';
+import type { QueueLimits } from './sampler-queue.ts';
+import { createTrainerPool, type TrainerPool } from './trainer-pool.ts';
+import { openUploadedFiles, type UploadedFiles } from './uploaded-files.ts';
+import { createWorkerTallies } from './worker-tallies.ts';
+import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS, type RegistryLimits } from './worker-registry.ts';
+
+export interface WorkersOptions {
+  /** For files on their way; for it alone. */
+  readonly directory: string;
+  readonly limits?: Partial<RegistryLimits & QueueLimits>;
+  readonly clock: { now(): number };
+  readonly log: Log;
+}
+
+export interface OpenWorkers {
+  /** From now on workers of this model are welcome. */
+  host(model: WorkerModel): { readonly inference: SamplerPool; readonly training: TrainerPool };
+  accept(socket: WebSocket): void;
+  list(): readonly WorkerReport[];
+  /** By their names, with what those did that are gone. */
+  tallies(): readonly WorkerTally[];
+  readonly offered: OfferedFiles;
+  readonly uploaded: UploadedFiles;
+  close(): Promise<void>;
+}
+
+export async function openWorkers({ directory, limits = {}, clock, log }: WorkersOptions): Promise<OpenWorkers> {
+  const models = new Map<string, WorkerModel>();
+  const registry = createWorkerRegistry(models, { ...DEFAULT_REGISTRY_LIMITS, ...limits }, clock, log);
+  const offered = createOfferedFiles();
+  const uploaded = await openUploadedFiles(directory);
+  const tallies = createWorkerTallies();
+  registry.onEnd(({ hello, counts }) => tallies.ended({ model: hello.model.id, name: hello.worker.name, ...counts }));
+
+  function list(): WorkerReport[] {
+    return registry.list().flatMap((worker) => {
+      const { hello, state, connectedAtMs, heardAtMs, status, counts } = worker;
+      if (state === 'ended') return [];
+      const silentMs = Math.max(0, clock.now() - heardAtMs);
+      const { worker: who, model, roles } = hello;
+      const sequencesMax = hello.sampler?.sequencesMax ?? null;
+      return [{ ...who, model: model.id, roles, state, connectedAtMs, silentMs, sequencesMax, ...counts, ...status }];
+    });
+  }
+
+  return {
+    host(model) {
+      models.set(model.id, model);
+      return {
+        inference: createSamplerPool({ model, registry, offered, limits: { ...DEFAULT_QUEUE_LIMITS, ...limits }, log }),
+        training: createTrainerPool({ model, registry, offered, uploaded }),
+      };
+    },
+    accept: (socket) => registry.accept(socket),
+    list,
+    tallies: () => tallies.read(list()),
+    offered,
+    uploaded,
+    async close() {
+      registry.close();
+      await uploaded.close();
+    },
+  };
+}

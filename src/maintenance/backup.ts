@@ -1,0 +1,94 @@
+// A copy of a store that goes on being used: rows of one moment, then the blobs that they refer to. Blobs never change while a
+// row refers to them, so that what is copied later is what it was; what its owner deletes meanwhile is gone from newer rows,
+// and the rows are copied again. Where either lives, and how a copy becomes durable, is not known here.
+import type { AccountStore } from '#storage/account-store';
+import type { BlobReader, BlobStore } from '#storage/blobs';
+import type { Inventory } from '#storage/inventory';
+import { examine, type Examination, type OnProgress } from './doctor.ts';
+import { repairAll } from './doctor-repair.ts';
+import { findStoredFault, type Fault } from './stored-checks.ts';
+import { readStoredRows, type StoredReference } from './stored-references.ts';
+
+/** The rows of the copy. */
+export interface CopiedRows {
+  readonly inventory: Inventory;
+  readonly accounts: AccountStore;
+  close(): Promise<void>;
+}
+
+export interface BackupDeps {
+  /** All rows of one moment, instead of those copied before. */
+  readonly copyRows: () => Promise<CopiedRows>;
+  readonly source: BlobReader;
+  /** Empty at first, and nobody else's. */
+  readonly target: BlobStore;
+  readonly onProgress?: OnProgress;
+}
+
+export interface BackupReport extends Examination {
+  /** False: things were deleted faster than they were copied; what is missing is among the findings. */
+  readonly settled: boolean;
+}
+
+/** Copies of the rows. Each later one only has to fetch what came since the one before. */
+const ROUNDS_MAX = 5;
+
+/** Findings are what the source has lost; everything else is in the copy, and sound. */
+export async function backUp({ copyRows, source, target, onProgress }: BackupDeps): Promise<BackupReport> {
+  const copied = new Set<string>();
+  let before: ReadonlyMap<string, Fault> = new Map();
+  for (let round = 1; ; round++) {
+    const rows = await copyRows();
+    try {
+      const faults = new Map<string, Fault>();
+      const references = [...(await readStoredRows(rows.inventory)).references.values()];
+      for (const [done, reference] of references.entries()) {
+        onProgress?.(done, references.length);
+        if (copied.has(reference.blob)) continue;
+        const fault = await copyOne(reference, source, target);
+        if (fault === null) copied.add(reference.blob);
+        else faults.set(reference.blob, fault);
+      }
+      // What is wrong twice, and still referred to, was not deleted meanwhile: it is lost.
+      const settled = [...faults.keys()].every((blob) => before.has(blob));
+      if (settled || round === ROUNDS_MAX) return { ...(await tidy(rows, target, faults)), settled };
+      before = faults;
+    } finally {
+      await rows.close();
+    }
+  }
+}
+
+/** Null: the copy has the bytes that were stored. What nothing reads again may be gone, or damaged. */
+async function copyOne(reference: StoredReference, source: BlobReader, target: BlobStore): Promise<Fault | null> {
+  await copyBlobs(reference, source, target);
+  return reference.needed ? findStoredFault(target, reference) : null;
+}
+
+/** Gives the bytes. */
+export async function copyBlobs(
+  { blob, form }: StoredReference,
+  source: BlobReader,
+  target: BlobStore,
+): Promise<number> {
+  await target.delete(blob); // of an earlier round
+  const names = form.form === 'directory' ? (await source.list(blob)).map(({ name }) => name) : [blob];
+  let copiedBytes = 0;
+  for (const name of names) {
+    const content = await source.stream(name);
+    if (content !== null) copiedBytes += (await target.put(name, content)).sizeBytes;
+  }
+  return copiedBytes;
+}
+
+/** Takes out what earlier rounds copied and the rows do not name any more, and the progress of jobs that they charge for. */
+async function tidy(
+  { inventory, accounts }: CopiedRows,
+  target: BlobStore,
+  faults: ReadonlyMap<string, Fault>,
+): Promise<Examination> {
+  const check = async ({ blob }: StoredReference) => faults.get(blob) ?? null;
+  const { findings, looked } = await examine({ inventory, blobs: target, check });
+  const repaired = await repairAll(findings, { blobs: target, accounts, quarantine: null });
+  return { findings: findings.filter((finding) => !repaired.has(finding)), looked };
+}

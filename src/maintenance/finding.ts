@@ -1,0 +1,35 @@
+// What can be wrong with a store, and what can be done about it.
+import type { StoredBlob } from '#storage/account-store';
+
+export type FindingKind =
+  | 'database_damaged'
+  | 'dangling_reference'
+  | 'old_schema'
+  | 'new_schema'
+  | 'bad_events'
+  | 'duplicate_checkpoint'
+  | 'missing_data'
+  | 'damaged_data'
+  | 'orphan_blob' // no row refers to it
+  | 'leftover_job_data' // progress of a job that has ended
+  | 'ledger_without_blob'
+  | 'blob_without_ledger'
+  | 'wrong_ledger_size'
+  | 'open_permissions'; // others may read what is stored
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** The blob, job or file. */
+  readonly where: string;
+  readonly problem: string;
+  /** What --repair does; without a repair, what a person can do. */
+  readonly remedy: string;
+  /** Loses nothing that anybody was promised. */
+  readonly repair: Repair | null;
+}
+
+export type Repair =
+  | { readonly do: 'delete_blobs' | 'quarantine_blobs'; readonly blob: string; readonly sizeBytes: number }
+  | { readonly do: 'forget_ledger'; readonly blob: string }
+  | { readonly do: 'write_ledger'; readonly stored: StoredBlob }
+  | { readonly do: 'make_private'; readonly directory: string };

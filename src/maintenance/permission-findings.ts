@@ -1,0 +1,42 @@
+// What other users of the machine could read of a data directory, and closing it to them. Older versions wrote by the umask that
+// they were started with. Symbolic links are not followed.
+import { chmod, lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isPrivate } from '#base/private-directory';
+import type { Finding } from './finding.ts';
+
+/** At most one: a directory that others may enter has all its files among them. */
+export async function permissionFindings(directory: string): Promise<Finding[]> {
+  const open = await exposedPaths(directory);
+  if (open.length === 0) return [];
+  const which = open.length === 1 ? open[0]! : `${open[0]!} and ${open.length - 1} more`;
+  return [
+    {
+      kind: 'open_permissions',
+      where: directory,
+      problem: `other users of this machine may read or write ${which}`,
+      remedy: 'make directories 0700 and files 0600',
+      repair: { do: 'make_private', directory },
+    },
+  ];
+}
+
+export async function makePrivate(directory: string): Promise<void> {
+  for (const path of await exposedPaths(directory))
+    await chmod(path, (await lstat(path)).isDirectory() ? 0o700 : 0o600);
+}
+
+async function exposedPaths(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true }).catch(nullIfMissing); // all rows and blobs may be elsewhere
+  const open: string[] = [];
+  for (const path of entries === null ? [] : [directory, ...entries.map((entry) => join(directory, entry))]) {
+    const found = await lstat(path).catch(nullIfMissing); // SQLite takes away its own files
+    if (found !== null && !found.isSymbolicLink() && !isPrivate(found.mode)) open.push(path);
+  }
+  return open;
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}

@@ -1,0 +1,32 @@
+// The blobs of a backup into an empty store. Rows come after them, so that whoever sees a row finds its blobs. What a restore
+// that was interrupted left there is written again; anything else there is somebody's, and a reason to stop.
+import { AppError } from '#domain/errors';
+import type { BlobReader, BlobStore } from '#storage/blobs';
+import type { Inventory } from '#storage/inventory';
+import { copyBlobs } from './backup.ts';
+import type { OnProgress } from './doctor.ts';
+import { readStoredRows } from './stored-references.ts';
+import { readStoredUnits } from './stored-units.ts';
+
+export interface RestoreBlobsDeps {
+  readonly inventory: Inventory;
+  readonly source: BlobReader;
+  readonly target: BlobStore;
+  readonly onProgress?: OnProgress;
+}
+
+/** Throws `invalid_request` where the target has blobs that are not of this backup. */
+export async function restoreBlobs({ inventory, source, target, onProgress }: RestoreBlobsDeps): Promise<void> {
+  const { references } = await readStoredRows(inventory);
+  for (const blob of (await readStoredUnits(target, references)).keys()) {
+    if (references.has(blob)) continue;
+    throw new AppError(
+      'invalid_request',
+      `There are blobs already where this backup is to go, such as ${blob}. Name an empty place.`,
+    );
+  }
+  for (const [copied, reference] of [...references.values()].entries()) {
+    onProgress?.(copied, references.size);
+    await copyBlobs(reference, source, target);
+  }
+}

@@ -1,0 +1,112 @@
+// What the layers of a decoder are made of, as its family says it (families/): plain data, from which the tensor map and
+// the graphs of sampler and trainer are built. What no family needs is not here.
+
+/** Linears that read the same input run as one matmul. */
+export const FUSED_LINEARS = ['qkv', 'o', 'gate_up', 'down'] as const;
+export type FusedLinear = (typeof FUSED_LINEARS)[number];
+
+/** A linear layer as the checkpoint stores it; rows of outputs that are fused there are one projection. */
+export interface Projection {
+  /** `self_attn.q_proj` */
+  readonly module: string;
+  readonly inFeatures: number;
+  readonly outFeatures: number;
+  readonly bias: boolean;
+}
+
+export interface Norms {
+  /** Names of a layer's RMS norms by what they are applied to; null: nothing is. */
+  readonly attentionInput: string | null;
+  readonly attentionOutput: string | null;
+  readonly mlpInput: string | null;
+  readonly mlpOutput: string | null;
+  /** RMS norms of queries and keys before the rotation: over each head, or over the whole projection. */
+  readonly queryKey: 'head' | 'projection' | null;
+  /** What is stored is the distance of the factor from 1. */
+  readonly plusOne: boolean;
+}
+
+export type Activation = 'silu' | 'gelu_tanh';
+
+export type RopeScaling =
+  | { readonly kind: 'linear'; readonly factor: number }
+  | {
+      readonly kind: 'llama3';
+      readonly factor: number;
+      readonly lowFrequencyFactor: number;
+      readonly highFrequencyFactor: number;
+      readonly originalMaxPositions: number;
+    }
+  | {
+      /** arXiv:2309.00071 */
+      readonly kind: 'yarn';
+      readonly factor: number;
+      readonly originalMaxPositions: number;
+      readonly betaFast: number;
+      readonly betaSlow: number;
+      readonly truncate: boolean;
+      readonly attentionFactor: number;
+    }
+  | {
+      /** arXiv:2402.13753, as far as the short factors hold: up to the original number of positions. */
+      readonly kind: 'longrope';
+      /** One per frequency. */
+      readonly factors: readonly number[];
+      readonly originalMaxPositions: number;
+      readonly attentionFactor: number;
+    };
+
+export interface Rope {
+  /** How many values of a head turn, from its first. */
+  readonly dim: number;
+  readonly theta: number;
+  readonly scaling: RopeScaling | null;
+}
+
+/** What attention of one layer looks at. */
+export interface LayerAttention {
+  /** Tokens, oneself included; null: all before. */
+  readonly window: number | null;
+  /** Null: tokens are told apart by the mask alone (arXiv:2305.19466). */
+  readonly rope: Rope | null;
+}
+
+export interface Multipliers {
+  readonly embedding: number;
+  /** Of scores. */
+  readonly attention: number;
+  /** Of what a layer's attention and MLP add. */
+  readonly residual: number;
+  readonly logits: number;
+}
+
+/** cap · tanh(x / cap); null: x. */
+export interface SoftCaps {
+  readonly attention: number | null;
+  readonly logits: number | null;
+}
+
+export interface Block {
+  readonly linears: Readonly<Record<FusedLinear, readonly Projection[]>>;
+  readonly norms: Norms;
+  /** Of the gate. */
+  readonly activation: Activation;
+  /** By layer. */
+  readonly attention: readonly LayerAttention[];
+  readonly multipliers: Multipliers;
+  readonly softCaps: SoftCaps;
+}
+
+export interface Sizes {
+  readonly hidden: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly intermediate: number;
+  readonly vocab: number;
+  readonly maxPositions: number;
+  readonly normEpsilon: number;
+  /** The output head is the embedding matrix. */
+  readonly tiedEmbeddings: boolean;
+}

@@ -1,0 +1,45 @@
+// Values of config.json by key, or a refusal that says which file, which key and what it holds.
+import { AppError } from '#domain/errors';
+
+export type ConfigJson = Readonly<Record<string, unknown>>;
+
+export interface ConfigReader {
+  readonly json: ConfigJson;
+  refuse(problem: string): AppError;
+  /** `fallback` where the key is missing or null. */
+  positive(key: string, fallback?: number): number;
+  positiveOrNull(key: string): number | null;
+  flag(key: string): boolean;
+  /** A number per layer or frequency, or whatever else comes in a list; null where the key is missing or null. */
+  listOrNull<T>(key: string, length: number, isItem: (value: unknown) => value is T): readonly T[] | null;
+  /** Throws where the key holds anything but one of these. */
+  only(key: string, allowed: readonly unknown[], reason: string): void;
+}
+
+export function configReader(json: ConfigJson, path: string): ConfigReader {
+  const refuse = (problem: string) => new AppError('bad_model_files', `${path}: ${problem}`);
+  const told = (key: string): string => JSON.stringify(json[key]) ?? 'nothing';
+  const positive = (key: string, fallback?: number): number => {
+    const value = json[key] ?? fallback;
+    if (isNumber(value) && value > 0) return value;
+    throw refuse(`${key} must be a positive number, got ${told(key)}.`);
+  };
+  return {
+    json,
+    refuse,
+    positive,
+    positiveOrNull: (key) => ((json[key] ?? null) === null ? null : positive(key)),
+    flag: (key) => json[key] === true,
+    listOrNull<T>(key: string, length: number, isItem: (value: unknown) => value is T) {
+      const value = json[key] ?? null;
+      if (value === null) return null;
+      if (Array.isArray(value) && value.length === length && value.every(isItem)) return value;
+      throw refuse(`${key} must be a list of ${length}, got ${told(key)}.`);
+    },
+    only(key, allowed, reason) {
+      if (!allowed.includes(json[key] ?? null)) throw refuse(`${key} ${told(key)} is not supported: ${reason}.`);
+    },
+  };
+}
+
+export const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#domain/errors';
+import { parseDecoderConfig } from './decoder-config.ts';
+import { decoderParameters } from './decoder-parameters.ts';
+
+const SIZES = {
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 32,
+  intermediate_size: 96,
+  vocab_size: 300,
+  max_position_embeddings: 128,
+  rms_norm_eps: 1e-6,
+};
+const QWEN3 = { ...SIZES, model_type: 'qwen3', rope_theta: 10_000, tie_word_embeddings: true };
+
+const GEMMA2 = { model_type: 'gemma2', query_pre_attn_scalar: 16 };
+const PHI3 = { model_type: 'phi3', partial_rotary_factor: 0.5, original_max_position_embeddings: 128 };
+
+test('sizes come from config.json, head_dim apart from hidden / heads', () => {
+  expect(parseDecoderConfig(QWEN3)).toMatchObject({
+    family: 'qwen3',
+    headDim: 32,
+    kvHeads: 2,
+    norms: { queryKey: 'head' },
+  });
+  expect(parseDecoderConfig({ ...QWEN3, model_type: 'llama', head_dim: undefined }).headDim).toBe(16);
+});
+
+test('rope settings are read from where Transformers 4 and 5 write them', () => {
+  const llama3 = {
+    rope_type: 'llama3',
+    factor: 8,
+    low_freq_factor: 1,
+    high_freq_factor: 4,
+    original_max_position_embeddings: 64,
+  };
+  const before5 = parseDecoderConfig({ ...QWEN3, rope_theta: 5e5, rope_scaling: llama3 });
+  const since5 = parseDecoderConfig({
+    ...QWEN3,
+    rope_theta: undefined,
+    rope_parameters: { rope_theta: 5e5, ...llama3 },
+  });
+  expect(since5).toEqual(before5);
+  expect(since5.attention[1]!.rope).toMatchObject({ theta: 5e5, dim: 32 });
+  expect(since5.attention[1]!.rope!.scaling).toMatchObject({ kind: 'llama3', factor: 8, originalMaxPositions: 64 });
+});
+
+test.each([
+  ['an unknown family, naming the known ones', { model_type: 'mamba' }, /mamba.*llama, qwen2, qwen3/],
+  ['a family that is not here, with the reason', { model_type: 'qwen3_moe' }, /qwen3_moe.*route tokens to experts/],
+  ['layers of a kind that it does not know', { ...GEMMA2, layer_types: ['chunked_attention'] }, /layer_types must be/],
+  ['LongRoPE without its factors', { ...PHI3, rope_scaling: { type: 'longrope' } }, /short_factor, 8 numbers/],
+  ['an unknown rope scaling', { rope_scaling: { rope_type: 'mrope' } }, /mrope/],
+  ['sliding windows', { use_sliding_window: true }, /use_sliding_window/],
+  ['another activation', { hidden_act: 'gelu' }, /gelu/],
+  ['heads that do not divide', { num_key_value_heads: 3 }, /4 is not a multiple of num_key_value_heads 3/],
+  ['a missing size', { intermediate_size: undefined }, /intermediate_size must be a positive number/],
+])('refuses %s', (_, change, message) => {
+  expect(() => parseDecoderConfig({ ...QWEN3, ...change })).toThrow(AppError);
+  expect(() => parseDecoderConfig({ ...QWEN3, ...change })).toThrow(message);
+});
+
+test('what config.json leaves out is what Transformers takes', () => {
+  const gemma2 = parseDecoderConfig({ ...SIZES, ...GEMMA2 });
+  expect(gemma2.attention.map(({ window }) => window)).toEqual([4096, null]);
+  expect(gemma2).toMatchObject({ tiedEmbeddings: true, softCaps: { attention: 50, logits: 30 } });
+  const gemma3 = parseDecoderConfig({
+    ...SIZES,
+    model_type: 'gemma3_text',
+    num_hidden_layers: 7,
+  });
+  expect(gemma3.attention.map(({ window }) => window)).toEqual([4096, 4096, 4096, 4096, 4096, null, 4096]);
+  expect(gemma3.attention.slice(4, 6).map(({ rope }) => rope!.theta)).toEqual([10_000, 1_000_000]);
+  const smollm3 = parseDecoderConfig({ ...QWEN3, model_type: 'smollm3', num_hidden_layers: 5 });
+  expect(smollm3.attention.map(({ rope }) => rope !== null)).toEqual([true, true, true, false, true]);
+});
+
+test('LongRoPE serves what its short factors hold for; dynamic scaling begins where no sequence goes', () => {
+  const scaling = { type: 'longrope', short_factor: Array(8).fill(1.5), long_factor: Array(8).fill(9) };
+  const phi3 = parseDecoderConfig({ ...QWEN3, ...PHI3, rope_scaling: scaling, max_position_embeddings: 4096 });
+  expect(phi3.maxPositions).toBe(128);
+  expect(phi3.attention[0]!.rope).toMatchObject({ dim: 16, scaling: { attentionFactor: Math.sqrt(1 + 5 / 7) } });
+  const dynamic = parseDecoderConfig({ ...QWEN3, rope_scaling: { rope_type: 'dynamic', factor: 4 } });
+  expect(dynamic).toEqual(parseDecoderConfig(QWEN3));
+});
+
+test.each([
+  ['gptq', { quantization_config: { quant_method: 'gptq', bits: 4 } }],
+  ['fp8', { quantization_config: { quant_method: 'fp8', weight_block_size: [128, 128] } }],
+  ['bitsandbytes', { quantization_config: { load_in_8bit: true, quant_method: 'bitsandbytes' } }],
+  ['pack-quantized', { compression_config: { format: 'pack-quantized' } }],
+  ['without a name', { quantization: { group_size: 64, bits: 4 } }],
+])('refuses quantisation %s: the codes would be read as weights', (name, change) => {
+  const message = new RegExp(`quantised.*${name}.*unquantised.*--precision int8`);
+  expect(() => parseDecoderConfig({ ...QWEN3, ...change })).toThrow(message);
+});
+
+test('quantisation that is said to be none is none', () => {
+  expect(parseDecoderConfig({ ...QWEN3, quantization_config: null })).toEqual(parseDecoderConfig(QWEN3));
+});
+
+test('parameters carry the names of Hugging Face checkpoints; biases and head only where the family has them', () => {
+  const names = (change: object) =>
+    decoderParameters(parseDecoderConfig({ ...QWEN3, ...change })).map(({ name }) => name);
+  expect(names({})).toContain('model.layers.1.self_attn.q_norm.weight');
+  expect(names({})).not.toContain('lm_head.weight');
+  expect(names({ model_type: 'qwen2' })).toContain('model.layers.0.self_attn.v_proj.bias');
+  expect(names({ model_type: 'qwen2' })).not.toContain('model.layers.0.self_attn.o_proj.bias');
+  expect(names({ tie_word_embeddings: false })).toContain('lm_head.weight');
+});

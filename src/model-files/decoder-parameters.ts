@@ -1,0 +1,61 @@
+// The tensors of a decoder by their Hugging Face names: which exist, and in which shape. Loading checks every shape, so that
+// what follows can trust them.
+import { AppError } from '#domain/errors';
+import { FUSED_LINEARS } from './block.ts';
+import type { DecoderConfig } from './decoder-config.ts';
+import type { TensorSource } from './safetensors.ts';
+
+export interface ParameterSpec {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
+export const layerPrefix = (layer: number): string => `model.layers.${layer}`;
+
+export function decoderParameters(config: DecoderConfig): readonly ParameterSpec[] {
+  const { hidden, layers, vocab, linears, norms, tiedEmbeddings } = config;
+  const specs: ParameterSpec[] = [{ name: 'model.embed_tokens.weight', shape: [vocab, hidden] }];
+  for (let layer = 0; layer < layers; layer++) {
+    const prefix = layerPrefix(layer);
+    for (const norm of [norms.attentionInput, norms.attentionOutput, norms.mlpInput, norms.mlpOutput]) {
+      if (norm !== null) specs.push({ name: `${prefix}.${norm}.weight`, shape: [hidden] });
+    }
+    for (const { module, inFeatures, outFeatures, bias } of FUSED_LINEARS.flatMap((linear) => linears[linear])) {
+      specs.push({ name: `${prefix}.${module}.weight`, shape: [outFeatures, inFeatures] });
+      if (bias) specs.push({ name: `${prefix}.${module}.bias`, shape: [outFeatures] });
+    }
+    specs.push(...queryKeyNorms(config, prefix));
+  }
+  specs.push({ name: 'model.norm.weight', shape: [hidden] });
+  if (!tiedEmbeddings) specs.push({ name: 'lm_head.weight', shape: [vocab, hidden] });
+  return specs;
+}
+
+function queryKeyNorms({ norms, heads, kvHeads, headDim }: DecoderConfig, prefix: string): ParameterSpec[] {
+  if (norms.queryKey === null) return [];
+  const size = (count: number) => (norms.queryKey === 'head' ? headDim : count * headDim);
+  return [
+    { name: `${prefix}.self_attn.q_norm.weight`, shape: [size(heads)] },
+    { name: `${prefix}.self_attn.k_norm.weight`, shape: [size(kvHeads)] },
+  ];
+}
+
+/** Float32 weights by name, in Hugging Face's orientation (`[out, in]`). */
+export type DecoderWeights = ReadonlyMap<string, Float32Array>;
+
+export async function loadDecoderWeights(config: DecoderConfig, source: TensorSource): Promise<DecoderWeights> {
+  const weights = new Map<string, Float32Array>();
+  for (const { name, shape } of decoderParameters(config)) {
+    if (!source.has(name))
+      throw new AppError('bad_model_files', `The weights have no tensor ${name}, which config.json calls for.`);
+    const found = source.shape(name);
+    if (found.length !== shape.length || found.some((size, i) => size !== shape[i])) {
+      throw new AppError(
+        'bad_model_files',
+        `${name}: config.json calls for [${shape.join(', ')}], the weights have [${found.join(', ')}].`,
+      );
+    }
+    weights.set(name, await source.read(name));
+  }
+  return weights;
+}

@@ -1,0 +1,11 @@
+// A family of models: what Hugging Face calls a model_type.
+import type { Block, Sizes } from '../block.ts';
+import type { ConfigJson, ConfigReader } from '../config-json.ts';
+
+export interface Family {
+  readonly modelType: string;
+  /** What Transformers takes where config.json says nothing. */
+  readonly defaults: ConfigJson;
+  /** Throws `bad_model_files` for what we do not have. */
+  block(config: ConfigReader, sizes: Sizes): Block;
+}

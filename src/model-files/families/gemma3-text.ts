@@ -1,0 +1,46 @@
+// Gemma 3, text only: Gemma 2's layers with norms on each head's queries and keys instead of soft-caps; five layers in six
+// look at a window of tokens and turn faster than the others.
+import { readRope } from '../rope-config.ts';
+import type { Family } from './family.ts';
+import { localAndGlobal, readActivation, SANDWICH_NORMS, separateLinears } from './parts.ts';
+
+export const gemma3Text: Family = {
+  modelType: 'gemma3_text',
+  defaults: {
+    head_dim: 256,
+    query_pre_attn_scalar: 256,
+    hidden_activation: 'gelu_pytorch_tanh',
+    rms_norm_eps: 1e-6,
+    rope_theta: 1_000_000,
+    rope_local_base_freq: 10_000,
+    sliding_window: 4096,
+    sliding_window_pattern: 6,
+    tie_word_embeddings: true,
+  },
+  block(config, sizes) {
+    config.only('use_bidirectional_attention', [null, false], 'a decoder looks back only');
+    config.only('attn_logit_softcapping', [null], 'these models have norms instead');
+    const dim = sizes.headDim;
+    const bias = config.flag('attention_bias');
+    const period = config.positive('sliding_window_pattern');
+    const older = { rope_theta: config.json['rope_local_base_freq'] };
+    const local = {
+      window: config.positiveOrNull('sliding_window'),
+      rope: readRope(config, { dim, layers: 'sliding_attention', older }),
+    };
+    const global = { window: null, rope: readRope(config, { dim, layers: 'full_attention' }) };
+    return {
+      linears: separateLinears(sizes, { qkv: bias, output: bias }),
+      norms: { ...SANDWICH_NORMS, queryKey: 'head', plusOne: true },
+      activation: readActivation(config, 'hidden_activation'),
+      attention: localAndGlobal(config, sizes, (layer) => (layer + 1) % period !== 0, local, global),
+      multipliers: {
+        embedding: Math.sqrt(sizes.hidden),
+        attention: config.positive('query_pre_attn_scalar') ** -0.5,
+        residual: 1,
+        logits: 1,
+      },
+      softCaps: { attention: null, logits: config.positiveOrNull('final_logit_softcapping') },
+    };
+  },
+};

@@ -1,0 +1,20 @@
+// Mistral: Llama's layers; in the first version every layer looks at a window of tokens.
+import { readRope } from '../rope-config.ts';
+import type { Family } from './family.ts';
+import { everyLayer, NO_SOFT_CAPS, plainMultipliers, PRE_NORMS, readActivation, separateLinears } from './parts.ts';
+
+export const mistral: Family = {
+  modelType: 'mistral',
+  defaults: { hidden_act: 'silu', rms_norm_eps: 1e-6, tie_word_embeddings: false },
+  block(config, sizes) {
+    const window = config.positiveOrNull('sliding_window');
+    return {
+      linears: separateLinears(sizes),
+      norms: PRE_NORMS,
+      activation: readActivation(config, 'hidden_act'),
+      attention: everyLayer(sizes, { window, rope: readRope(config, { dim: sizes.headDim }) }),
+      multipliers: plainMultipliers(sizes),
+      softCaps: NO_SOFT_CAPS,
+    };
+  },
+};

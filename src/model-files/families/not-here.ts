@@ -1,0 +1,26 @@
+// Families that people will try and that we do not have, each with the reason.
+
+export const NOT_HERE: Readonly<Record<string, string>> = {
+  mixtral: 'its layers route tokens to experts',
+  qwen2_moe: 'its layers route tokens to experts',
+  qwen3_moe: 'its layers route tokens to experts',
+  granitemoe: 'its layers route tokens to experts',
+  olmoe: 'its layers route tokens to experts',
+  deepseek_v3: 'its layers route tokens to experts, and its attention keeps compressed keys',
+  gpt_oss: 'its layers route tokens to experts, and its attention has sinks',
+  llama4: 'its layers route tokens to experts',
+  llama4_text: 'its layers route tokens to experts',
+  qwen3_next: 'most of its layers are linear attention',
+  qwen3_5: 'most of its layers are linear attention',
+  granitemoehybrid: 'most of its layers are state-space models',
+  gemma3: 'it reads images; its text-only sizes (gemma3_text) are supported',
+  gemma3n: 'its layers have parallel streams and embeddings of their own',
+  gemma: 'the first Gemma is not; the second and third are',
+  mistral3: 'it reads images',
+  ministral: 'only the Mistral of one window for all layers is',
+  phi: 'its layers have LayerNorm and one residual for attention and MLP; phi3 is supported',
+  phimoe: 'its layers route tokens to experts',
+  olmo: 'its norms have no weights; olmo2 and olmo3 are supported',
+  gpt2: 'it has learned positions and LayerNorm',
+  gpt_neox: 'it has LayerNorm and an MLP without a gate',
+};

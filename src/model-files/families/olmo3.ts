@@ -1,0 +1,39 @@
+// OLMo 3: OLMo 2's layers, of which three in four look at a window of tokens; only the others stretch their positions.
+import { readRope } from '../rope-config.ts';
+import type { Family } from './family.ts';
+import {
+  localAndGlobal,
+  NO_SOFT_CAPS,
+  plainMultipliers,
+  POST_NORMS,
+  readActivation,
+  separateLinears,
+} from './parts.ts';
+
+export const olmo3: Family = {
+  modelType: 'olmo3',
+  defaults: {
+    hidden_act: 'silu',
+    rms_norm_eps: 1e-5,
+    rope_theta: 500_000,
+    sliding_window: 4096,
+    tie_word_embeddings: false,
+  },
+  block(config, sizes) {
+    const dim = sizes.headDim;
+    const bias = config.flag('attention_bias');
+    const local = {
+      window: config.positiveOrNull('sliding_window'),
+      rope: readRope(config, { dim, layers: 'sliding_attention', older: { rope_theta: config.json['rope_theta'] } }),
+    };
+    const global = { window: null, rope: readRope(config, { dim, layers: 'full_attention' }) };
+    return {
+      linears: separateLinears(sizes, { qkv: bias, output: bias }),
+      norms: { ...POST_NORMS, queryKey: 'projection' },
+      activation: readActivation(config, 'hidden_act'),
+      attention: localAndGlobal(config, sizes, (layer) => (layer + 1) % 4 !== 0, local, global),
+      multipliers: plainMultipliers(sizes),
+      softCaps: NO_SOFT_CAPS,
+    };
+  },
+};

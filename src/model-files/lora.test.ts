@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { tinyConfig } from '../../test/learning/tiny-decoders.ts';
+import { createLoraAdapter, linearLayers, loraParameters, loraScale, LORA_TARGETS } from './lora.ts';
+
+const layers = linearLayers(tinyConfig('llama'));
+
+test('adapters sit on the seven linear layers of each block, named as PEFT names them', () => {
+  const shapes = loraParameters(layers, { rank: 4, alpha: 8, rankStabilized: false, targets: LORA_TARGETS });
+  expect(shapes.length).toBe(2 * 7 * 2);
+  expect(shapes[2]).toEqual({ name: 'base_model.model.model.layers.0.self_attn.k_proj.lora_A.weight', shape: [4, 16] });
+  expect(shapes.at(-1)).toEqual({
+    name: 'base_model.model.model.layers.1.mlp.down_proj.lora_B.weight',
+    shape: [16, 4],
+  });
+});
+
+test('a fresh adapter has uniform A within 1/√in, zero B, and is the same for the same seed', () => {
+  const adapter = createLoraAdapter(layers, { rank: 8, alpha: 16, seed: 7 });
+  const a = adapter.tensors.get('base_model.model.model.layers.0.mlp.down_proj.lora_A.weight')!;
+  const bound = 1 / Math.sqrt(24);
+  expect(a.every((x) => Math.abs(x) <= bound)).toBe(true);
+  const variance = a.reduce((sum, x) => sum + x * x, 0) / a.length;
+  expect(variance / (bound ** 2 / 3)).toBeGreaterThan(0.8);
+  expect(variance / (bound ** 2 / 3)).toBeLessThan(1.2);
+  for (const [name, tensor] of adapter.tensors) {
+    expect(tensor.every((x) => x === 0)).toBe(name.includes('lora_B'));
+  }
+  expect(createLoraAdapter(layers, { rank: 8, alpha: 16, seed: 7 })).toEqual(adapter);
+  expect(createLoraAdapter(layers, { rank: 8, alpha: 16, seed: 8 })).not.toEqual(adapter);
+});
+
+test('the scale is alpha over rank, or over its root when rank-stabilized', () => {
+  const shape = { rank: 16, alpha: 8, targets: LORA_TARGETS };
+  expect(loraScale({ ...shape, rankStabilized: false })).toBe(0.5);
+  expect(loraScale({ ...shape, rankStabilized: true })).toBe(2);
+});

@@ -1,0 +1,100 @@
+// Low-rank adapters (arXiv:2106.09685) on the linear layers of a decoder: y = xWᵀ + scale · (xAᵀ)Bᵀ. Decides names,
+// shapes and initial values, all in PEFT's form: lora_A `[rank, in]`, lora_B `[out, rank]`. Knows no files and no graphs.
+import { createRandom } from '#base/random';
+import type { LoraConfig } from '#domain/lora-config';
+import { FUSED_LINEARS } from './block.ts';
+import type { DecoderConfig } from './decoder-config.ts';
+import { layerPrefix } from './decoder-parameters.ts';
+
+/** Of all families; a model has those of its own linears. */
+export const LORA_TARGETS = [
+  'q_proj',
+  'k_proj',
+  'v_proj',
+  'qkv_proj',
+  'o_proj',
+  'gate_proj',
+  'up_proj',
+  'gate_up_proj',
+  'down_proj',
+] as const;
+export type LoraTarget = (typeof LORA_TARGETS)[number];
+
+/** A linear layer of the base model, weight `[outFeatures, inFeatures]`. */
+export interface LinearLayer {
+  /** `model.layers.0.self_attn.q_proj` */
+  readonly path: string;
+  readonly target: LoraTarget;
+  readonly inFeatures: number;
+  readonly outFeatures: number;
+}
+
+/** The layers that can carry an adapter, in the order in which they run. */
+export function linearLayers(config: DecoderConfig): LinearLayer[] {
+  return Array.from({ length: config.layers }, (_, layer) =>
+    FUSED_LINEARS.flatMap((linear) => config.linears[linear]).map(({ module, inFeatures, outFeatures }) => ({
+      path: `${layerPrefix(layer)}.${module}`,
+      target: module.slice(module.indexOf('.') + 1) as LoraTarget,
+      inFeatures,
+      outFeatures,
+    })),
+  ).flat();
+}
+
+/** What fixes an adapter's tensors and what they mean. */
+export interface LoraShape {
+  readonly rank: number;
+  readonly alpha: number;
+  /** scale = alpha / √rank (arXiv:2312.03732) instead of alpha / rank. */
+  readonly rankStabilized: boolean;
+  readonly targets: readonly LoraTarget[];
+}
+
+export const loraScale = ({ rank, alpha, rankStabilized }: LoraShape): number =>
+  alpha / (rankStabilized ? Math.sqrt(rank) : rank);
+
+export interface LoraParameter {
+  readonly name: string;
+  readonly shape: readonly [number, number];
+}
+
+export const loraAName = (path: string): string => `base_model.model.${path}.lora_A.weight`;
+export const loraBName = (path: string): string => `base_model.model.${path}.lora_B.weight`;
+
+/** A and B of every targeted layer, in the order of the layers. */
+export function loraParameters(layers: readonly LinearLayer[], { rank, targets }: LoraShape): LoraParameter[] {
+  return layers
+    .filter(({ target }) => targets.includes(target))
+    .flatMap(({ path, inFeatures, outFeatures }) => [
+      { name: loraAName(path), shape: [rank, inFeatures] },
+      { name: loraBName(path), shape: [outFeatures, rank] },
+    ]);
+}
+
+export interface LoraAdapter extends LoraShape {
+  /** By parameter name, in the order of loraParameters. */
+  readonly tensors: Map<string, Float32Array>;
+}
+
+const MLP_TARGETS: readonly LoraTarget[] = ['gate_proj', 'up_proj', 'gate_up_proj', 'down_proj'];
+
+function targetsOf(layers: readonly LinearLayer[], { attention = true, mlp = true }: LoraConfig): LoraTarget[] {
+  const own = new Set(layers.map(({ target }) => target));
+  return LORA_TARGETS.filter((target) => own.has(target) && (MLP_TARGETS.includes(target) ? mlp : attention));
+}
+
+/** B is zero, so a fresh adapter changes nothing; A is Kaiming uniform with a = √5, which is U(−1/√in, 1/√in), as in PEFT. */
+export function createLoraAdapter(layers: readonly LinearLayer[], config: LoraConfig): LoraAdapter {
+  const { rank, alpha, seed } = config;
+  const targets = targetsOf(layers, config);
+  const shape: LoraShape = { rank, alpha, rankStabilized: false, targets };
+  const random = createRandom(seed);
+  const tensors = new Map<string, Float32Array>();
+  for (const { path, inFeatures, outFeatures } of layers.filter(({ target }) => targets.includes(target))) {
+    const bound = 1 / Math.sqrt(inFeatures);
+    const a = Float32Array.from({ length: rank * inFeatures }, () => (random.next() * 2 - 1) * bound);
+    tensors.set(loraAName(path), a);
+    tensors.set(loraBName(path), new Float32Array(outFeatures * rank));
+  }
+  return { ...shape, tensors };
+}

@@ -1,0 +1,100 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TINY_CONFIGS, tinyConfig } from '../../test/learning/tiny-decoders.ts';
+import { parseDecoderConfig } from './decoder-config.ts';
+import { createLoraAdapter, linearLayers } from './lora.ts';
+import { readPeftDirectory, writePeftDirectory } from './peft-directory.ts';
+
+const layers = linearLayers(tinyConfig('qwen3'));
+const adapter = createLoraAdapter(layers, { rank: 4, alpha: 8, seed: 1 });
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'peft-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const file = (name: string) => readFile(join(directory, name));
+const write = () => writePeftDirectory(directory, adapter, layers, 'tiny');
+async function changeConfig(change: Record<string, unknown>): Promise<void> {
+  const config = JSON.parse((await file('adapter_config.json')).toString()) as Record<string, unknown>;
+  await writeFile(join(directory, 'adapter_config.json'), JSON.stringify({ ...config, ...change }));
+}
+
+test('an adapter comes back as it was, and writes the same bytes again', async () => {
+  await write();
+  const read = await readPeftDirectory(directory, layers);
+  expect(read).toEqual(adapter);
+  const before = [await file('adapter_model.safetensors'), await file('adapter_config.json')];
+  await writePeftDirectory(directory, read, layers, 'tiny');
+  expect([await file('adapter_model.safetensors'), await file('adapter_config.json')]).toEqual(before);
+});
+
+test('the config says what PEFT needs to load it', async () => {
+  await write();
+  expect(JSON.parse((await file('adapter_config.json')).toString())).toMatchObject({
+    peft_type: 'LORA',
+    task_type: 'CAUSAL_LM',
+    r: 4,
+    lora_alpha: 8,
+    base_model_name_or_path: 'tiny',
+    target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'],
+    inference_mode: true,
+  });
+});
+
+test('an adapter for another base model is refused with the tensor and both shapes', async () => {
+  await write();
+  const other = linearLayers(parseDecoderConfig({ ...TINY_CONFIGS.qwen3, hidden_size: 32 }));
+  await expect(readPeftDirectory(directory, other)).rejects.toMatchObject({
+    code: 'bad_model_files',
+    message: expect.stringMatching(/q_proj\.lora_A\.weight is \[4, 16\], the base model needs \[4, 32\]/) as string,
+  });
+});
+
+test('tensors that are missing or have no place are named', async () => {
+  await write();
+  const config = tinyConfig('qwen3');
+  const withLayers = (count: number) => readPeftDirectory(directory, linearLayers({ ...config, layers: count }));
+  await expect(withLayers(3)).rejects.toThrow('model.layers.2.self_attn.q_proj.lora_A.weight [4, 16] is missing');
+  await expect(withLayers(1)).rejects.toThrow(/model\.layers\.1\..* has no place in the base model/);
+});
+
+test('an adapter on some of the modules is read as that', async () => {
+  const some = { ...adapter, targets: ['q_proj', 'down_proj'] as const };
+  await writePeftDirectory(directory, some, layers, 'tiny');
+  const read = await readPeftDirectory(directory, layers);
+  expect(read.targets).toEqual(['q_proj', 'down_proj']);
+  expect(read.tensors.size).toBe(2 * 2 * 2);
+});
+
+test.each([
+  [{ use_dora: true }, 'use_dora'],
+  [{ bias: 'all' }, 'bias all'],
+  [{ rank_pattern: { q_proj: 8 } }, 'rank_pattern'],
+  [{ modules_to_save: ['lm_head'] }, 'modules_to_save'],
+  [{ layers_to_transform: [1] }, 'layers_to_transform'],
+  [{ init_lora_weights: 'pissa_niter_4' }, 'init_lora_weights pissa_niter_4'],
+  [{ peft_type: 'IA3' }, 'peft_type IA3'],
+  [{ target_modules: ['q_proj', 'lm_head'] }, 'target module lm_head'],
+  [{ target_modules: '.*_proj' }, 'pattern'],
+  [{ r: 0 }, 'r'],
+])('what we cannot compute is refused by name: %j', async (change, words) => {
+  await write();
+  await changeConfig(change);
+  const refusal = readPeftDirectory(directory, layers);
+  await expect(refusal).rejects.toMatchObject({ code: 'bad_model_files' });
+  await expect(refusal).rejects.toThrow(words);
+});
+
+test('rank-stabilized adapters keep their scale', async () => {
+  await write();
+  await changeConfig({ use_rslora: true });
+  expect((await readPeftDirectory(directory, layers)).rankStabilized).toBe(true);
+});
+
+test('a directory without an adapter says so', async () => {
+  await expect(readPeftDirectory(directory, layers)).rejects.toThrow(`No adapter at ${directory}`);
+});

@@ -1,0 +1,90 @@
+// An adapter as a PEFT directory: adapter_config.json and adapter_model.safetensors in float32. Whatever does not fit
+// the base model is refused with the tensor's name and both shapes. Equal adapters are equal bytes.
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '#domain/errors';
+import { openSafetensors, writeSafetensors } from './safetensors.ts';
+import { loraParameters, type LinearLayer, type LoraAdapter } from './lora.ts';
+import type { ParameterSpec } from './decoder-parameters.ts';
+import { formatPeftConfig, parsePeftConfig } from './peft-config.ts';
+
+export const ADAPTER_CONFIG_FILE = 'adapter_config.json';
+export const ADAPTER_WEIGHTS_FILE = 'adapter_model.safetensors';
+
+/** `layers` are those of the base model that the adapter must fit. */
+export async function readPeftDirectory(directory: string, layers: readonly LinearLayer[]): Promise<LoraAdapter> {
+  const configPath = join(directory, ADAPTER_CONFIG_FILE);
+  const json = await readFile(configPath, 'utf8').catch((cause: unknown) => {
+    throw new AppError('bad_model_files', `No adapter at ${directory}: ${ADAPTER_CONFIG_FILE} cannot be read.`, {
+      cause,
+    });
+  });
+  const shape = parsePeftConfig(json, configPath);
+  const tensors = await readTensors(join(directory, ADAPTER_WEIGHTS_FILE), loraParameters(layers, shape));
+  return { ...shape, tensors };
+}
+
+/** Reads exactly these tensors; a missing, additional or differently shaped one is an error. */
+export async function readTensors(
+  path: string,
+  parameters: readonly ParameterSpec[],
+): Promise<Map<string, Float32Array>> {
+  const tensors = new Map<string, Float32Array>();
+  for await (const { name, values } of eachTensor(path, parameters)) tensors.set(name, values);
+  return tensors;
+}
+
+/** As `readTensors`, one at a time. */
+export async function* eachTensor(
+  path: string,
+  parameters: readonly ParameterSpec[],
+): AsyncGenerator<{ readonly name: string; readonly values: Float32Array }> {
+  const source = await openSafetensors(path);
+  try {
+    const expected = new Map(parameters.map(({ name, shape }) => [name, shape]));
+    const extra = source.names().find((name) => !expected.has(name));
+    if (extra !== undefined)
+      throw misfit(path, `tensor ${extra} ${format(source.shape(extra))} has no place in the base model`);
+    for (const [name, shape] of expected) {
+      if (!source.has(name)) throw misfit(path, `tensor ${name} ${format(shape)} is missing`);
+      if (format(source.shape(name)) !== format(shape)) {
+        throw misfit(path, `tensor ${name} is ${format(source.shape(name))}, the base model needs ${format(shape)}`);
+      }
+      yield { name, values: await source.read(name) };
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+const misfit = (path: string, fault: string): AppError =>
+  new AppError('bad_model_files', `${path} does not fit the base model: ${fault}.`);
+
+const format = (shape: readonly number[]): string => `[${shape.join(', ')}]`;
+
+/** Into an existing directory, fsynced. The config comes last: a directory that has it is complete. */
+export async function writePeftDirectory(
+  directory: string,
+  adapter: LoraAdapter,
+  layers: readonly LinearLayer[],
+  baseModel: string,
+): Promise<void> {
+  const tensors = loraParameters(layers, adapter).map(({ name, shape }) => ({
+    name,
+    shape,
+    data: adapter.tensors.get(name)!,
+    dtype: 'F32' as const,
+  }));
+  await writeSafetensors(join(directory, ADAPTER_WEIGHTS_FILE), tensors);
+  await writeDurably(join(directory, ADAPTER_CONFIG_FILE), formatPeftConfig(adapter, baseModel));
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

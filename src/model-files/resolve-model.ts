@@ -1,0 +1,70 @@
+// What `--model` may name → a directory with config, tokenizer and weights. In this order: the starter model that ships
+// with the package, a directory on this machine, a model of the Hugging Face Hub (from its cache if it is there).
+import { realpath, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { Log } from '#base/log';
+import { AppError } from '#domain/errors';
+import { downloadModel, findCachedModel, hasModelFiles, type HubAccess, type ModelParts } from './hub-download.ts';
+
+const STARTER_ID = 'whetstone/starter';
+
+export interface ResolveModelOptions {
+  /** Where the package keeps models/starter. */
+  readonly starterDirectory: string;
+  /** HF_HOME. */
+  readonly hfHome: string;
+  /** HF_TOKEN, for private and gated models. */
+  readonly hfToken: string | null;
+  /** HF_ENDPOINT, for mirrors. */
+  readonly hfEndpoint: string;
+  readonly parts: ModelParts;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface ResolvedModel {
+  /** The base model's id in the API. */
+  readonly id: string;
+  readonly directory: string;
+}
+
+/** Once downloaded, a Hub model stays as it is: adapters were trained on these very weights. Throws `base_model_not_found`, `bad_model_files`. */
+export async function resolveModelDirectory(name: string, options: ResolveModelOptions): Promise<ResolvedModel> {
+  const { parts } = options;
+  if (name === 'starter' || name === STARTER_ID) return resolveLocal(STARTER_ID, options.starterDirectory, parts);
+  if (await isDirectory(name)) return resolveLocal(await localId(name), resolve(name), parts);
+  if (!HUB_ID.test(name)) {
+    const message = `No model ${name}: there is no such directory, and it is not a Hub id (owner/name). The model that comes with Whetstone is "starter".`;
+    throw new AppError('base_model_not_found', message);
+  }
+  const hub = hubAccess(options);
+  const cached = await findCachedModel(name, hub.cacheDirectory, parts);
+  const directory = cached ?? (await downloadModel(name, hub, parts, options.log, options.signal));
+  return resolveLocal(name, directory, parts);
+}
+
+/** As the Hub allows them; `./model` and `/model` are paths. */
+const HUB_ID = /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/;
+
+async function resolveLocal(id: string, directory: string, parts: ModelParts): Promise<ResolvedModel> {
+  if (await hasModelFiles(directory, parts)) return { id, directory };
+  const message = `${directory} is not a complete model: it needs config.json, tokenizer.json${parts === 'everything' ? ', and model.safetensors or model.safetensors.index.json with its shards' : ''}.`;
+  throw new AppError('bad_model_files', message);
+}
+
+/** `owner/name` is an id also where it is a path; of any other path the last part names the model. */
+const localId = async (path: string): Promise<string> => (HUB_ID.test(path) ? path : basename(await realpath(path)));
+
+function hubAccess({ hfHome, hfToken, hfEndpoint }: ResolveModelOptions): HubAccess {
+  return {
+    cacheDirectory: join(hfHome, 'hub'),
+    endpoint: hfEndpoint.replace(/\/+$/, ''),
+    token: hfToken,
+  };
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (info) => info.isDirectory(),
+    () => false,
+  );

@@ -1,0 +1,82 @@
+// How far positions turn queries and keys, from config.json. Which values of a head turn, and in which layers, is the
+// family's to say.
+import type { Rope, RopeScaling } from './block.ts';
+import { isNumber, type ConfigJson, type ConfigReader } from './config-json.ts';
+
+export interface RopeSource {
+  readonly dim: number;
+  /** Where layers of several kinds turn differently: the kind's name in `rope_parameters`. */
+  readonly layers?: 'full_attention' | 'sliding_attention';
+  /** What config.json said of these layers before it had `rope_parameters`. Default: `rope_theta` and `rope_scaling`. */
+  readonly older?: ConfigJson;
+}
+
+export function readRope(config: ConfigReader, { dim, layers, older }: RopeSource): Rope {
+  const { json } = config;
+  const gathered = json['rope_parameters'] as ConfigJson | null | undefined;
+  const ownKind = layers && (gathered?.[layers] as ConfigJson | undefined);
+  const scaling = json['rope_scaling'] as ConfigJson | null | undefined;
+  const source = ownKind ?? gathered ?? older ?? { rope_theta: json['rope_theta'], ...scaling };
+  const theta = Number(source['rope_theta'] ?? json['rope_theta'] ?? 10_000);
+  if (!(theta > 0) || dim % 2 !== 0) throw config.refuse(`rope_theta ${theta} cannot turn ${dim} values of a head.`);
+  return { dim, theta, scaling: readScaling(config, source, dim) };
+}
+
+function readScaling(config: ConfigReader, source: ConfigJson, dim: number): RopeScaling | null {
+  const kind = (source['rope_type'] ?? source['type'] ?? 'default') as string;
+  const number = (key: string, fallback?: number): number => {
+    const value = source[key] ?? fallback;
+    if (isNumber(value)) return value;
+    throw config.refuse(`rope scaling ${JSON.stringify(kind)} needs the number ${key}.`);
+  };
+  const originalMaxPositions = () =>
+    number('original_max_position_embeddings', config.positive('original_max_position_embeddings', maxPositions()));
+  const maxPositions = () => config.positive('max_position_embeddings');
+  switch (kind) {
+    case 'default':
+    case 'dynamic': // begins behind max_position_embeddings, and no sequence goes there
+      return null;
+    case 'linear':
+      return { kind, factor: number('factor') };
+    case 'llama3':
+      return {
+        kind,
+        factor: number('factor'),
+        lowFrequencyFactor: number('low_freq_factor'),
+        highFrequencyFactor: number('high_freq_factor'),
+        originalMaxPositions: number('original_max_position_embeddings'),
+      };
+    case 'yarn': {
+      if (source['mscale'] || source['mscale_all_dim'])
+        throw config.refuse('rope scaling "yarn" with mscale is not supported.');
+      const factor = number('factor');
+      return {
+        kind,
+        factor,
+        originalMaxPositions: originalMaxPositions(),
+        betaFast: number('beta_fast', 32),
+        betaSlow: number('beta_slow', 1),
+        truncate: source['truncate'] !== false,
+        attentionFactor: number('attention_factor', factor <= 1 ? 1 : 0.1 * Math.log(factor) + 1),
+      };
+    }
+    case 'longrope': {
+      const factors = source['short_factor'];
+      if (!Array.isArray(factors) || factors.length !== dim / 2 || !factors.every(isNumber))
+        throw config.refuse(`rope scaling "longrope" needs short_factor, ${dim / 2} numbers.`);
+      const original = originalMaxPositions();
+      const factor = number('factor', maxPositions() / original);
+      const attentionFactor = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(original));
+      return {
+        kind,
+        factors,
+        originalMaxPositions: original,
+        attentionFactor: number('attention_factor', attentionFactor),
+      };
+    }
+    default:
+      throw config.refuse(
+        `rope scaling ${JSON.stringify(kind)} is not supported; supported are default, linear, dynamic, llama3, yarn and longrope.`,
+      );
+  }
+}

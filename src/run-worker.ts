@@ -1,0 +1,84 @@
+// Wires a worker: the embedded engines for one model, connected to a server. It reads the model's files from this machine and nothing
+// else; what the server asks comes over the worker protocol (docs/worker-protocol.md).
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLog } from '#base/log';
+import { openBackend } from '#engine/open-backend';
+import { SAMPLER_LIMITS } from '#engine/sampler-limits';
+import { dialServer } from '#engine/workers/dial-server';
+import { serveWorker } from '#engine/workers/serve-worker';
+import { openWorkerFiles } from '#engine/workers/worker-files';
+import { readWorkerModel } from '#engine/workers/worker-model';
+import { resolveModelDirectory } from '#model-files/resolve-model';
+import { readTextModel } from '#text/text-model';
+import { createVocabulary } from '#text/vocabulary';
+import { readSettings } from './config/setting.ts';
+import { HUB_DOWNLOAD_MS, HUB_SETTINGS, STOP_SETTINGS } from './config/settings.ts';
+import type { RunWorkerOptions } from './commands/workers.ts';
+import { STARTER_DIRECTORY } from './starter-directory.ts';
+import { VERSION } from './version.ts';
+
+/** Files of adapters that are kept: they are fetched again when they are needed again. */
+const CACHE_BYTES = 16_000_000_000;
+
+/** Ends when it has left its server; rejects when it is refused. */
+export async function runWorker({ url, key, model, roles, name }: RunWorkerOptions, stop: AbortSignal): Promise<void> {
+  const log = createLog('info');
+  const { drainSeconds, stepSeconds, ...hub } = readSettings({ ...HUB_SETTINGS, ...STOP_SETTINGS }, {}, process.env);
+  const { id, directory } = await resolveModelDirectory(model, {
+    starterDirectory: STARTER_DIRECTORY,
+    hfHome: hub.hubHome,
+    hfToken: hub.hubToken,
+    hfEndpoint: hub.hubEndpoint,
+    parts: 'everything',
+    log,
+    signal: AbortSignal.timeout(HUB_DOWNLOAD_MS),
+  });
+  const vocabulary = createVocabulary(await readTextModel(directory));
+  const [samples, trains] = [roles.includes('sample'), roles.includes('train')];
+  const options = {
+    samples,
+    trains,
+    precision: 'float32',
+    prefixCacheBytes: null,
+    trainingMemoryBytes: null,
+    trainers: 1,
+    unreadMs: SAMPLER_LIMITS.unreadMs,
+    log,
+  } as const;
+  const backend = await openBackend({ id, directory, vocabulary }, options, null);
+  const files = await openWorkerFiles({
+    url,
+    key,
+    directory: await mkdtemp(join(tmpdir(), 'whetstone-worker-')),
+    cacheBytesMax: CACHE_BYTES,
+  });
+  const { inference, training, capabilities } = backend;
+  const { contextLength, vocabSize } = inference;
+  const { sequencesMax, adaptersMax } = SAMPLER_LIMITS;
+  const sampler = { contextLength, vocabSize, sequencesMax, adaptersMax, capabilities };
+  const engines = { inference: samples ? inference : null, training };
+  const server = dialServer({
+    url,
+    key,
+    name,
+    version: VERSION,
+    hello: {
+      model: await readWorkerModel(id, directory),
+      roles,
+      sampler: samples ? sampler : null,
+      trainer: training && { limits: training.limits, capabilities },
+    },
+    serve: (port) => serveWorker(port, engines, files),
+    log,
+  });
+  const leaveSeconds = Math.max(samples ? drainSeconds : 0, trains ? stepSeconds : 0);
+  stop.addEventListener('abort', () => void server.leave(1000 * leaveSeconds), { once: true });
+  try {
+    await server.over;
+  } finally {
+    await files.close();
+    await backend.close();
+  }
+}

@@ -1,0 +1,144 @@
+// What a server does that no request waits for: it clears away uploads, runs jobs, has checkpoints evaluated, answers in the
+// background, calls webhooks, each if its roles say so.
+import type { Log } from '#base/log';
+import type { TrainingEngine } from '#engine/training-engine';
+import { createEvaluationRunner } from '#services/evaluations/evaluation-runner';
+import { deleteOldData } from '#services/jobs/data-retention';
+import { createJobRunner, type JobRunnerDeps, type TrainerRoom } from '#services/jobs/job-runner';
+import type { RetryPolicy } from '#services/retry-policy';
+import { deleteOldResponses } from '#services/responses/response-retention';
+import { createResponseRunner } from '#services/responses/response-runner';
+import { createRunWorker } from '#services/tinker/run-worker';
+import { createWebhookPost } from '#services/webhooks/webhook-post';
+import { createWebhookSender } from '#services/webhooks/webhook-sender';
+import type { ServerConfig } from '#config';
+import { workPath } from '#data-directory';
+import type { CloseStack } from './close-stack.ts';
+import type { Services, ServiceParts } from './services.ts';
+import { stopTraining, together } from './stopping.ts';
+
+/** Between looks for uploads that nobody made a version of, and for data that is kept no longer. */
+const CLEAN_UP_MS = 60 * 60 * 1000;
+/** A full disk takes somebody's minutes; a job that waits longer says so and ends. */
+const STORAGE_RETRIES: RetryPolicy = { initialDelayMs: 500, maxDelayMs: 15_000, totalMs: 30 * 60_000 };
+
+export interface BackgroundParts extends ServiceParts {
+  readonly services: Services;
+  readonly readSftLine: JobRunnerDeps['readSftLine'];
+}
+
+/** What is to be stopped beside the requests. */
+export interface Background {
+  endTraining(): Promise<void>;
+}
+
+export async function startBackground(
+  config: ServerConfig,
+  parts: BackgroundParts,
+  open: CloseStack,
+): Promise<Background> {
+  const { storage, blobs, webhookStore, hosted, services, observer, readSftLine, clock, log } = parts;
+  const { artifacts, jobEvents, webhookAddresses } = services;
+  /** Rows in the data directory are ours alone; a Postgres may have other servers. */
+  const exclusive = config.databaseUrl === null;
+
+  if (exclusive) await storage.idempotency.releaseAll(); // whoever held them is gone
+  if (config.roles.includes('api')) {
+    await keepClean('artifacts', () => artifacts.cleanUp(), log, open);
+    await keepClean('tinker', () => services.tinker.saves.deleteExpired(), log, open);
+    const { keepDataMs: keepMs } = config.jobs;
+    if (keepMs !== null)
+      await keepClean('data', () => deleteOldData({ storage, blobs, clock, log, keepMs }), log, open);
+    const old = { storage, blobs, clock, log, keepMs: config.responses.keepMs };
+    await keepClean('responses', () => deleteOldResponses(old), log, open);
+  }
+
+  const runner = createJobRunner({
+    exclusive,
+    storage,
+    blobs,
+    jobEvents,
+    clock,
+    log,
+    workDirectory: workPath(config.dataDirectory),
+    saveEveryMs: config.jobs.saveEveryMs,
+    readSftLine,
+    observer,
+    retryPolicy: STORAGE_RETRIES,
+    baseModels: exclusive ? null : [...hosted.trainers.keys()],
+    trainerRoom: () => new Map([...hosted.trainers].map(([id, { engine }]) => [id, roomOf(engine)])),
+    trainerOf: (baseModel) => hosted.trainers.get(baseModel) ?? null,
+  });
+  const runWorker = createRunWorker({
+    exclusive,
+    storage,
+    blobs,
+    saves: services.tinker.saves,
+    runEvents: services.tinker.runEvents,
+    clock,
+    log,
+    workDirectory: workPath(config.dataDirectory),
+    saveEveryMs: config.jobs.saveEveryMs,
+    trainers: hosted.runTrainers,
+  });
+  const training = { stop: () => together(runner.stop(), runWorker.stop()) };
+  const endTraining = () => stopTraining(training, hosted.trainingEngines, config.stop, log);
+  if (config.roles.includes('train')) {
+    await runner.start();
+    await runWorker.start();
+    open.add(endTraining);
+  }
+
+  if (config.roles.includes('serve')) {
+    const evaluationRunner = createEvaluationRunner({
+      exclusive,
+      storage,
+      blobs,
+      chat: services.chat,
+      jobEvents,
+      clock,
+      log,
+      baseModels: hosted.sampled().map(({ id }) => id),
+      retryPolicy: STORAGE_RETRIES,
+    });
+    await evaluationRunner.start();
+    open.add(() => evaluationRunner.stop());
+
+    const responseRunner = createResponseRunner({
+      exclusive,
+      storage,
+      blobs,
+      chat: services.chat,
+      live: services.liveResponses,
+      writer: parts.responseWriter,
+      clock,
+      log,
+      baseModels: hosted.sampled().map(({ id }) => id),
+      retryPolicy: STORAGE_RETRIES,
+    });
+    await responseRunner.start();
+    open.add(() => responseRunner.stop());
+  }
+
+  // With `api`, not `train`: calls go out also while no trainer runs, and machines that train often reach nothing outside.
+  if (config.roles.includes('api')) {
+    const post = createWebhookPost(webhookAddresses);
+    const sender = createWebhookSender({ store: webhookStore, jobEvents, clock, log, post });
+    sender.start();
+    open.add(() => sender.stop());
+  }
+  return { endTraining };
+}
+
+function roomOf(engine: TrainingEngine): TrainerRoom {
+  const { sessionsMax, ready } = engine.status();
+  return { jobs: sessionsMax, isReady: ready };
+}
+
+/** Now, and again from time to time. */
+async function keepClean(what: string, work: () => Promise<void>, log: Log, open: CloseStack): Promise<void> {
+  const cleanUp = () => work().catch((err: unknown) => log.warn(`${what}.not_cleaned`, { err }));
+  await cleanUp();
+  const cleaning = setInterval(() => void cleanUp(), CLEAN_UP_MS);
+  open.add(async () => clearInterval(cleaning));
+}

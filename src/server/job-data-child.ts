@@ -1,0 +1,187 @@
+// The process in which the data of training jobs is read, as the server sees it: started with the first job that has much of
+// it, and kept for those that soon follow. Its memory is its own: data that is too much for it ends it, and the job, with that
+// cause, and nothing else; a crash is told as a crash. A process that others ended says nothing about the data: the job tries again.
+import { fork, type ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { getHeapStatistics } from 'node:v8';
+import { AppError, type ErrorCode } from '#domain/errors';
+import { countOomKills, processEnd } from '#engine/process-end';
+import type { ReadData } from '#services/jobs/job-data-reader';
+import type { DataKind } from '#services/jobs/read-job-data';
+
+export type ToReader =
+  | { readonly kind: DataKind; readonly call: unknown }
+  /** Null: that was all. */
+  | { readonly chunk: Uint8Array | null }
+  | { readonly taken: true };
+
+export type FromReader =
+  | 'more'
+  | { readonly piece: unknown }
+  | { readonly result: unknown }
+  | { readonly code: ErrorCode; readonly message: string; readonly param: string | null };
+
+export interface JobDataChild {
+  readonly read: ReadData;
+  close(): Promise<void>;
+}
+
+export interface ReaderModel {
+  readonly directory: string;
+  readonly id: string;
+  readonly vocabSize: number;
+}
+
+/** It holds the tokenizer a second time. */
+const IDLE_MS = 60_000;
+/** Longer than the longest conversation takes between two messages of the process. */
+const SILENT_MS = 10 * 60_000;
+
+/** V8 aborts where its heap is full; the kernel kills. Other ends are crashes, and say nothing of memory. */
+const MEMORY_SIGNALS: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL'];
+
+const ENTRY = new URL(`../job-data-process${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
+
+export function createJobDataChild({ directory, id, vocabSize }: ReaderModel): JobDataChild {
+  let idle: Reader | null = null;
+  let idleTimer: NodeJS.Timeout | null = null;
+
+  function take(): Reader {
+    if (idleTimer) clearTimeout(idleTimer);
+    const reader = idle?.isAlive() ? idle : startReader([directory, id, String(vocabSize)]);
+    idle = null;
+    return reader;
+  }
+
+  /** One: where two jobs were read at once, the second ends. */
+  function keep(reader: Reader): void {
+    if (idle) return void reader.end();
+    idle = reader;
+    idleTimer = setTimeout(() => void reader.end(), IDLE_MS).unref();
+  }
+
+  return {
+    async read(kind, call, content, put, signal) {
+      const reader = take();
+      const cancel = () => reader.giveUp(new AppError('cancelled', 'The job is not wanted any more.'));
+      if (signal.aborted) cancel();
+      else signal.addEventListener('abort', cancel);
+      const chunks = content[Symbol.asyncIterator]();
+      let isFree = false;
+      try {
+        reader.say({ kind, call });
+        for (;;) {
+          const heard = await reader.hear();
+          if (heard === 'more') {
+            const next = await chunks.next();
+            reader.say({ chunk: next.done ? null : next.value });
+          } else if ('piece' in heard) {
+            await put(heard.piece as never);
+            reader.say({ taken: true });
+          } else {
+            isFree = true;
+            if ('result' in heard) return heard.result as never;
+            throw new AppError(heard.code, heard.message, heard.param === null ? {} : { param: heard.param });
+          }
+        }
+      } finally {
+        signal.removeEventListener('abort', cancel);
+        await chunks.return?.();
+        if (isFree) keep(reader);
+        else await reader.end();
+      }
+    },
+    async close() {
+      if (idleTimer) clearTimeout(idleTimer);
+      await idle?.end();
+    },
+  };
+}
+
+interface Reader {
+  isAlive(): boolean;
+  say(message: ToReader): void;
+  /** Throws what its end means for the job. */
+  hear(): Promise<FromReader>;
+  /** Whoever hears, hears this. */
+  giveUp(reason: AppError): void;
+  end(): Promise<void>;
+}
+
+function startReader(args: readonly string[]): Reader {
+  const before = countOomKills();
+  const child: ChildProcess = fork(ENTRY, args, {
+    env: pickEnv(), // keys and passwords of the server are not its business
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'], // a crash of V8 prints a page
+  });
+  child.unref();
+  child.channel?.unref();
+  let reason: AppError | null = null;
+  let settle: (heard: FromReader | AppError) => void = () => {};
+  const giveUp = (why: AppError) => settle((reason ??= why));
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      if (child.pid !== undefined) return;
+      giveUp(lost(`could not be started: ${error.message}`));
+      resolve();
+    });
+    child.once('exit', (code, signal) => {
+      const oomKills = { before, after: countOomKills() };
+      const { how, byOthers } = processEnd({ code, signal, lastWords: null, silence: null, oomKills });
+      giveUp(byOthers ? lost(how) : MEMORY_SIGNALS.includes(signal) ? tooMuch(how) : crashed(how));
+      resolve();
+    });
+  });
+  child.on('message', (message) => settle(message as FromReader));
+  return {
+    isAlive: () => reason === null,
+    say: (message) => void child.send(message, () => {}),
+    async hear() {
+      if (reason) throw reason;
+      const silence = setTimeout(() => giveUp(tooLong()), SILENT_MS);
+      const heard = await new Promise<FromReader | AppError>((resolve) => (settle = resolve));
+      clearTimeout(silence);
+      if (heard instanceof AppError) throw heard;
+      return heard;
+    },
+    giveUp,
+    async end() {
+      child.ref(); // whoever waits for the end lives to see it
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+const pickEnv = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    ['NODE_OPTIONS', 'TZ'].flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
+  );
+
+const lost = (how: string): AppError =>
+  new AppError('engine_unavailable', `The process that reads the job's data ${how}.`);
+
+const tooMuch = (how: string): AppError =>
+  new AppError(
+    'invalid_training_data',
+    `The process that reads the job's data ${how}: the data takes more than the ${heapMb()} MB of memory that there are for it. ` +
+      'Send shorter conversations, or smaller groups. The operator can give more with NODE_OPTIONS=--max-old-space-size=MB.',
+  );
+
+const crashed = (how: string): AppError =>
+  new AppError(
+    'invalid_training_data',
+    `The process that reads the job's data ${how}: it crashed while it read this data, and not for want of memory. ` +
+      'Submit the job again; if it fails again, find the row at fault by sending a part of the data at a time.',
+  );
+
+const tooLong = (): AppError =>
+  new AppError(
+    'invalid_training_data',
+    `The process that reads the job's data said nothing for ${SILENT_MS / 60_000} minutes: a conversation takes longer than that to read. Send shorter ones.`,
+  );
+
+/** The process inherits the options of this one. */
+const heapMb = (): number => Math.round(getHeapStatistics().heap_size_limit / 2 ** 20);

@@ -1,0 +1,57 @@
+// A server that npm started (`npx whetstone serve`, an npm script) ends with npm. Between the two npm puts a shell, which does not
+// pass signals on: without this, whoever ends npx leaves a server behind that holds its port and its data directory.
+// A server that was started otherwise may outlive its parent: `nohup whetstone serve &` is meant that way.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const LOOK_EVERY_MS = 1_000;
+
+export interface ProcessTable {
+  /** Of this process, now. */
+  parent(): number;
+  /** Null where it cannot be found out. */
+  parentOf(pid: number): number | null;
+  isRunning(pid: number): boolean;
+}
+
+/** Calls `onGone` once, when npm or the shell between has ended. Returns what ends the watch. */
+export function watchNpmParent(
+  env: Readonly<Record<string, string | undefined>>,
+  onGone: () => void,
+  table: ProcessTable = processTable,
+): () => void {
+  if (!env['npm_command']) return () => {};
+  const shell = table.parent();
+  const npm = table.parentOf(shell);
+  const timer = setInterval(() => {
+    if (table.parent() === shell && table.isRunning(shell) && (npm === null || table.isRunning(npm))) return;
+    clearInterval(timer);
+    onGone();
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+const processTable: ProcessTable = {
+  parent: () => process.ppid,
+  parentOf(pid) {
+    try {
+      const text =
+        process.platform === 'linux'
+          ? readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) \S+ /s, '')
+          : execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' });
+      const parent = Number.parseInt(text, 10);
+      return parent > 1 ? parent : null;
+    } catch {
+      return null; // Windows, or a system without ps: the shell alone is watched
+    }
+  },
+  isRunning(pid) {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EPERM'; // somebody else's, so it runs
+    }
+  },
+};

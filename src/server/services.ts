@@ -1,0 +1,195 @@
+// The services of one server, by subject, over stores and models that are open. Decides only who is handed what; how each of them
+// works is services/*. What they begin by themselves is background.ts.
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import type { ReadEvaluationLine } from '#domain/evaluation';
+import { createAccountLimits } from '#services/accounts/account-limits';
+import { createIdempotent } from '#services/accounts/idempotency';
+import type { RequestUse } from '#domain/usage';
+import type { Usage } from '#services/accounts/usage';
+import { createAdapterCommit } from '#services/artifacts/adapter-commit';
+import { createArtifactDrafts } from '#services/artifacts/artifact-drafts';
+import { createArtifacts } from '#services/artifacts/artifacts';
+import { createChat } from '#services/chat/chat';
+import { createCompletions } from '#services/chat/completions';
+import { createEmbed } from '#services/chat/embeddings';
+import { createSampledTokens } from '#services/chat/sampled-tokens';
+import { createTokenization } from '#services/chat/tokenization';
+import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
+import { createEvaluations } from '#services/evaluations/evaluations';
+import { createHealth } from '#services/health';
+import type { JobObserver } from '#services/jobs/job-attempt';
+import { createDatasetRows } from '#services/jobs/dataset-rows';
+import { createJobEvents } from '#services/jobs/job-events';
+import { createJobInputs } from '#services/jobs/job-inputs';
+import { createLogTrajectories } from '#services/jobs/log-trajectories';
+import { createLoggedTrajectories } from '#services/jobs/logged-trajectories';
+import { recallTokens } from '#services/jobs/recall-tokens';
+import { createOverviews } from '#services/overview';
+import { createStepHistory } from '#services/jobs/step-history';
+import { createLiveResponses } from '#services/responses/live-responses';
+import type { ResponseWriter } from '#services/responses/response-content';
+import { createResponses } from '#services/responses/responses';
+import type { ReadSftLine } from '#services/jobs/sft-dataset';
+import { createTrainingJobs } from '#services/jobs/training-jobs';
+import { createCheckpoints } from '#services/models/checkpoints';
+import { createModels } from '#services/models/models';
+import { createRuns } from '#services/runs/runs';
+import { createWebhookAddresses } from '#services/webhooks/webhook-address';
+import { createWebhooks } from '#services/webhooks/webhooks';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import type { WebhookStore } from '#storage/webhook-store';
+import { createTinker } from '#services/tinker/tinker';
+import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
+import type { ServerConfig } from '#config';
+import type { CloseStack } from './close-stack.ts';
+import type { HostedModels } from './hosted-models.ts';
+
+/** Of a client that asks what became of its request; the SDK gives up after 45 s. */
+const TINKER_WAIT_MS = 25_000;
+
+export interface ServiceParts {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  /** Its secrets are sealed. */
+  readonly webhookStore: WebhookStore;
+  readonly hosted: HostedModels;
+  readonly usage: Usage;
+  readonly observer: JobObserver;
+  readonly readSftLine: ReadSftLine;
+  readonly readEvaluationLine: ReadEvaluationLine;
+  readonly responseWriter: ResponseWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createServices(config: ServerConfig, parts: ServiceParts, open: CloseStack) {
+  const { storage, blobs, webhookStore, hosted, usage, observer, readSftLine, clock, log } = parts;
+  const { baseModels } = hosted;
+
+  const limits = createAccountLimits({ storage, clock });
+  const idempotent = createIdempotent(storage.idempotency, clock, log);
+
+  const models = createModels({ storage, blobs, baseModels, limits, clock, log });
+  const checkpoints = createCheckpoints({ storage, blobs, baseModels, log });
+
+  const sampledTokens = createSampledTokens();
+  const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
+  if (sandbox) open.add(() => sandbox.close());
+  const answering = {
+    models,
+    recordUsage: (use: RequestUse) => usage.record(use),
+    settings: {
+      priorities: config.chat.schedulingPolicy === 'priority',
+      logprobsMax: config.chat.logprobsMax,
+    },
+    limits,
+    clock,
+    log,
+  };
+  const chat = createChat({ ...answering, sampledTokens, sandbox });
+  const completions = createCompletions(answering);
+  const embed = createEmbed(answering);
+  const tokenization = createTokenization({ models });
+  const liveResponses = createLiveResponses();
+  const responses = createResponses({
+    storage,
+    blobs,
+    chat,
+    limits,
+    live: liveResponses,
+    writer: parts.responseWriter,
+    clock,
+    keeps: config.responses.keepMs > 0,
+    backgroundMax: config.responses.backgroundMax,
+  });
+
+  const artifacts = createArtifacts({ storage, blobs, clock, log, fileBytesMax: config.api.fileBytesMax, limits });
+  const runs = createRuns({ storage, limits, clock, log });
+  const commitAdapter = createAdapterCommit({ storage, blobs, baseModels, limits, clock, log });
+  const artifactDrafts = createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock });
+  const datasetRows = createDatasetRows({ artifacts, baseModels, readLine: readSftLine });
+
+  const jobEvents = createJobEvents();
+  const trainingJobs = createTrainingJobs({
+    storage,
+    blobs,
+    jobEvents,
+    clock,
+    log,
+    queuedJobsMax: config.jobs.queuedMax,
+    limits,
+    observer,
+    artifacts,
+    acceptEvaluation: createAcceptEvaluation({
+      artifacts,
+      limits: config.evaluation,
+      readLine: parts.readEvaluationLine,
+    }),
+    recall: (groups, model) => recallTokens(groups, model, sampledTokens),
+  });
+  const getJob: typeof trainingJobs.get = (caller, id) => trainingJobs.get(caller, id);
+  const jobInputs = createJobInputs({ storage, blobs, baseModels, getJob });
+  const evaluations = createEvaluations({ storage, blobs, getJob, clock, log });
+  const loggedTrajectories = createLoggedTrajectories({ storage, blobs });
+  const stepHistory = createStepHistory({ storage });
+  const overviews = createOverviews({ storage, usage, clock });
+  const logTrajectories = createLogTrajectories({ storage, blobs, limits, clock });
+
+  const webhookAddresses = createWebhookAddresses(config.webhookNetworks);
+  const webhooks = createWebhooks({ store: webhookStore, jobEvents, clock, addresses: webhookAddresses });
+
+  const tinker = createTinker({
+    storage,
+    blobs,
+    baseModels,
+    models,
+    limits,
+    clock,
+    log,
+    recordUsage: answering.recordUsage,
+    waitMs: TINKER_WAIT_MS,
+    aliases: config.tinkerAliases,
+  });
+  open.add(async () => tinker.sampling.stop());
+
+  const health = createHealth({
+    storage,
+    baseModels: { list: hosted.sampled },
+    trainingFaults: hosted.trainingFaults,
+    clock,
+    deadlineMs: config.healthDeadlineMs,
+  });
+
+  return {
+    accountLimits: limits,
+    idempotent,
+    models,
+    checkpoints,
+    chat,
+    completions,
+    embed,
+    tokenization,
+    liveResponses,
+    responses,
+    artifacts,
+    artifactDrafts,
+    datasetRows,
+    runs,
+    jobEvents,
+    trainingJobs,
+    jobInputs,
+    evaluations,
+    logTrajectories,
+    loggedTrajectories,
+    stepHistory,
+    overviews,
+    webhookAddresses,
+    webhooks,
+    tinker,
+    health,
+  };
+}
+
+export type Services = ReturnType<typeof createServices>;

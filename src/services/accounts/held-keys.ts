@@ -1,0 +1,46 @@
+// Idempotency keys whose storage failed while they were taken: let go behind the answer, when it works again. One after the
+// other, up to a number and a time; a key that is given up can begin again when the store takes its holder for dead.
+import pRetry from 'p-retry';
+import type { Log } from '#base/log';
+import type { IdempotencyStore } from '#storage/storage';
+
+export interface HeldKeys {
+  letGo(key: string, heldSinceMs: number): void;
+}
+
+/** A minute of refused requests at the rate of a busy server. */
+export const HELD_KEYS_MAX = 10_000;
+/** Storage that is away for longer is away for hours. */
+const GIVE_UP_MS = 60_000;
+const RETRIES = { retries: Infinity, minTimeout: 200, maxTimeout: 5_000, maxRetryTime: GIVE_UP_MS, unref: true };
+
+export function createHeldKeys(store: Pick<IdempotencyStore, 'letGo'>, log: Log): HeldKeys {
+  const held: { readonly key: string; readonly heldSinceMs: number }[] = [];
+  let working = false;
+
+  async function letAllGo(): Promise<void> {
+    working = true;
+    try {
+      for (let first = held[0]; first; first = held[0]) {
+        const { key, heldSinceMs } = first;
+        await pRetry(() => store.letGo(key, heldSinceMs), RETRIES);
+        held.shift();
+      }
+    } catch (error) {
+      giveUp(held.splice(0).length, `the storage failed for ${GIVE_UP_MS / 1000} s`, error);
+    }
+    working = false;
+  }
+
+  function giveUp(keys: number, cause: string, error: unknown): void {
+    log.warn('idempotency.keys_held', { keys, cause, consequence: 'repeats are told to wait', err: error });
+  }
+
+  return {
+    letGo(key, heldSinceMs) {
+      if (held.length >= HELD_KEYS_MAX) return giveUp(1, `${HELD_KEYS_MAX} others wait to be let go`, null);
+      held.push({ key, heldSinceMs });
+      if (!working) void letAllGo();
+    },
+  };
+}

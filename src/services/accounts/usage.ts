@@ -1,0 +1,155 @@
+// The accounts of what was used, exact to the token. Requests only leave their amounts here: they are summed in memory and
+// written together behind the answers, one write at a time, and what could not be written is kept and tried again. Only the
+// death of the process loses amounts, those of the last COLLECT_MS. Knows no prices and no limits.
+import { setTimeout as wakeAfter } from 'node:timers/promises';
+import type { Log } from '#base/log';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { Page } from '#domain/page';
+import { addUsage, totalUsage, usageId, type RequestUse, type UsageEntry } from '#domain/usage';
+import type { UsageFilter, UsageListing, UsageStore } from '#storage/storage';
+
+export interface Usage {
+  /** When a request has ended, however it did. Never waits, never throws. */
+  record(use: RequestUse): void;
+  /** Includes every request that was recorded before. */
+  list(caller: Caller, filter: Omit<UsageFilter, 'entity'>, page: Page): Promise<UsageListing>;
+  /** Writes what is left, or logs its amounts when that fails for too long. */
+  close(): Promise<void>;
+}
+
+export interface UsageDeps {
+  readonly storage: UsageStore;
+  readonly log: Log;
+  /** Ends at once when the signal aborts; never throws. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** One commit, which is an fsync, for all requests that end within this time. */
+const COLLECT_MS = 100;
+/** Between tries of a write that fails: doubles from the first to the second. */
+const RETRY_MS = [1_000, 30_000] as const;
+/**
+ * Keys, about 5 MB, while nothing can be written. Callers invent projects, so theirs are given up first: from here on a new
+ * one is counted as none. Keys and models alone are as many as the storage has.
+ */
+export const ENTRIES_MAX = 10_000;
+const LIST_WAIT_MS = 10_000; // a write that takes longer is stuck
+const CLOSE_WAIT_MS = 5_000; // service managers kill after 10 s and more
+
+const systemWait = (ms: number, signal: AbortSignal): Promise<void> =>
+  wakeAfter(ms, undefined, { signal }).catch(() => {});
+
+export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usage {
+  let pending = new Map<string, UsageEntry>();
+  /** What a write has taken out of `pending`. */
+  let inFlight: ReadonlyMap<string, UsageEntry> = new Map();
+  let current: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  let writingBehind = false;
+  /** Since the last write that succeeded: what was logged about it. */
+  let outage = { failed: false, full: false };
+  let closed = false;
+  const closing = new AbortController();
+
+  function collect(entry: UsageEntry): void {
+    const fits = pending.size < ENTRIES_MAX || pending.has(usageId(entry));
+    if (!fits && !outage.full) {
+      outage.full = true;
+      log.error('usage.buffer_full', { entries: pending.size, consequence: 'new projects are counted as none' });
+    }
+    addUsage(pending, fits ? entry : { ...entry, project: '' });
+  }
+
+  async function write(): Promise<void> {
+    if (pending.size === 0) return;
+    inFlight = pending;
+    pending = new Map();
+    try {
+      await storage.add([...inFlight.values()]);
+    } catch (error) {
+      if (!outage.failed) log.error('usage.write_failed', { ...totalUsage(inFlight.values()), err: error });
+      outage.failed = true;
+      for (const entry of inFlight.values()) collect(entry);
+      throw error;
+    } finally {
+      inFlight = new Map();
+    }
+    if (outage.failed) log.info('usage.write_recovered');
+    outage = { failed: false, full: false };
+  }
+
+  /** The write that has not begun yet takes all that is pending; whoever comes before it begins shares it. */
+  function flush(): Promise<void> {
+    const begin = () => {
+      next = null;
+      return (current = write());
+    };
+    return (next ??= current.then(begin, begin));
+  }
+
+  async function writeBehind(): Promise<void> {
+    for (let failures = 0; pending.size > 0 && !closing.signal.aborted;) {
+      await wait(failures === 0 ? COLLECT_MS : retryMs(failures), closing.signal);
+      if (closing.signal.aborted) break; // close() writes the rest
+      failures = await flush().then(
+        () => 0,
+        () => failures + 1,
+      );
+    }
+    writingBehind = false;
+  }
+
+  /** Null: it took longer. Not p-timeout: these deadlines use the wait that tests bring, and tell the work that time is over. */
+  async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+    const over = new AbortController();
+    try {
+      return await Promise.race([work(over.signal), wait(ms, over.signal).then(() => null)]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  async function flushUntilEmpty(signal: AbortSignal): Promise<true> {
+    for (let failures = 0; pending.size + inFlight.size > 0 && !signal.aborted;) {
+      failures = await flush().then(
+        () => 0,
+        () => failures + 1,
+      );
+      if (failures > 0) await wait(retryMs(failures), signal);
+    }
+    return true;
+  }
+
+  return {
+    record(use) {
+      const entry = { ...use, requests: 1 };
+      if (closed) return log.error('usage.lost', { ...entry });
+      collect(entry);
+      if (writingBehind || closing.signal.aborted) return;
+      writingBehind = true;
+      void writeBehind();
+    },
+
+    async list(caller, filter, page) {
+      const written = await within(LIST_WAIT_MS, () => flush().then(() => true));
+      if (written === null) {
+        throw new AppError('internal', 'The last requests are still being written to the accounts. Try again later.');
+      }
+      return storage.list({ ...filter, entity: caller.entity }, page);
+    },
+
+    async close() {
+      closing.abort();
+      await within(CLOSE_WAIT_MS, flushUntilEmpty);
+      closed = true;
+      const lost = [...inFlight.values(), ...pending.values()];
+      if (lost.length > 0)
+        log.error('usage.lost', { ...totalUsage(lost), entries: lost.slice(0, LOST_ENTRIES_LOGGED) });
+    },
+  };
+}
+
+const LOST_ENTRIES_LOGGED = 100;
+
+const retryMs = (failures: number): number => Math.min(RETRY_MS[0] * 2 ** (failures - 1), RETRY_MS[1]);

@@ -1,0 +1,105 @@
+// The bytes of one file of a stored version, checked while they are read: a file that is damaged ends in an error, never in
+// as many bytes as look whole.
+import { createHash } from 'node:crypto';
+import type { ArtifactFile, ArtifactVersion } from '#domain/artifact';
+import { digestOf } from '#base/stream-digest';
+import { AppError } from '#domain/errors';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+
+export interface OpenFile {
+  readonly file: ArtifactFile;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** A version with its files, and how to read them. */
+export interface OpenArtifact {
+  readonly artifact: ArtifactVersion;
+  /** No later one has its name. */
+  readonly isLatest: boolean;
+  /** By path, in hex. */
+  md5s(): Promise<ReadonlyMap<string, string>>;
+  /** Throws `artifact_not_found`. */
+  open(path: string): Promise<OpenFile>;
+}
+
+/** Null: the version has no such file, or was deleted meanwhile. */
+export async function findArtifactFile(
+  { storage, blobs }: { storage: Storage; blobs: BlobStore },
+  { entity, files }: Pick<ArtifactVersion, 'entity' | 'files'>,
+  path: string,
+): Promise<OpenFile | null> {
+  const file = files.find((each) => each.path === path);
+  const content = file && (await streamOf({ storage, blobs }, entity, file));
+  return file && content ? { file, content: checked(file, content) } : null;
+}
+
+async function streamOf(
+  { storage, blobs }: { storage: Storage; blobs: BlobStore },
+  entity: string,
+  { sha256 }: ArtifactFile,
+): Promise<AsyncIterable<Uint8Array> | null> {
+  const stored = await storage.artifacts.findContent(entity, sha256);
+  return stored && blobs.stream(stored.blob);
+}
+
+/** Of what is uploaded, and no version's yet. Throws `damaged_data`. */
+export async function openArtifactFile(
+  at: { storage: Storage; blobs: BlobStore },
+  entity: string,
+  file: ArtifactFile,
+): Promise<AsyncIterable<Uint8Array>> {
+  const content = await streamOf(at, entity, file);
+  if (!content) throw damagedFile(file.path, file.sha256);
+  return checked(file, content);
+}
+
+/** What was stored without an MD5 is read for it, once. */
+export async function md5sOf(
+  { storage, blobs }: { storage: Storage; blobs: BlobStore },
+  { entity, files }: Pick<ArtifactVersion, 'entity' | 'files'>,
+): Promise<ReadonlyMap<string, string>> {
+  const hashes = [...new Set(files.map(({ sha256 }) => sha256))];
+  const bySha256 = new Map<string, string>();
+  for (const { sha256, md5, blob } of await storage.artifacts.findContents(entity, 'sha256', hashes)) {
+    bySha256.set(sha256, md5 ?? (await noteMd5(sha256, blob)));
+  }
+  return new Map(files.map(({ path, sha256 }) => [path, bySha256.get(sha256) ?? '']));
+
+  async function noteMd5(sha256: string, blob: string): Promise<string> {
+    const content = await blobs.stream(blob);
+    if (!content) throw damagedFile(blob, sha256);
+    const { md5 } = await digestOf(content);
+    await storage.artifacts.setMd5(entity, sha256, md5);
+    return md5;
+  }
+}
+
+/**
+ * The last piece comes when all bytes are known to be right, and none beyond the size: whoever has as many bytes as were
+ * promised has the right ones. Throws `damaged_data`.
+ */
+export async function* checked(
+  { path, sha256, sizeBytes }: ArtifactFile,
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  let read = 0;
+  let held: Uint8Array | null = null;
+  for await (const chunk of content) {
+    if (chunk.length === 0) continue;
+    hash.update(chunk);
+    read += chunk.length;
+    if (read > sizeBytes) break;
+    if (held) yield held;
+    held = chunk;
+  }
+  if (read !== sizeBytes || hash.digest('hex') !== sha256) throw damagedFile(path, sha256);
+  if (held) yield held;
+}
+
+export const damagedFile = (path: string, sha256: string): AppError =>
+  new AppError(
+    'damaged_data',
+    `The stored file ${path} is damaged: its bytes have another SHA-256 than ${sha256}. Restore it from a backup, or delete what it belongs to and store that again.`,
+  );

@@ -1,0 +1,127 @@
+// A model's checkpoint read as an artifact: type `lora`, aliases `stepN` and `latest`, the files that PEFT loads.
+import { createHash } from 'node:crypto';
+import type { ArtifactFile, ArtifactName, ArtifactVersion } from '#domain/artifact';
+import type { Checkpoint } from '#domain/checkpoint';
+import { AppError } from '#domain/errors';
+import type { Model } from '#domain/model';
+import type { Listing, Order, Page } from '#domain/page';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { findChecksums } from '#storage/directory-checksums';
+import { checked, damagedFile, type OpenArtifact } from './artifact-content.ts';
+import { stepOf, type NamedVersion } from './artifact-name.ts';
+import { digestOf, type Digests } from '#base/stream-digest';
+
+/** What others can load; optimizer state stays here. */
+export const PEFT_FILES = ['adapter_config.json', 'adapter_model.safetensors'];
+
+/** What the server says of every checkpoint; its owner's notes stand beside it. */
+export const OWN_METADATA = ['wandb.base_model', 'metrics'];
+
+/** All give null where there is none. Whoever calls has looked, or looks, at whose it is. */
+export interface CheckpointArtifacts {
+  find(named: NamedVersion): Promise<OpenArtifact | null>;
+  findById(id: string): Promise<OpenArtifact | null>;
+  /** Of a model, by step. Null: no model has the name. */
+  list(name: ArtifactName, page: Page, order: Order): Promise<Listing<OpenArtifact> | null>;
+}
+
+/** Checkpoints never change: what their files amount to is read once. */
+const DIGESTS_MAX = 1_000;
+
+type PeftFile = ArtifactFile & Digests;
+
+export function createCheckpointArtifacts({
+  storage,
+  blobs,
+}: {
+  storage: Storage;
+  blobs: BlobStore;
+}): CheckpointArtifacts {
+  const known = new Map<string, readonly PeftFile[]>();
+
+  async function stream({ blobPrefix, step }: Checkpoint, name: string, path: string) {
+    const content = PEFT_FILES.includes(path) ? await blobs.stream(`${blobPrefix}/${path}`) : null;
+    if (content) return content;
+    throw new AppError('artifact_not_found', `${name}:step${step} has no file ${path}.`);
+  }
+
+  async function filesOf(checkpoint: Checkpoint, name: string): Promise<readonly PeftFile[]> {
+    const before = known.get(checkpoint.id);
+    if (before) return before;
+    const checksums = await findChecksums(blobs, checkpoint.blobPrefix);
+    const files: PeftFile[] = [];
+    for (const path of PEFT_FILES) files.push({ path, ...(await digestOf(await stream(checkpoint, name, path))) });
+    for (const file of files) refuseDamage(file, checksums);
+    if (known.size >= DIGESTS_MAX) known.delete(known.keys().next().value!);
+    known.set(checkpoint.id, files);
+    return files;
+  }
+
+  async function open(model: Model, checkpoint: Checkpoint, latest: Checkpoint | null): Promise<OpenArtifact> {
+    const { entity, project, name } = model;
+    const { id, step, createdAtMs } = checkpoint;
+    const files = await filesOf(checkpoint, name);
+    const notes = await storage.checkpoints.findMetadata(id);
+    const artifact: ArtifactVersion = {
+      id,
+      entity,
+      project,
+      name,
+      version: step,
+      type: 'lora',
+      metadata: { ...notes, 'wandb.base_model': model.baseModel, metrics: checkpoint.metrics },
+      aliases: [...(step === latest?.step ? ['latest'] : []), `step${step}`],
+      files: files.map(({ path, sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),
+      digest: createHash('sha256').update(JSON.stringify(files)).digest('hex'),
+      createdAtMs,
+    };
+    return {
+      artifact,
+      isLatest: step === latest?.step,
+      md5s: async () => new Map(files.map(({ path, md5 }) => [path, md5])),
+      open: async (path) => {
+        const content = await stream(checkpoint, name, path);
+        const file = files.find((each) => each.path === path)!;
+        return { file, content: checked(file, content) };
+      },
+    };
+  }
+
+  return {
+    async find(named) {
+      const { entity, project, name } = named;
+      const step = stepOf(named.version);
+      const model = step === undefined ? null : await storage.models.findByName(entity, project, name);
+      if (!model) return null;
+      const latest = await storage.checkpoints.findLatest(model.id);
+      const checkpoint = step === null ? latest : await storage.checkpoints.find(model.id, step!);
+      return checkpoint && open(model, checkpoint, latest);
+    },
+
+    async findById(id) {
+      const checkpoint = await storage.checkpoints.findById(id);
+      const model = checkpoint && (await storage.models.find(checkpoint.modelId));
+      return model && open(model, checkpoint, await storage.checkpoints.findLatest(model.id));
+    },
+
+    async list({ entity, project, name }, page, order) {
+      const model = await storage.models.findByName(entity, project, name);
+      if (!model) return null;
+      const latest = await storage.checkpoints.findLatest(model.id);
+      const { rows, hasMore } = await storage.checkpoints.list(model.id, page, order);
+      const opened: OpenArtifact[] = [];
+      for (const row of rows) opened.push(await open(model, row, latest));
+      return { rows: opened, hasMore };
+    },
+  };
+}
+
+/** Throws `damaged_data` where a file of a checkpoint has other bytes than its list says; what is older than lists passes. */
+export function refuseDamage(
+  { path, sha256 }: Pick<ArtifactFile, 'path' | 'sha256'>,
+  checksums: Awaited<ReturnType<typeof findChecksums>>,
+): void {
+  const stored = checksums?.[path] ?? sha256;
+  if (sha256 !== stored) throw damagedFile(path, stored);
+}

@@ -1,0 +1,72 @@
+// The list of files that the `wandb` library sends of an artifact: read, and written for what came in other ways.
+import { base64OfHex } from '#base/manifest-digest';
+import { isObject } from '#base/is-object';
+import { AppError } from '#domain/errors';
+import type { OpenArtifact } from './artifact-content.ts';
+import { faultOfPath } from './artifact-name.ts';
+
+export interface ManifestEntry {
+  readonly path: string;
+  /** Hex. */
+  readonly md5: string;
+  readonly sizeBytes: number;
+}
+
+/** As of artifacts that come in other ways. */
+const FILES_MAX = 10_000;
+/** Of the text: a path of 512 characters, and as many of its client's own. */
+export const MANIFEST_BYTES_MAX = 16_000_000;
+
+const bad = (fault: string): AppError => new AppError('artifact_conflict', `The list of files ${fault}.`);
+
+/** Throws `artifact_conflict`. */
+export function readClientManifest(text: string): readonly ManifestEntry[] {
+  const { contents } = parsed(text);
+  if (!isObject(contents)) throw bad('has no contents');
+  const entries = Object.entries(contents);
+  if (entries.length === 0) throw bad('is empty: an artifact has at least one file');
+  if (entries.length > FILES_MAX) throw bad(`names ${entries.length} files, more than ${FILES_MAX}`);
+  return entries.map(([path, entry]) => {
+    const fault = faultOfPath(path);
+    if (fault !== null) throw bad(`has the path ${JSON.stringify(path.slice(0, 200))}, which ${fault}`);
+    if (!isObject(entry)) throw bad(`says nothing of ${path}`);
+    const { ref, digest, size } = entry as Record<string, unknown>;
+    if (ref !== undefined && ref !== null)
+      throw bad(
+        `refers to ${JSON.stringify(ref).slice(0, 200)} for ${path}: Whetstone keeps files, no references. Add the file itself`,
+      );
+    const md5 = typeof digest === 'string' ? Buffer.from(digest, 'base64').toString('hex') : '';
+    if (md5.length !== 32) throw bad(`has no MD5 for ${path}`);
+    if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) throw bad(`has no size for ${path}`);
+    return { path, md5, sizeBytes: size };
+  });
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // below
+  }
+  throw bad('is no JSON object');
+}
+
+export async function writeClientManifest({
+  artifact,
+  md5s,
+}: Pick<OpenArtifact, 'artifact' | 'md5s'>): Promise<string> {
+  const byPath = await md5s();
+  const contents = Object.fromEntries(
+    artifact.files.map(({ path, sizeBytes }) => [
+      path,
+      { digest: base64OfHex(byPath.get(path) ?? ''), size: sizeBytes, birthArtifactID: artifact.id },
+    ]),
+  );
+  return JSON.stringify({
+    version: 1,
+    storagePolicy: 'wandb-storage-policy-v1',
+    storagePolicyConfig: { storageLayout: 'V2' },
+    contents,
+  });
+}

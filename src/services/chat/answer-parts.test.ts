@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { ChatDelta } from './answer.ts';
+import { createPartReader, type PartEvent } from './answer-parts.ts';
+
+const delta = (fields: Partial<ChatDelta>): ChatDelta => ({
+  choiceIndex: 0,
+  token: { choiceIndex: 0, tokenId: 1, logprob: -1, topLogprobs: [], finishReason: null },
+  content: '',
+  reasoning: '',
+  toolCalls: [],
+  hidden: false,
+  finish: null,
+  ...fields,
+});
+
+const STOP = { finish: { reason: 'stop', stopReason: null } } as const;
+
+function read(deltas: readonly Partial<ChatDelta>[]): PartEvent[] {
+  const reader = createPartReader();
+  return deltas.flatMap((fields) => reader.push(delta(fields)));
+}
+
+const shape = (events: readonly PartEvent[]) =>
+  events.map((event) => `${event.kind} ${event.index} ${event.kind === 'piece' ? event.text : event.part.kind}`);
+
+test('thinking, text and calls are parts in the order in which they come', () => {
+  const events = read([
+    { reasoning: 'Hm' },
+    { reasoning: 'm.' },
+    { content: 'Well: ' },
+    { toolCalls: [{ index: 0, id: 'a', name: 'f', arguments: '' }] },
+    { toolCalls: [{ index: 0, arguments: '{"x":' }] },
+    {
+      toolCalls: [
+        { index: 0, arguments: '1}' },
+        { index: 1, id: 'b', name: 'g', arguments: '{}' },
+      ],
+    },
+    { content: 'Done.', ...STOP },
+  ]);
+  expect(shape(events)).toEqual([
+    ...['begin 0 thinking', 'piece 0 Hm', 'piece 0 m.', 'end 0 thinking'],
+    ...['begin 1 text', 'piece 1 Well: ', 'end 1 text'],
+    ...['begin 2 call', 'piece 2 {"x":', 'piece 2 1}', 'end 2 call'],
+    ...['begin 3 call', 'piece 3 {}', 'end 3 call'],
+    ...['begin 4 text', 'piece 4 Done.', 'end 4 text'],
+  ]);
+  const ends = events.flatMap((event) => (event.kind === 'end' ? [event.part.text] : []));
+  expect(ends).toEqual(['Hmm.', 'Well: ', '{"x":1}', '{}', 'Done.']);
+});
+
+test('an answer that says nothing has no part', () => {
+  expect(read([{}, STOP])).toEqual([]);
+});
+
+test('tokens whose text is held back come with the piece that brings it, the last one with the end', () => {
+  const events = read([{ content: '' }, { content: 'ab' }, { content: '' }, STOP]);
+  const counts = events.flatMap((event) => (event.kind === 'piece' ? [event.tokens.length] : []));
+  expect(counts).toEqual([2, 2]);
+});

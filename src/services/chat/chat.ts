@@ -1,0 +1,243 @@
+// A conversation in, choices of text with their tokens out. Everything that can be refused is refused before the first
+// token; what the wire looks like is api/schema/chat-response.ts, how tokens become text is answer.ts.
+import type { SamplingParams, ThinkingBudget } from '#domain/sampling';
+import type { GenerateRequest, TokenConstraint } from '#engine/inference-engine';
+import { AppError } from '#domain/errors';
+import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
+import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
+import type { Tokenizer } from '#text/tokenizer';
+import { HERMES, type ToolSyntax } from '#text/tool-parser';
+import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type SaidToken } from './answer.ts';
+import { checkSampling, reshapingFields } from './check-capabilities.ts';
+import type { ChatRequest, Conversation, RequestedConstraint } from './chat-request.ts';
+import type { ChoiceTextOptions } from './choice-text.ts';
+import { compileConstraint, type CompilingFor } from './compile-constraint.ts';
+import { createConversationDigest, textOf } from './conversation-digest.ts';
+import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDeps } from './request-serving.ts';
+import type { SampledModel } from '../models/models.ts';
+import { buildPrompt, type Prompt } from './prompt.ts';
+import { roomFor } from './room.ts';
+import type { SampledTokens, Words } from './sampled-tokens.ts';
+import { samplingParams } from './sampling-params.ts';
+import type { PromptContext, TokenizedPrompt } from './tokenization.ts';
+import { toolConstraint } from './tool-constraint.ts';
+
+export interface ChatAnswer extends Answer {
+  readonly role: string;
+  /** What the answer begins with: the last message, where the client wants it repeated and it is of the same role. */
+  readonly echo: string;
+  readonly logprobs: boolean;
+}
+
+export interface Chat {
+  /**
+   * Throws `model_not_found`, `invalid_request`, `invalid_constraint`, `context_length_exceeded`, `too_many_requests`; its deltas throw what
+   * engines throw.
+   */
+  start(context: ChatContext, request: ChatRequest): Promise<ChatAnswer>;
+  /** What `start` would sample from: all that it would refuse is refused. Nothing is generated. */
+  check(context: ChatContext, request: ChatRequest): Promise<SampledModel>;
+  /** The tokens that `start` would begin with; nothing is generated, and it may leave no room for an answer. Throws as `start`. */
+  prompt(context: PromptContext, conversation: Conversation): Promise<TokenizedPrompt>;
+}
+
+export interface ChatDeps extends AnswerDeps, ModelDeps {
+  readonly sampledTokens: SampledTokens;
+  /** Null: chat templates of requests are not trusted. */
+  readonly sandbox: TemplateSandbox | null;
+  readonly settings: ChatSettings;
+}
+
+export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDeps): Chat {
+  async function readPrompt(
+    { caller, signal }: PromptContext,
+    model: SampledModel,
+    conversation: Conversation,
+    answerRoom: number,
+  ) {
+    const { text, inference, id } = model.base;
+    const contextLength = Math.min(text.contextLength, inference.contextLength);
+    const by = { payer: caller.keyId, signal };
+    const prompt = await buildPrompt({ sandbox }, text, conversation, { modelId: id, contextLength, answerRoom }, by);
+    return { prompt, contextLength, by };
+  }
+
+  /** All that the engine needs; nothing runs yet. */
+  async function plan(context: ChatContext, request: ChatRequest) {
+    checkPriority(request, settings);
+    const model = await resolveModel(deps, context.caller, request.model);
+    const answerRoom = Math.max(1, request.sampling.maxTokens ?? 1);
+    const { prompt, contextLength, by } = await readPrompt(context, model, request, answerRoom);
+    const { text, capabilities } = model.base;
+    const room = roomFor(request.sampling, prompt.tokens.length, contextLength, request.prompt.name);
+    const choice = choiceOptions(model, request, prompt);
+    const sampling: SamplingParams = {
+      ...samplingParams(request, text, room, settings.logprobsMax),
+      thinkingBudget: thinkingBudget(request.sampling.thinkingTokens, choice, text.tokenizer),
+    };
+    checkSampling(sampling, capabilities);
+    const constraint = await prepareConstraint(model, request, choice, by);
+    const generate: GenerateRequest = {
+      requestId: context.requestId,
+      promptTokens: prompt.tokens,
+      adapter: model.adapter,
+      sampling,
+      n: request.n,
+      constraint,
+      ...servingOf(context, request),
+    };
+    return { model, prompt, choice, generate };
+  }
+
+  return {
+    async start(context, request) {
+      const { model, prompt, choice, generate } = await plan(context, request);
+      const { modelId } = model;
+      const conversation = createConversationDigest(request.messages).read();
+      const reshapedBy = request.beamSearch ? ['use_beam_search'] : reshapingFields(generate.sampling);
+
+      /** For training: clients may lose what the tokens were. */
+      function remember(modelId: string, tokens: readonly SaidToken[]): void {
+        const asked = { entity: context.caller.entity, baseModel: model.base.id, modelId, conversation };
+        sampledTokens.remember(asked, wordsOf(tokens), {
+          promptTokens: prompt.tokens,
+          tokenIds: tokens.map(({ token }) => token.tokenId),
+          logprobs: tokens.map(({ token }) => token.logprob),
+          isConstrained: heldFor(tokens, generate.constraint),
+          reshapedBy,
+        });
+      }
+
+      return {
+        ...beginAnswer(deps, context, {
+          model,
+          generate,
+          choice,
+          beamSearch: request.beamSearch,
+          remember: modelId === null || context.isBackground ? null : (said) => remember(modelId, said),
+        }),
+        role: prompt.role,
+        echo: request.output.echo && request.messages.at(-1)?.role === prompt.role ? lastText(request) : '',
+        logprobs: request.output.logprobs ?? modelId !== null,
+      };
+    },
+
+    check: async (context, request) => (await plan(context, request)).model,
+
+    async prompt(context, conversation) {
+      const model = await deps.models.resolve(context.caller, conversation.model);
+      const { prompt } = await readPrompt(context, model, conversation, 0);
+      return { model, tokens: prompt.tokens };
+    },
+  };
+}
+
+/** Whether any of them was sampled under the constraint: it may hold only behind the thinking. */
+function heldFor(tokens: readonly SaidToken[], constraint: TokenConstraint | null): boolean {
+  if (constraint === null) return false;
+  const { afterTokenId } = constraint;
+  return afterTokenId === null || tokens.slice(0, -1).some(({ token }) => token.tokenId === afterTokenId);
+}
+
+function wordsOf(tokens: readonly SaidToken[]): Words {
+  const calls: { name: string; arguments: string }[] = [];
+  for (const { index, name, arguments: text = '' } of tokens.flatMap(({ delta }) => delta.toolCalls)) {
+    calls[index] ??= { name: name ?? '', arguments: '' };
+    calls[index].arguments += text;
+  }
+  return { content: tokens.map(({ delta }) => delta.content).join(''), calls };
+}
+
+/** How the choices' tokens are read. */
+function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, prompt: Prompt): ChoiceTextOptions {
+  const { sampling, output, toolChoice, tools } = request;
+  const { reasoningSyntax, toolSyntax, eosTokenIds } = text;
+  if (toolChoice.mode === 'auto' && tools && toolSyntax === null) {
+    const message =
+      "This model's chat template knows no tool calls. Leave tools out, set tool_choice to required, or start the server with --tool-call-parser.";
+    throw new AppError('invalid_request', message, { param: 'tool_choice' });
+  }
+  return {
+    // Beams are whole texts: nothing ends them but the end of the model's text.
+    stops: request.beamSearch ? [] : sampling.stop,
+    includeStop: output.includeStop,
+    minTokens: sampling.minTokens,
+    skipSpecialTokens: output.skipSpecialTokens,
+    primaryEos: eosTokenIds[0] ?? null,
+    reasoning: reasoningSyntax && {
+      syntax: reasoningSyntax,
+      state: continuesThinking(request, reasoningSyntax) ? 'open' : thinkingInPrompt(prompt.text, reasoningSyntax),
+      include: output.includeReasoning,
+    },
+    tools:
+      tools && toolChoice.mode !== 'none'
+        ? {
+            syntax: toolSyntax ?? HERMES,
+            definitions: tools,
+            parallel: request.parallelToolCalls,
+            finishes: toolChoice.mode !== 'named', // no choice of the model's: OpenAI says `stop`
+          }
+        : null,
+  };
+}
+
+/** Throws `invalid_request` where a model's thinking has no end that could be made to come. */
+function thinkingBudget(
+  tokens: number | null,
+  { reasoning }: ChoiceTextOptions,
+  tokenizer: Tokenizer,
+): ThinkingBudget | null {
+  if (tokens === null) return null;
+  const end = reasoning && tokenizer.tokenId(reasoning.syntax.end);
+  if (reasoning && end !== null)
+    return { tokens, start: tokenizer.encode(reasoning.syntax.start), end, isOpen: reasoning.state === 'open' };
+  const message =
+    'The thinking of this model does not end with a token of its own, or it has none. Set max_tokens, which thinking and answer share.';
+  throw new AppError('invalid_request', message, { param: 'thinking_token_budget' });
+}
+
+/** The final message is continued in the middle of a thought. */
+function continuesThinking(request: ChatRequest, { start, end }: ReasoningSyntax): boolean {
+  const text = request.prompt.continueFinalMessage ? lastText(request) : '';
+  return text.includes(start) && !text.includes(end);
+}
+
+/** Compiled before the answer begins. It holds behind the thinking, where the prompt leaves that open. */
+async function prepareConstraint(
+  model: SampledModel,
+  request: ChatRequest,
+  { reasoning, tools: parsed }: ChoiceTextOptions,
+  by: CompilingFor,
+): Promise<TokenConstraint | null> {
+  const chosen = chooseConstraint(request, parsed?.syntax ?? null);
+  if (chosen === null) return null;
+  try {
+    await compileConstraint(model, chosen, by);
+  } catch (error) {
+    const isJoined = chosen.constraint.kind === 'either';
+    if (isJoined && request.constraint) await compileConstraint(model, request.constraint, by); // if the format is at fault, it says so
+    throw error;
+  }
+  const afterTokenId = reasoning?.state === 'open' ? model.base.text.tokenizer.tokenId(reasoning.syntax.end) : null;
+  return { constraint: chosen.constraint, afterTokenId };
+}
+
+/** A forced call wins over the format of an answer; where calls are free, the model has the choice between the two. */
+function chooseConstraint(
+  { constraint: requested, toolChoice, tools, parallelToolCalls }: ChatRequest,
+  syntax: ToolSyntax | null,
+): RequestedConstraint | null {
+  if (!syntax || !tools) return requested;
+  const isAuto = toolChoice.mode === 'auto';
+  // A structural tag says itself where calls may stand.
+  if (isAuto && requested?.constraint.kind === 'structural_tag') return requested;
+  const form = isAuto ? (requested?.constraint ?? null) : null;
+  const calls = toolConstraint(toolChoice, tools, syntax, parallelToolCalls, form);
+  if (requested === null || calls === null) return requested ?? (calls && { constraint: calls, param: 'tools' });
+  if (isAuto) return { constraint: calls, param: 'tools' };
+  if (requested.param === 'response_format') return { constraint: calls, param: 'tools' };
+  const message = `tool_choice forces a call, and ${requested.param} constrains the answer. Send one of them.`;
+  throw new AppError('invalid_request', message, { param: requested.param });
+}
+
+const lastText = ({ messages }: ChatRequest): string => textOf(messages.at(-1)?.content);

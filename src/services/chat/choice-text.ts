@@ -1,0 +1,156 @@
+// One choice of a chat answer: token events in; text, thinking and tool calls out, cut at stop strings, with the reason for
+// its end. Finish and stop reasons are vLLM's: the primary end-of-sequence token gives no stop_reason, other stop tokens
+// give their id, a stop string gives itself, a parsed call gives `tool_calls`. Streams and whole answers are the same deltas.
+import { randomBytes } from 'node:crypto';
+import type { ToolDefinition } from '#domain/chat';
+import type { FinishReason } from '#domain/sampling';
+import type { TokenEvent } from '#engine/inference-engine';
+import { createDetokenizer } from '#text/detokenizer';
+import type { ReasoningSyntax } from '#text/reasoning-parser';
+import type { ThinkingState } from '#text/reasoning-parser/reasoned-text';
+import { createStopMatcher } from '#text/stop';
+import type { Tokenizer } from '#text/tokenizer';
+import type { ToolSyntax } from '#text/tool-parser';
+import type { ToolDelta } from '#text/tool-parser/tool-delta';
+
+export interface Finish {
+  readonly reason: FinishReason;
+  readonly stopReason: string | number | null;
+}
+
+/** A piece of a call: the first has id and name, the others go on with the JSON text of the arguments. */
+export interface ToolCallDelta {
+  readonly index: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
+}
+
+export interface TextDelta {
+  readonly content: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCallDelta[];
+  /** The token belongs to thinking that the client does not want to see. */
+  readonly hidden: boolean;
+  readonly finish: Finish | null;
+}
+
+export interface ChoiceTextOptions {
+  readonly stops: readonly string[];
+  /** Keep the stop string, or the text of the stop token. */
+  readonly includeStop: boolean;
+  /** Stop strings are looked for behind this many tokens. */
+  readonly minTokens: number;
+  readonly skipSpecialTokens: boolean;
+  readonly primaryEos: number | null;
+  /** Null: thinking is not told apart. */
+  readonly reasoning: {
+    readonly syntax: ReasoningSyntax;
+    readonly state: ThinkingState;
+    readonly include: boolean;
+  } | null;
+  /** Null: the text is not read for calls. */
+  readonly tools: {
+    readonly syntax: ToolSyntax;
+    readonly definitions: readonly ToolDefinition[];
+    readonly parallel: boolean;
+    readonly finishes: boolean;
+  } | null;
+}
+
+export interface ChoiceText {
+  /** What may be shown now; the rest is held back until it is sure to be no part of a stop string or a tag. */
+  push(event: TokenEvent): TextDelta;
+  /** No token can come next: what was held back. */
+  endDead(): TextDelta;
+}
+
+export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOptions): ChoiceText {
+  const { includeStop, minTokens, primaryEos } = options;
+  const detokenizer = createDetokenizer(tokenizer, {
+    skipSpecialTokens: options.skipSpecialTokens,
+    keep: markerTokens(tokenizer, options),
+  });
+  const matcher = createStopMatcher(options.stops, { include: includeStop });
+  const parts = createParts(options);
+  let count = 0;
+
+  /** Text of this token, cut at a stop string. */
+  function readText({ tokenId, finishReason }: TokenEvent): { text: string; matched: string | null } {
+    // A stop token ends the text; it is part of it only on request, whether or not the tokenizer calls it special.
+    const pushed = finishReason === 'stop' && !includeStop ? '' : detokenizer.push(tokenId);
+    const piece = finishReason === null ? pushed : pushed + detokenizer.flush();
+    return ++count <= minTokens ? { text: piece, matched: null } : matcher.push(piece);
+  }
+
+  return {
+    push(event) {
+      const wasThinking = parts.thinking;
+      const { text, matched } = readText(event);
+      const ended = matched !== null || event.finishReason !== null;
+      const rest = ended && matched === null ? matcher.flush() : '';
+      const read = parts.read(text + rest, ended);
+      const finish = ended ? finishOf(event, matched) : null;
+      return { ...read, hidden: wasThinking && options.reasoning?.include === false, finish };
+    },
+    endDead() {
+      const rest = matcher.push(detokenizer.flush());
+      const read = parts.read(rest.text + matcher.flush(), true);
+      return { ...read, hidden: false, finish: { reason: 'cancelled', stopReason: 'dead_end' } };
+    },
+  };
+
+  function finishOf({ finishReason, tokenId }: TokenEvent, matched: string | null): Finish {
+    const stopReason = matched ?? (finishReason === 'stop' && tokenId !== primaryEos ? tokenId : null);
+    const reason = matched !== null ? 'stop' : finishReason!;
+    const called = options.tools?.finishes === true && parts.callCount > 0 && reason === 'stop';
+    return { reason: called ? 'tool_calls' : reason, stopReason };
+  }
+}
+
+/** Thinking first, calls in what follows it. */
+function createParts({ reasoning, tools }: ChoiceTextOptions) {
+  const thinker = reasoning && reasoning.syntax.createParser(reasoning.state);
+  const toolParser = tools && tools.syntax.createParser(tools.definitions);
+  let callCount = 0;
+
+  function readTools(text: string, ended: boolean): { content: string; toolCalls: ToolCallDelta[] } {
+    if (!toolParser) return { content: text, toolCalls: [] };
+    const deltas = [...toolParser.push(text), ...(ended ? toolParser.flush() : [])];
+    const content = deltas.map((delta) => (delta.kind === 'content' ? delta.text : '')).join('');
+    const toolCalls = deltas.flatMap(toolCall).filter(({ index }) => tools.parallel || index === 0);
+    return { content, toolCalls };
+  }
+
+  function toolCall(delta: ToolDelta): ToolCallDelta[] {
+    if (delta.kind === 'content') return [];
+    if (delta.kind === 'arguments') return [{ index: delta.index, arguments: delta.text }];
+    callCount++;
+    return [{ index: delta.index, id: newCallId(tools!.syntax), name: delta.name, arguments: '' }];
+  }
+
+  return {
+    get thinking() {
+      return thinker?.thinking ?? false;
+    },
+    get callCount() {
+      return callCount;
+    },
+    read(text: string, ended: boolean) {
+      if (!thinker) return { reasoning: '', ...readTools(text, ended) };
+      const pushed = thinker.push(text);
+      const flushed = ended ? thinker.flush() : { reasoning: '', content: '' };
+      const thought = reasoning.include ? pushed.reasoning + flushed.reasoning : '';
+      return { reasoning: thought, ...readTools(pushed.content + flushed.content, ended) };
+    },
+  };
+}
+
+const newCallId = ({ callIds }: ToolSyntax): string =>
+  callIds === 'nine' ? randomBytes(5).toString('hex').slice(0, 9) : `chatcmpl-tool-${randomBytes(8).toString('hex')}`;
+
+/** Special tokens that carry the syntax of thinking and calls. */
+function markerTokens(tokenizer: Tokenizer, { reasoning, tools }: ChoiceTextOptions): ReadonlySet<number> {
+  const texts = [...(reasoning?.syntax.markers ?? []), ...(tools?.syntax.markers ?? [])];
+  return new Set(texts.map((text) => tokenizer.tokenId(text)).filter((id) => id !== null));
+}

@@ -1,0 +1,95 @@
+// Texts or token ids in, what follows them out: a generation for each prompt, without conversation, tools or thinking. What an
+// answer is made of is answer.ts, as for chat.
+import type { GenerateRequest } from '#engine/inference-engine';
+import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
+import { checkSampling } from './check-capabilities.ts';
+import type { CompletionRequest } from './chat-request.ts';
+import type { ChoiceTextOptions } from './choice-text.ts';
+import { compileConstraint } from './compile-constraint.ts';
+import type { SampledModel } from '../models/models.ts';
+import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDeps } from './request-serving.ts';
+import { contextOf, readPrompt } from './read-prompt.ts';
+import { roomFor } from './room.ts';
+import { samplingParams } from './sampling-params.ts';
+
+export interface CompletionAnswer extends Answer {
+  /** The prompt as it was sent; of token ids, what they say. */
+  readonly promptText: string;
+}
+
+export interface Completions {
+  /** One answer per prompt, in their order. Throws as chat does; nothing runs before the deltas are read. */
+  start(context: ChatContext, request: CompletionRequest): Promise<readonly CompletionAnswer[]>;
+}
+
+export interface CompletionsDeps extends AnswerDeps, ModelDeps {
+  readonly settings: ChatSettings;
+}
+
+export function createCompletions({ settings, ...deps }: CompletionsDeps): Completions {
+  return {
+    async start(context, request) {
+      checkPriority(request, settings);
+      const model = await resolveModel(deps, context.caller, request.model);
+      const by = { payer: context.caller.keyId, signal: context.signal };
+      if (request.constraint) await compileConstraint(model, request.constraint, by);
+      const planned: { asked: GenerateRequest; promptText: string }[] = [];
+      for (const [index, prompt] of request.prompts.entries()) {
+        const { tokens, text } = await readPrompt(
+          model,
+          {
+            ...request,
+            name: 'prompt',
+            answerRoom: Math.max(1, request.sampling.maxTokens ?? 1),
+            skipSpecialTokens: request.output.skipSpecialTokens,
+          },
+          prompt,
+          by,
+        );
+        const room = roomFor(request.sampling, tokens.length, contextOf(model), 'prompt');
+        const sampling = samplingParams(request, model.base.text, room, settings.logprobsMax);
+        checkSampling(sampling, model.base.capabilities);
+        const asked: GenerateRequest = {
+          requestId: request.prompts.length === 1 ? context.requestId : `${context.requestId}-${index}`,
+          promptTokens: tokens,
+          adapter: model.adapter,
+          sampling,
+          n: request.bestOf,
+          constraint: request.constraint && { constraint: request.constraint.constraint, afterTokenId: null },
+          ...servingOf(context, request),
+        };
+        planned.push({ asked, promptText: text });
+      }
+      const choice = choiceOptions(model, request);
+      const { beamSearch } = request;
+      return planned.map(({ asked: generate, promptText }) => ({
+        ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember: null }),
+        promptText,
+      }));
+    },
+  };
+}
+
+/** Nothing is read out of the text. */
+function choiceOptions({ base: { text } }: SampledModel, request: CompletionRequest): ChoiceTextOptions {
+  const { sampling, output, beamSearch } = request;
+  return {
+    stops: beamSearch ? [] : sampling.stop,
+    includeStop: output.includeStop,
+    minTokens: sampling.minTokens,
+    skipSpecialTokens: output.skipSpecialTokens,
+    primaryEos: text.eosTokenIds[0] ?? null,
+    reasoning: null,
+    tools: null,
+  };
+}
+
+/** The `n` choices whose tokens are the likeliest on average, best first. */
+export function bestChoices(choices: readonly (readonly ChatDelta[])[], n: number): (readonly ChatDelta[])[] {
+  if (choices.length <= n) return [...choices];
+  const score = (deltas: readonly ChatDelta[]) => {
+    const logprobs = deltas.flatMap(({ token }) => (token ? [token.logprob] : []));
+    return logprobs.reduce((sum, logprob) => sum + logprob, 0) / Math.max(1, logprobs.length);
+  };
+  return choices.toSorted((a, b) => score(b) - score(a)).slice(0, n);
+}

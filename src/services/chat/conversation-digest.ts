@@ -1,0 +1,34 @@
+// One name for a conversation, whichever form its messages have: what a client sent for an answer and what it later sends to
+// train on it differ in nulls, parts, and keys that carry nothing. Grows with the conversation, message by message.
+import { createHash } from 'node:crypto';
+import type { ChatMessage } from '#domain/chat';
+
+export interface ConversationDigest {
+  add(message: ChatMessage): void;
+  /** Of all messages added so far. */
+  read(): string;
+}
+
+export function createConversationDigest(messages: readonly ChatMessage[] = []): ConversationDigest {
+  let digest = '';
+  const add = (message: ChatMessage) => {
+    digest = createHash('sha256')
+      .update(digest)
+      .update(JSON.stringify(sayingOf(message)))
+      .digest('base64');
+  };
+  messages.forEach(add);
+  return { add, read: () => digest };
+}
+
+const sayingOf = ({ role, content, tool_calls: calls }: ChatMessage): unknown[] => [
+  role,
+  textOf(content),
+  (calls ?? []).map(({ function: { name, arguments: text } }) => [name, text]),
+];
+
+/** Parts are joined as the chat template gets them. */
+export function textOf(content: ChatMessage['content']): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((part) => (typeof part.text === 'string' ? part.text : '')).join('\n');
+}

@@ -1,0 +1,100 @@
+// Messages → prompt tokens: the chat template with the variables of the request, tokens, truncation. What is refused here
+// is refused before anything is generated.
+import { AppError } from '#domain/errors';
+import type { ChatTemplate } from '#text/chat-template';
+import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
+import type { TextModel } from '#text/text-model';
+import type { OnBehalf } from '#text/text-queue';
+import type { Conversation, PromptOptions } from './chat-request.ts';
+import { textOf } from './conversation-digest.ts';
+import { refuseLongText } from './room.ts';
+
+export interface Prompt {
+  readonly text: string;
+  readonly tokens: readonly number[];
+  /** Who speaks next: the assistant, or where no turn was begun, whoever spoke last. */
+  readonly role: string;
+}
+
+export interface PromptDeps {
+  /** Null: templates of requests are not trusted. */
+  readonly sandbox: TemplateSandbox | null;
+}
+
+/** `modelId` is for messages. `answerRoom`: tokens that truncation leaves free at least. */
+export async function buildPrompt(
+  { sandbox }: PromptDeps,
+  model: TextModel,
+  request: Omit<Conversation, 'model'>,
+  { modelId, contextLength, answerRoom }: { modelId: string; contextLength: number; answerRoom: number },
+  by: OnBehalf,
+): Promise<Prompt> {
+  const { chatTemplate, tokenizer, namedTokens, prompts } = model;
+  const { messages, tools, prompt: options } = request;
+  refuseHiddenTemplate(options, sandbox);
+  const addGenerationPrompt = options.addGenerationPrompt ?? !options.continueFinalMessage;
+  const render = {
+    messages,
+    tools,
+    addGenerationPrompt,
+    continueFinalMessage: options.continueFinalMessage,
+    variables: templateVariables(options, options.chatTemplate === null ? chatTemplate : null),
+  };
+  const charactersMax = options.truncatePromptTokens === null ? contextLength * tokenizer.tokenCharactersMax : Infinity;
+  const refuseLonger = (characters: number) => refuseLongText(characters, charactersMax, contextLength, options.name);
+  refuseLonger(messages.reduce((sum, { content }) => sum + textOf(content).length, 0));
+  let prompt: string | typeof render = render;
+  if (options.chatTemplate !== null) {
+    if (sandbox === null) refuseTemplate();
+    prompt = await sandbox.render(options.chatTemplate, namedTokens, render, by);
+  } else if (!chatTemplate) {
+    const message = `\`${modelId}\` has no chat template, so it cannot answer conversations.`;
+    throw new AppError('invalid_request', message, { param: 'model' });
+  }
+  const { addSpecialTokens } = options;
+  const { text, tokens: all } = await prompts.make({ prompt, addSpecialTokens, charactersMax }, by);
+  refuseLonger(text.length);
+  const tokens = truncate(all ?? [], options, contextLength, answerRoom);
+  if (tokens.length === 0)
+    throw new AppError('invalid_request', 'These messages give an empty prompt.', { param: options.name });
+  return { text, tokens, role: addGenerationPrompt ? 'assistant' : (messages.at(-1)?.role ?? 'assistant') };
+}
+
+/** Unknown names are dropped unless the template reads them. */
+function templateVariables(options: PromptOptions, template: ChatTemplate | null): Record<string, unknown> {
+  const { chatTemplateKwargs, documents, reasoningEffort } = options;
+  const known = Object.entries(chatTemplateKwargs).filter(([name]) => template === null || template.accepts(name));
+  const effort =
+    reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort, enable_thinking: reasoningEffort !== 'none' };
+  return { ...(documents === null ? {} : { documents }), ...effort, ...Object.fromEntries(known) };
+}
+
+function refuseHiddenTemplate({ chatTemplateKwargs }: PromptOptions, sandbox: TemplateSandbox | null): void {
+  if (!('chat_template' in chatTemplateKwargs)) return;
+  if (sandbox === null) refuseTemplate();
+  throw new AppError('invalid_request', 'Send the template as chat_template, not inside chat_template_kwargs.', {
+    param: 'chat_template_kwargs',
+  });
+}
+
+function refuseTemplate(): never {
+  const message =
+    'This server does not take chat templates from requests. Leave chat_template out, or start the server with --trust-request-chat-template.';
+  throw new AppError('invalid_request', message, { param: 'chat_template' });
+}
+
+/** Throws `invalid_request`. `answerRoom`: tokens that are left free at least. */
+export function truncate(
+  tokens: readonly number[],
+  { truncatePromptTokens: keep, truncationSide }: Pick<PromptOptions, 'truncatePromptTokens' | 'truncationSide'>,
+  contextLength: number,
+  answerRoom: number,
+): readonly number[] {
+  if (keep === null) return tokens;
+  if (keep === 0 || keep > contextLength) {
+    const message = `truncate_prompt_tokens must be -1 or between 1 and the context of ${contextLength} tokens, got ${keep}.`;
+    throw new AppError('invalid_request', message, { param: 'truncate_prompt_tokens' });
+  }
+  const count = keep === -1 ? Math.max(1, contextLength - answerRoom) : keep;
+  return truncationSide === 'left' ? tokens.slice(-count) : tokens.slice(0, count);
+}

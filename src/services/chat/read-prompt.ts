@@ -1,0 +1,49 @@
+// A prompt that is a text or token ids → the tokens that a model reads, cut where the request says so. Conversations become tokens
+// in prompt.ts.
+import { AppError } from '#domain/errors';
+import type { SampledModel } from '../models/models.ts';
+import type { CompletionRequest } from './chat-request.ts';
+import { truncate } from './prompt.ts';
+import { refuseLongText, type PromptName } from './room.ts';
+import { refuseUnknownTokens } from './tokenization.ts';
+
+export interface PromptReading extends Pick<CompletionRequest, 'addSpecialTokens' | 'truncation'> {
+  /** For error messages: what the client called it. */
+  readonly name: PromptName;
+  /** Tokens that must fit behind it. */
+  readonly answerRoom: number;
+  /** In what token ids say. */
+  readonly skipSpecialTokens: boolean;
+}
+
+/** Tokens that a prompt and its answer may have. */
+export const contextOf = ({ base: { text, inference } }: SampledModel): number =>
+  Math.min(text.contextLength, inference.contextLength);
+
+/** Throws `invalid_request`, `context_length_exceeded` for a text that cannot fit whatever its tokens. */
+export async function readPrompt(
+  model: SampledModel,
+  { name, addSpecialTokens, truncation, answerRoom, skipSpecialTokens }: PromptReading,
+  prompt: string | readonly number[],
+  by: { readonly payer: string; readonly signal: AbortSignal },
+): Promise<{ readonly tokens: readonly number[]; readonly text: string }> {
+  const { tokenizer, prompts } = model.base.text;
+  const contextLength = contextOf(model);
+  const cut = (tokens: readonly number[]) => {
+    const kept = truncate(tokens, truncation, contextLength, answerRoom);
+    if (kept.length === 0) throw new AppError('invalid_request', `This ${name} is empty.`, { param: name });
+    return kept;
+  };
+  const textOf = (tokens: readonly number[]) => tokenizer.decode(tokens, { skipSpecialTokens });
+  if (typeof prompt !== 'string') {
+    refuseUnknownTokens(prompt, model.base.inference.vocabSize, name);
+    const tokens = cut(prompt);
+    return { tokens, text: textOf(tokens) };
+  }
+  const charactersMax =
+    truncation.truncatePromptTokens === null ? contextLength * tokenizer.tokenCharactersMax : Infinity;
+  refuseLongText(prompt.length, charactersMax, contextLength, name);
+  const made = await prompts.make({ prompt, addSpecialTokens, charactersMax }, by);
+  const tokens = cut(made.tokens!);
+  return { tokens, text: tokens.length === made.tokens!.length ? prompt : textOf(tokens) };
+}

@@ -1,0 +1,76 @@
+// Generation that survives the loss of the engine. Where answers depend on the seed alone, the next one gives the same tokens
+// again: those already passed on are skipped, and the client sees nothing but a pause. Where the engine does not promise
+// that, only an answer that has not begun is asked for again.
+import pRetry from 'p-retry';
+import type { Log } from '#base/log';
+import type { Constraint } from '#domain/constraint';
+import { AppError } from '#domain/errors';
+import type { EngineCapabilities } from '#engine/capabilities';
+import { EngineLost } from '#engine/engine-lost';
+import type { GenerateRequest, GenerationStream, InferenceEngine, TokenEvent } from '#engine/inference-engine';
+
+// A request that kills its engine must not do so for ever.
+const ATTEMPTS_MAX = 3;
+
+/** `request.sampling.seed` is not null. Not p-retry: an attempt passes events on while it runs. */
+export function generateWithReplay(
+  engine: InferenceEngine,
+  request: GenerateRequest,
+  { exactReplay }: Pick<EngineCapabilities, 'exactReplay'>,
+  log: Log,
+  signal: AbortSignal,
+): GenerationStream {
+  const passedOn: number[][] = Array.from({ length: request.n }, () => []);
+  const over = new Set<number>(); // choices that finished or were cancelled
+  let stream: GenerationStream | null = null;
+
+  async function* events(): AsyncGenerator<TokenEvent> {
+    for (let attempt = 1; ; attempt++) {
+      const replayed = passedOn.map(() => 0);
+      try {
+        stream = engine.generate(request, signal);
+        for (const choice of over) stream.cancelChoice(choice);
+        for await (const event of stream) {
+          const { choiceIndex, tokenId, finishReason } = event;
+          if (over.has(choiceIndex)) continue;
+          const at = replayed[choiceIndex]!++;
+          const known = passedOn[choiceIndex]![at];
+          if (known === undefined) {
+            passedOn[choiceIndex]!.push(tokenId);
+            if (finishReason !== null) over.add(choiceIndex);
+            yield event;
+          } else if (known !== tokenId) {
+            throw new AppError('engine_failed', 'The engine was restarted and could not repeat its answer.');
+          }
+        }
+        return;
+      } catch (error) {
+        const lostEngine = error instanceof AppError && error.code === 'engine_unavailable';
+        if (!lostEngine || attempt === ATTEMPTS_MAX || signal.aborted) throw error;
+        if (!exactReplay && passedOn.some((tokens) => tokens.length > 0)) throw error;
+        log.warn('chat.restarted', { requestId: request.requestId, attempt, reason: error.message });
+      }
+    }
+  }
+
+  return {
+    [Symbol.asyncIterator]: () => events(),
+    cancelChoice(choiceIndex) {
+      over.add(choiceIndex);
+      stream?.cancelChoice(choiceIndex);
+    },
+  };
+}
+
+/** What was lost with a process is compiled by the next one. */
+export async function prepareWithRetry(
+  engine: InferenceEngine,
+  constraint: Constraint,
+  { payer, signal }: { readonly payer: string; readonly signal: AbortSignal },
+): Promise<void> {
+  await pRetry(() => engine.prepare(constraint, payer, signal), {
+    retries: ATTEMPTS_MAX - 1,
+    minTimeout: 0,
+    shouldRetry: ({ error }) => error instanceof EngineLost,
+  });
+}

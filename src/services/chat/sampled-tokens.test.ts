@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { createSampledTokens, type Asked } from './sampled-tokens.ts';
+
+const asked: Asked = { entity: 'e', baseModel: 'm', modelId: 'own', conversation: 'c' };
+const words = (content: string) => ({ content, calls: [] });
+const sampling = (promptTokens: number[], tokenIds: number[], logprob = -0.5, isConstrained = false) => ({
+  promptTokens,
+  tokenIds,
+  logprobs: tokenIds.map(() => logprob),
+  isConstrained,
+  reshapedBy: [],
+});
+
+test('the latest of equal words; each by its own tokens; nothing of another entity, base model or conversation', () => {
+  const memory = createSampledTokens();
+  const [first, second] = [sampling([1, 2], [7, 8]), sampling([1, 2], [9])];
+  memory.remember(asked, words('yes'), first);
+  memory.remember(asked, words('yes'), second);
+  expect(memory.findWords(asked, words('yes'), null)).toEqual(second);
+  expect(memory.findTokens(asked, [7, 8], null)).toEqual(first);
+  expect(memory.findTokens(asked, [9], null)).toEqual(second);
+  expect(memory.findWords(asked, words('no'), null)).toBeNull();
+  for (const other of [{ entity: 'x' }, { baseModel: 'x' }, { conversation: 'x' }]) {
+    expect(memory.findTokens({ ...asked, ...other }, [9], null)).toBeNull();
+    expect(memory.findWords({ ...asked, ...other }, words('yes'), null)).toBeNull();
+  }
+});
+
+test('of equal answers to requests with other tools, the one whose log-probabilities came; without them none', () => {
+  const memory = createSampledTokens();
+  const [add, subtract] = [sampling([1, 2], [9], -0.5), sampling([1, 3], [9], -0.75)];
+  memory.remember(asked, words('yes'), add);
+  memory.remember(asked, words('yes'), subtract);
+  expect(memory.findTokens(asked, [9], [-0.5])).toEqual(add);
+  expect(memory.findWords(asked, words('yes'), [-0.75])).toEqual(subtract);
+  for (const unknown of [null, [null], [-3]]) {
+    expect(memory.findTokens(asked, [9], unknown)).toBeNull();
+    expect(memory.findWords(asked, words('yes'), unknown)).toBeNull();
+  }
+});
+
+test('of one prompt and equal answers, one under a constraint: the one whose log-probabilities came', () => {
+  const memory = createSampledTokens();
+  const [masked, free] = [sampling([1, 2], [9], -0.25, true), sampling([1, 2], [9], -0.75)];
+  memory.remember(asked, words('yes'), masked);
+  memory.remember(asked, words('yes'), free);
+  expect(memory.findTokens(asked, [9], [-0.25])).toEqual(masked);
+  expect(memory.findTokens(asked, [9], [-0.75])).toEqual(free);
+});
+
+test("of equal answers of several models, the job's own; another's where it gave none", () => {
+  const memory = createSampledTokens();
+  const other = { ...asked, modelId: 'other' };
+  const [mine, others] = [sampling([1, 2], [9], -0.5), sampling([1, 2], [9], -0.75)];
+  memory.remember(asked, words('yes'), mine);
+  memory.remember(other, words('yes'), others);
+  expect(memory.findWords(asked, words('yes'), null)).toEqual(mine);
+  expect(memory.findWords(other, words('yes'), null)).toEqual(others);
+  expect(memory.findWords({ ...asked, modelId: 'third' }, words('yes'), null)).toEqual(others);
+});
+
+test('the oldest are forgotten when there is no room', () => {
+  const room = createSampledTokens();
+  room.remember(asked, words('0'), sampling([0, 0], [0]));
+  const memory = createSampledTokens(6 * room.sizeBytes);
+  const told = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((id) => {
+    memory.remember(asked, words(String(id)), sampling([id, id], [id]));
+    return id;
+  });
+  expect(told.filter((id) => memory.findTokens(asked, [id], null))).toEqual([4, 5, 6, 7, 8, 9]);
+  for (let again = 0; again < 20; again++) memory.remember(asked, words('9'), sampling([9, 9], [9]));
+  expect(memory.findTokens(asked, [4], null)).not.toBeNull(); // the same sampling takes no more room
+  memory.remember(asked, words('long'), sampling([], new Array<number>(10_000).fill(1)));
+  expect(memory.findWords(asked, words('long'), null)).toBeNull();
+});
+
+test('many equal answers behind other prompts: the latest are kept', () => {
+  const memory = createSampledTokens();
+  for (let id = 0; id < 100; id++) memory.remember(asked, words('yes'), sampling([id], [9], -id));
+  expect(memory.findTokens(asked, [9], [-99])).toEqual(sampling([99], [9], -99));
+  expect(memory.findTokens(asked, [9], [-50])).toBeNull();
+});
+
+test('what it counts is about what it takes: many short answers behind one prompt', () => {
+  const memory = createSampledTokens();
+  const prompt = Array.from({ length: 100 }, (_, i) => i);
+  for (let i = 0; i < 60_000; i++) {
+    memory.remember({ ...asked, conversation: String(i) }, words('yes'), sampling(prompt, [9]));
+  }
+  expect(memory.findTokens({ ...asked, conversation: '59999' }, [9], null)).not.toBeNull();
+  expect(memory.findTokens({ ...asked, conversation: '0' }, [9], null)).toBeNull(); // 89 MB of heap, were all of them kept
+  expect(memory.sizeBytes).toBeLessThanOrEqual(64e6);
+});

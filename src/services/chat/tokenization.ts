@@ -1,0 +1,51 @@
+// Text ↔ token ids of a model that the caller may use, as its tokenizer has them. Conversations become tokens in chat.ts.
+import { AppError } from '#domain/errors';
+import type { Models, SampledModel } from '../models/models.ts';
+import type { ChatContext } from './answer.ts';
+
+/** Nothing is sampled for it: it costs no tokens of the day. */
+export type PromptContext = Pick<ChatContext, 'caller' | 'signal'>;
+
+export interface TokenizedPrompt {
+  readonly model: SampledModel;
+  readonly tokens: readonly number[];
+}
+
+export interface Tokenization {
+  /** Null: the default model. Throws `model_not_found`, `too_many_requests`. */
+  tokenize(
+    context: PromptContext,
+    request: { readonly model: string | null; readonly text: string; readonly addSpecialTokens: boolean },
+  ): Promise<TokenizedPrompt>;
+  /** Special tokens are written out. Throws `model_not_found`, `invalid_request` for an id that no token has. */
+  detokenize(
+    context: PromptContext,
+    request: { readonly model: string | null; readonly tokens: readonly number[] },
+  ): Promise<string>;
+}
+
+export function createTokenization({ models }: { readonly models: Pick<Models, 'resolve'> }): Tokenization {
+  return {
+    async tokenize({ caller, signal }, { model: name, text: prompt, addSpecialTokens }) {
+      const model = await models.resolve(caller, name);
+      // A request body bounds the text.
+      const call = { prompt, addSpecialTokens, charactersMax: Infinity };
+      const { tokens } = await model.base.text.prompts.make(call, { payer: caller.keyId, signal });
+      return { model, tokens: tokens! };
+    },
+
+    async detokenize({ caller }, { model: name, tokens }) {
+      const { text, inference } = (await models.resolve(caller, name)).base;
+      refuseUnknownTokens(tokens, inference.vocabSize, 'tokens');
+      return text.tokenizer.decode(tokens, { skipSpecialTokens: false });
+    },
+  };
+}
+
+/** Throws `invalid_request`. */
+export function refuseUnknownTokens(tokens: readonly number[], vocabSize: number, param: string): void {
+  const unknown = tokens.find((id) => id >= vocabSize);
+  if (unknown === undefined) return;
+  const message = `This model has ${vocabSize} tokens: there is none with the id ${unknown}.`;
+  throw new AppError('invalid_request', message, { param });
+}

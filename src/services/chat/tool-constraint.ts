@@ -1,0 +1,85 @@
+// What tools demand of an answer's text → a constraint, in the syntax that the model's chat template teaches, so that one parser
+// reads forced and free calls. `required` and a named tool: the answer is calls and nothing else. Under `auto`, where a tool is
+// strict or not all may be called: text is free, and a call that has begun is of those tools, with arguments of its schema. Where
+// the answer has a form, it is either in that form or calls.
+import { stringifyExactJson } from '#base/exact-json';
+import type { ToolDefinition } from '#domain/chat';
+import type { Constraint } from '#domain/constraint';
+import { AppError } from '#domain/errors';
+import type { ToolSyntax } from '#text/tool-parser';
+import type { ToolChoice } from './chat-request.ts';
+import { Inexpressible, type Format } from './tool-constraint/argument-formats.ts';
+import { CALL_SYNTAXES, type CallSyntax } from './tool-constraint/call-syntaxes.ts';
+
+/**
+ * `form`: what an answer that is no call keeps to; null: its text is free. Result null: calls are as free as the text. Throws
+ * `invalid_constraint` for a strict tool that the syntax cannot be held to.
+ */
+export function toolConstraint(
+  { mode, callable }: ToolChoice,
+  tools: readonly ToolDefinition[],
+  { name: syntaxName }: ToolSyntax,
+  parallel: boolean,
+  form: Constraint | null = null,
+): Constraint | null {
+  if (mode === 'none') return form;
+  if (mode === 'auto' && form === null && callable === null && !tools.some(isStrict)) return null;
+  const syntax = CALL_SYNTAXES[syntaxName];
+  const tags = tools
+    .filter((tool) => callable === null || callable.includes(tool.function.name))
+    .flatMap((tool) => {
+      const content =
+        syntax.arguments === null ? jsonObject(tool, mode) : written(tool, mode, syntax.arguments, syntaxName);
+      return syntax.begin(tool.function.name).map((begin) => ({ begin, content, end: syntax.end }));
+    });
+  const calls = { tags, stop_after_first: mode === 'named' || !parallel };
+  if (mode === 'auto' && form === null) return tag(syntax.free(calls));
+  return form === null
+    ? tag(syntax.forced(calls))
+    : { kind: 'either', source: stringifyExactJson([tag(syntax.forced(calls)), form]) };
+}
+
+const isStrict = (tool: ToolDefinition): boolean => tool.function.strict === true;
+
+const tag = (format: object): Constraint => ({
+  kind: 'structural_tag',
+  source: stringifyExactJson({ type: 'structural_tag', format }),
+});
+
+const ANY_OBJECT = { type: 'object' };
+
+const jsonObject = (tool: ToolDefinition, mode: ToolChoice['mode']): Format => ({
+  type: 'json_schema',
+  ...(isStrict(tool) ? { json_schema: schemaOf(tool) } : loosely(tool, mode)),
+});
+
+/** Arguments that a function does not know break the call. What a combined schema does not know, only its parts can say. */
+function schemaOf({ function: { parameters } }: ToolDefinition): object {
+  const isCombined = COMBINING.some((key) => Object.hasOwn(parameters ?? {}, key));
+  return { ...ANY_OBJECT, ...(isCombined ? {} : { additionalProperties: false }), ...(parameters as object) };
+}
+
+const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf'];
+
+/** Nobody was promised the schema: where it cannot be kept to, a call is better than none. */
+const loosely = (tool: ToolDefinition, mode: ToolChoice['mode']): object =>
+  mode === 'auto' ? { json_schema: ANY_OBJECT } : { json_schema: schemaOf(tool), otherwise: ANY_OBJECT };
+
+/** The same where arguments are no JSON object. */
+function written(
+  tool: ToolDefinition,
+  mode: ToolChoice['mode'],
+  { any, write }: NonNullable<CallSyntax['arguments']>,
+  syntax: string,
+): Format {
+  if (mode === 'auto' && !isStrict(tool)) return any;
+  try {
+    return write(tool, isStrict(tool));
+  } catch (error) {
+    if (!(error instanceof Inexpressible)) throw error;
+    if (!isStrict(tool)) return any;
+    const name = JSON.stringify(tool.function.name);
+    const message = `The tool ${name} is strict, and its parameters cannot be kept to in the syntax "${syntax}" that this model calls tools in: ${error.message}. Send simpler parameters, or the tool without \`strict\`.`;
+    throw new AppError('invalid_constraint', message, { param: 'tools', cause: error });
+  }
+}

@@ -1,0 +1,93 @@
+// Arguments of a call where a syntax does not write them as one JSON object: formats of structural tags that keep to the tool's
+// parameters, one after the other as they are declared, those that are required first. What cannot be kept to is said, with the reason.
+import { isObject } from '#base/is-object';
+import type { ToolDefinition } from '#domain/chat';
+
+export type Format = object;
+
+export interface Parameter {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly required: boolean;
+}
+
+/** Why a syntax cannot keep to some parameters; it ends the sentence "… cannot be kept to in this syntax: ". */
+export class Inexpressible extends Error {}
+
+export const constant = (value: string): Format => ({ type: 'const_string', value });
+export const oneOf = (elements: readonly Format[]): Format =>
+  elements.length === 1 ? elements[0]! : { type: 'or', elements };
+export const sequence = (...elements: readonly Format[]): Format => ({ type: 'sequence', elements });
+export const optional = (format: Format): Format => ({ type: 'or', elements: [format, constant('')] });
+export const regex = (pattern: string): Format => ({ type: 'regex', pattern });
+export const repeated = (format: Format, separator: string): Format => ({
+  type: 'tags_with_separator',
+  tags: [{ begin: '', content: format, end: '' }],
+  separator,
+  at_least_one: false,
+});
+
+const KNOWN = new Set([
+  'type',
+  'properties',
+  'required',
+  'additionalProperties',
+  '$defs',
+  'definitions',
+  '$schema',
+  '$id',
+  'title',
+  'description',
+]);
+
+/** Required ones first. Throws Inexpressible. */
+export function parametersOf({ function: { parameters } }: ToolDefinition): Parameter[] {
+  if (parameters === undefined || parameters === null) return [];
+  if (!isObject(parameters)) throw new Inexpressible('parameters are no object');
+  return propertiesOf(parameters);
+}
+
+export function propertiesOf(schema: Record<string, unknown>): Parameter[] {
+  const unknown = Object.keys(schema).find((key) => !KNOWN.has(key));
+  if (unknown !== undefined) throw new Inexpressible(`\`${unknown}\` beside properties`);
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
+  const missing = required.find((name) => typeof name !== 'string' || !Object.hasOwn(properties, name));
+  if (missing !== undefined) throw new Inexpressible(`required ${JSON.stringify(missing)} has no schema`);
+  const all = Object.entries(properties).map(([name, each]) => ({
+    name,
+    schema: each,
+    required: required.includes(name),
+  }));
+  return [...all.filter((each) => each.required), ...all.filter((each) => !each.required)];
+}
+
+const DEFINITIONS = ['$defs', 'definitions'];
+
+/** A value as JSON, with the definitions that its schema may refer to. `isStrict`: it is refused where it cannot be kept to. */
+export function jsonValue(schema: unknown, tool: ToolDefinition, isStrict: boolean): Format {
+  const { parameters } = tool.function;
+  const definitions = DEFINITIONS.filter((key) => isObject(parameters) && key in parameters).map(
+    (key) => [key, (parameters as Record<string, unknown>)[key]] as const,
+  );
+  const whole = isObject(schema) ? { ...Object.fromEntries(definitions), ...schema } : schema;
+  return { type: 'json_schema', json_schema: whole, ...(isStrict ? {} : { otherwise: {} }) };
+}
+
+/** `write` → each parameter. All in order, with the separator between those that are there. */
+export function joined(
+  parameters: readonly Parameter[],
+  separator: string,
+  write: (parameter: Parameter) => Format,
+): Format {
+  if (parameters.length === 0) return constant('');
+  const behind = (rest: readonly Parameter[]): Format[] =>
+    rest.map((each) => {
+      const format = sequence(constant(separator), write(each));
+      return each.required ? format : optional(format);
+    });
+  const beginningWith = (index: number): Format =>
+    sequence(write(parameters[index]!), ...behind(parameters.slice(index + 1)));
+  if (parameters[0]!.required) return beginningWith(0);
+  return oneOf([...parameters.keys()].map(beginningWith).concat(constant('')));
+}

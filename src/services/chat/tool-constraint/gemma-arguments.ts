@@ -1,0 +1,79 @@
+// Arguments as FunctionGemma and Gemma 4 write them: `a:<escape>x<escape>,b:[1,2]`. Strings stand between special tokens, without
+// escapes; so lists and objects are written out here, and what they may hold is simple.
+import { isObject } from '#base/is-object';
+import type { ToolDefinition } from '#domain/chat';
+import { parameterType } from '#text/tool-parser/parameter-kind';
+import {
+  constant,
+  Inexpressible,
+  joined,
+  jsonValue,
+  oneOf,
+  parametersOf,
+  propertiesOf,
+  regex,
+  repeated,
+  sequence,
+  type Format,
+  type Parameter,
+} from './argument-formats.ts';
+import { anyText, textPattern } from './text-values.ts';
+
+const NAME = /^[^\s:=,(){}[\]<"']+$/;
+const SCALAR = { type: ['number', 'boolean', 'null'] };
+/** Of lists: what they can be held to. */
+const LIST_KEYS = new Set(['type', 'items', 'title', 'description']);
+
+export interface GemmaArguments {
+  /** Any arguments, of strings, numbers and names. */
+  readonly any: Format;
+  /** Throws Inexpressible. */
+  write(tool: ToolDefinition, isStrict: boolean): Format;
+}
+
+/** `quote`: stands around strings. */
+export function gemmaArguments(quote: string): GemmaArguments {
+  const mark = quote.replaceAll('|', '\\|');
+  const text = (pattern: string) => sequence(constant(quote), regex(pattern), constant(quote));
+  const pair =
+    (write: (schema: unknown) => Format) =>
+    ({ name, schema }: Parameter): Format => {
+      if (!NAME.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)}`);
+      return sequence(constant(`${name}:`), write(schema));
+    };
+
+  function write(tool: ToolDefinition, isStrict: boolean): Format {
+    function value(schema: unknown): Format {
+      if (!isObject(schema)) return oneOf([text(anyText(mark)), jsonValue(SCALAR, tool, isStrict)]);
+      const { kind, nullable } = parameterType(schema);
+      if (kind === 'number' || kind === 'boolean') return jsonValue(schema, tool, isStrict);
+      const format = kind === 'string' ? string(schema) : container(schema);
+      return nullable ? oneOf([format, constant('null')]) : format;
+    }
+
+    function string(schema: Record<string, unknown>): Format {
+      const words = Array.isArray(schema.enum) ? (schema.enum as unknown[]) : 'const' in schema ? [schema.const] : null;
+      if (words === null) return text(textPattern(schema, mark, isStrict));
+      const texts = words.filter((word): word is string => typeof word === 'string');
+      if (texts.some((word) => word.includes(quote))) throw new Inexpressible('a choice holds the mark of strings');
+      return oneOf(texts.map((word) => constant(quote + word + quote)));
+    }
+
+    function container(schema: Record<string, unknown>): Format {
+      if (schema.type === 'object') {
+        const pairs = joined(propertiesOf(schema), ',', pair(value));
+        return sequence(constant('{'), pairs, constant('}'));
+      }
+      const beyond = Object.keys(schema).find((key) => !LIST_KEYS.has(key));
+      if (schema.type !== 'array' || (beyond !== undefined && isStrict))
+        throw new Inexpressible(`\`${beyond ?? 'type'}\` of a value that is no string, number or boolean`);
+      return sequence(constant('['), repeated(value(schema.items), ','), constant(']'));
+    }
+
+    return joined(parametersOf(tool), ',', pair(value));
+  }
+
+  const scalar: Format = { type: 'json_schema', json_schema: SCALAR };
+  const anyValue = oneOf([text(anyText(mark)), scalar]);
+  return { any: repeated(sequence(regex('[A-Za-z0-9_.-]+:'), anyValue), ','), write };
+}

@@ -1,0 +1,65 @@
+// Arguments as Qwen3-Coder writes them: a tag for each parameter, values as bare text. Strings keep to their length and choices; all
+// else is JSON. What is a string the reader of calls decides (parameter-kind.ts).
+import { isObject } from '#base/is-object';
+import type { ToolDefinition } from '#domain/chat';
+import { parameterType } from '#text/tool-parser/parameter-kind';
+import {
+  constant,
+  Inexpressible,
+  jsonValue,
+  oneOf,
+  optional,
+  parametersOf,
+  regex,
+  repeated,
+  sequence,
+  type Format,
+  type Parameter,
+} from './argument-formats.ts';
+import { anyText, textPattern } from './text-values.ts';
+
+/** What ends a value. */
+const TAGS = '</parameter>|<parameter=|</function>|</tool_call>';
+const NAME = /^[^\s<>]+$/;
+
+/** Any arguments. */
+export const ANY_XML: Format = repeated(
+  sequence(
+    constant('<parameter='),
+    regex('[^\\s<>]+'),
+    constant('>\n'),
+    regex(anyText(TAGS)),
+    constant('\n</parameter>\n'),
+  ),
+  '',
+);
+
+/** Throws Inexpressible. */
+export function xmlArguments(tool: ToolDefinition, isStrict: boolean): Format {
+  const parameters = parametersOf(tool).map((each) => {
+    const format = argument(each, tool, isStrict);
+    return each.required ? format : optional(format);
+  });
+  return parameters.length === 0 ? constant('') : sequence(...parameters);
+}
+
+function argument({ name, schema }: Parameter, tool: ToolDefinition, isStrict: boolean): Format {
+  if (!NAME.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)}`);
+  return sequence(constant(`<parameter=${name}>\n`), value(schema, tool, isStrict), constant('\n</parameter>\n'));
+}
+
+function value(schema: unknown, tool: ToolDefinition, isStrict: boolean): Format {
+  const { kind, nullable } = parameterType(schema);
+  if (kind !== 'string') return jsonValue(schema, tool, isStrict);
+  const text = strings(isObject(schema) ? schema : {}, isStrict);
+  return nullable ? oneOf([text, constant('null')]) : text;
+}
+
+function strings(schema: Record<string, unknown>, isStrict: boolean): Format {
+  const words = Array.isArray(schema.enum) ? (schema.enum as unknown[]) : 'const' in schema ? [schema.const] : null;
+  const texts = words?.filter((word): word is string => typeof word === 'string');
+  const wrong = texts?.find((word) => new RegExp(TAGS).test(word));
+  if (wrong !== undefined) throw new Inexpressible(`${JSON.stringify(wrong)} holds a tag of the syntax`);
+  if (texts) return oneOf(texts.map(constant));
+  return regex(textPattern(schema, TAGS, isStrict));
+}

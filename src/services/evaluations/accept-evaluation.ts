@@ -1,0 +1,114 @@
+// An evaluation as a client asks for it → what is stored of it. Its prompts are read and checked before the job is accepted, and
+// copied: nobody learns after an hour of training that a line was wrong, and an artifact that is deleted meanwhile does not matter.
+import type { Caller } from '#domain/caller';
+import type { ToolDefinition } from '#domain/chat';
+import { AppError } from '#domain/errors';
+import type { EvaluationBody, EvaluationPrompt, EvaluationSettings, ReadEvaluationLine } from '#domain/evaluation';
+import type { DatasetVersion } from '#domain/sft';
+import { createYielder } from '#base/yield-to-loop';
+import { splitLines } from '#base/lines';
+import type { NamedVersion } from '../artifacts/artifact-name.ts';
+import type { Artifacts } from '../artifacts/artifacts.ts';
+
+export interface RequestedEvaluation {
+  readonly settings: EvaluationSettings;
+  /** Of prompts that bring none. */
+  readonly tools: readonly ToolDefinition[] | null;
+  readonly prompts: readonly EvaluationPrompt[] | PromptFile;
+}
+
+/** `path` null: the one that is known by its name, or the only one with lines of JSON. */
+export interface PromptFile {
+  readonly artifact: NamedVersion;
+  readonly path: string | null;
+}
+
+export interface EvaluationLimits {
+  readonly promptsMax: number;
+  /** Per prompt. */
+  readonly samplesMax: number;
+  /** Prompts times samples times max_tokens. */
+  readonly tokensMax: number;
+  /** Of all prompts together, as JSON. */
+  readonly promptBytesMax: number;
+}
+
+export interface AcceptEvaluationDeps {
+  readonly artifacts: Pick<Artifacts, 'get'>;
+  readonly limits: EvaluationLimits;
+  readonly readLine: ReadEvaluationLine;
+}
+
+export type AcceptEvaluation = (caller: Caller, requested: RequestedEvaluation) => Promise<EvaluationBody>;
+
+/** Throws `invalid_request`, `artifact_not_found`. */
+export function createAcceptEvaluation({ artifacts, limits, readLine }: AcceptEvaluationDeps): AcceptEvaluation {
+  return async (caller, { settings, tools, prompts: asked }) => {
+    const { samples, maxTokens } = settings;
+    if (samples > limits.samplesMax) {
+      throw refusal(
+        'samples',
+        `${samples} samples are more than the ${limits.samplesMax} per prompt that this server gives`,
+      );
+    }
+    const { source, prompts: given } =
+      'artifact' in asked ? await readPrompts(caller, asked) : { source: null, prompts: asked };
+    const prompts = given.map((prompt) => (prompt.tools ? prompt : { ...prompt, tools }));
+    if (prompts.length === 0) throw refusal('prompts', 'There is no prompt to answer');
+    if (prompts.length > limits.promptsMax) throw tooMany(limits.promptsMax);
+    const tokens = prompts.length * samples * maxTokens;
+    if (tokens > limits.tokensMax) {
+      const what = `${prompts.length} prompts, ${samples} samples each, of ${maxTokens} tokens`;
+      throw refusal(
+        'max_tokens',
+        `${what}, may be ${tokens} tokens, more than the ${limits.tokensMax} of one evaluation`,
+      );
+    }
+    const body = JSON.stringify({ settings, source, prompts } satisfies EvaluationBody, rounded);
+    if (Buffer.byteLength(body) > limits.promptBytesMax) throw tooLong(limits.promptBytesMax);
+    return JSON.parse(body) as EvaluationBody;
+  };
+
+  async function readPrompts(caller: Caller, { artifact: named, path: wanted }: PromptFile) {
+    const opened = await artifacts.get(caller, named);
+    const { entity, project, name, version, files } = opened.artifact;
+    const path = wanted ?? promptFile(files.map((file) => file.path));
+    const source: DatasetVersion = { entity, project, name, version, path };
+    const { content } = await opened.open(path);
+    const prompts: EvaluationPrompt[] = [];
+    const yieldToLoop = createYielder();
+    let [line, bytes] = [0, 0];
+    for await (const text of splitLines(content, limits.promptBytesMax)) {
+      line++;
+      await yieldToLoop();
+      bytes += text.length;
+      if (bytes > limits.promptBytesMax) throw tooLong(limits.promptBytesMax);
+      if (text.toString('utf8').trim() === '') continue;
+      const read = readLine(text.toString('utf8'));
+      if ('problem' in read)
+        throw refusal('prompts_url', `${path} line ${line} of ${name}:v${version}: ${read.problem}`);
+      if (prompts.push(read.prompt) > limits.promptsMax) throw tooMany(limits.promptsMax);
+    }
+    return { source, prompts };
+  }
+}
+
+/** JSON has no integers beyond 2^53, which tools and metadata may hold. */
+const rounded = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
+
+const FILES = ['prompts.jsonl', 'val.jsonl', 'validation.jsonl', 'test.jsonl'];
+
+function promptFile(paths: readonly string[]): string {
+  const known = FILES.find((path) => paths.includes(path));
+  if (known !== undefined) return known;
+  const lines = paths.filter((path) => path.endsWith('.jsonl'));
+  if (lines.length === 1) return lines[0]!;
+  const there = paths.slice(0, 10).join(', ');
+  throw refusal('prompts_url', `Name the file with the prompts in \`file\`: the artifact has ${there}`);
+}
+
+const tooMany = (promptsMax: number): AppError => refusal('prompts', `More than ${promptsMax} prompts`);
+const tooLong = (bytesMax: number): AppError => refusal('prompts', `The prompts have more than ${bytesMax} bytes`);
+
+const refusal = (field: string, what: string): AppError =>
+  new AppError('invalid_request', `evaluation: ${what}.`, { param: `evaluation.${field}` });

@@ -1,0 +1,92 @@
+// One attempt at one evaluation: a few prompts at a time, behind every request of a client. Each answer is stored when it is whole;
+// one that is there already is only counted, so that whoever goes on after a death begins with the first that is missing.
+import type { Log } from '#base/log';
+import { AppError } from '#domain/errors';
+import type { Evaluation } from '#domain/evaluation';
+import { checkpointName } from '#domain/model-name';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { findStoredCaller } from '../accounts/stored-caller.ts';
+import type { Chat } from '../chat/chat.ts';
+import { withRetries, type RetryPolicy } from '../retry-policy.ts';
+import { answerPrompt, type PlacedPrompt } from './answer-prompt.ts';
+import { findAnswers, putAnswers, readEvaluationBody } from './stored-answers.ts';
+
+export interface EvaluationRunDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly chat: Chat;
+  /** With an engine that is away, a full queue, a limit that is reached, a storage that cannot work. */
+  readonly retryPolicy: RetryPolicy;
+}
+
+export interface RunContext {
+  readonly log: Log;
+  /** Before anything is written: aborts the signal where it is another attempt's by now. */
+  readonly renewLease: () => Promise<void>;
+  /** Aborts when the run is to end. */
+  readonly signal: AbortSignal;
+}
+
+/** A small engine's batch is full with them, and little is lost when it dies. */
+const PROMPTS_AT_ONCE = 4;
+
+/** Resolves when every prompt is done, or the signal has aborted. Throws what the evaluation cannot survive. */
+export async function runEvaluation(
+  evaluation: Evaluation,
+  { storage, blobs, chat, retryPolicy }: EvaluationRunDeps,
+  { log, renewLease, signal }: RunContext,
+): Promise<void> {
+  const { jobId, entity, keyId, attempt } = evaluation;
+  const retrying = <T>(work: () => Promise<T>): Promise<T> => withRetries(work, retryPolicy, log, signal, isPassing);
+
+  const { prompts, settings } = await retrying(() => readEvaluationBody(blobs, evaluation));
+  const { model, project } = await retrying(() => findCheckpoint(storage, evaluation));
+  const caller = await retrying(() => findStoredCaller(storage, evaluation));
+  const counts = { answeredCount: 0, failedCount: 0 };
+  const left = prompts.map((prompt, index): PlacedPrompt => ({ index, prompt, settings, model })).values();
+  let isFaulty = false;
+
+  async function answerSome(): Promise<void> {
+    for (const placed of left) {
+      const stored = await retrying(() => findAnswers(blobs, evaluation, placed.index));
+      const { answers, blob, sizeBytes } = stored ?? (await answerAndStore(placed));
+      await retrying(() => storage.accounts.addBlob({ blob, entity, keyId, sizeBytes })); // of a stored one too: it may not be noted
+      counts.answeredCount++;
+      if (answers.error !== null) counts.failedCount++;
+      await retrying(() => storage.evaluations.updateProgress(jobId, attempt, { ...counts }));
+      if (signal.aborted || isFaulty) return;
+    }
+  }
+
+  async function answerAndStore(placed: PlacedPrompt) {
+    const about = { requestId: `evaluation-${jobId}-${placed.index}`, project, signal };
+    const answers = await retrying(() => answerPrompt(chat, caller, placed, about));
+    await retrying(renewLease);
+    signal.throwIfAborted();
+    return { answers, ...(await retrying(() => putAnswers(blobs, evaluation, placed.index, answers))) };
+  }
+
+  const faults: unknown[] = [];
+  const runs = Array.from({ length: PROMPTS_AT_ONCE }, () =>
+    answerSome().catch((error: unknown) => {
+      isFaulty = true;
+      faults.push(error);
+    }),
+  );
+  await Promise.all(runs); // nothing runs on
+  if (faults.length > 0 && !signal.aborted) throw faults[0];
+}
+
+const isPassing = (error: unknown): error is AppError =>
+  error instanceof AppError && (error.code === 'too_many_requests' || error.code === 'engine_unavailable');
+
+async function findCheckpoint(
+  { models, jobs, checkpoints }: Storage,
+  { jobId, modelId }: Evaluation,
+): Promise<{ model: string; project: string }> {
+  const [model, job] = [await models.find(modelId), await jobs.find(jobId)];
+  const checkpoint = job && job.step !== null ? await checkpoints.find(modelId, job.step) : null;
+  if (model && checkpoint) return { model: checkpointName(model, checkpoint.step), project: model.project };
+  throw new AppError('checkpoint_not_found', 'The checkpoint was deleted before it had answered every prompt.');
+}

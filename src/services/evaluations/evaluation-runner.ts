@@ -1,0 +1,100 @@
+// Claims evaluations whose checkpoint is there, on servers that sample, and says how each ended. What an evaluation cannot survive
+// ends the evaluation, never the job, whose checkpoint was visible before. Answering is evaluation-run.ts.
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import { evaluationBlobs } from '#domain/blob-names';
+import { publicError } from '#domain/errors';
+import type { Evaluation } from '#domain/evaluation';
+import type { EvaluationEnd } from '#storage/evaluation-store';
+import { createClaimLoop, holdLease } from '../claim-loop.ts';
+import type { JobEvents } from '../jobs/job-events.ts';
+import { withRetries } from '../retry-policy.ts';
+import { runEvaluation, type EvaluationRunDeps } from './evaluation-run.ts';
+
+export interface EvaluationRunner {
+  start(): Promise<void>;
+  /** What is being answered is left, and answered by whoever goes on. */
+  stop(): Promise<void>;
+}
+
+export interface EvaluationRunnerDeps extends EvaluationRunDeps {
+  readonly jobEvents: Pick<JobEvents, 'listen' | 'notify'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** No other server runs evaluations of this storage: those that were running when it starts are free. */
+  readonly exclusive: boolean;
+  /** That are sampled here. */
+  readonly baseModels: readonly string[];
+}
+
+/** A dead server's evaluations are free after this. */
+const LEASE_MS = 20_000;
+/** How long a checkpoint that another process made may wait for us to notice. */
+const POLL_MS = 1_000;
+/** So that nobody waits for another's thousand prompts; more would only wait in the engine's queue. */
+const EVALUATIONS_MAX = 4;
+
+/** Why a run ends before its work does. */
+type Cut = 'cancelled' | 'lost' | 'stopped';
+
+export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRunner {
+  const { storage, blobs, clock } = deps;
+  let stopListening = () => {};
+
+  const logOf = ({ jobId, attempt }: Evaluation) => deps.log.child({ jobId, evaluationAttempt: attempt });
+  const loop = createClaimLoop<Evaluation>({
+    claim: (worker) => storage.evaluations.claim(worker, clock.now(), LEASE_MS, deps.baseModels),
+    run: (evaluation) => seeToItsEnd(evaluation, logOf(evaluation)),
+    runningMax: EVALUATIONS_MAX,
+    pollMs: POLL_MS,
+    report: (err, evaluation) => (evaluation ? logOf(evaluation) : deps.log).error('evaluation_runner.failed', { err }),
+  });
+
+  async function seeToItsEnd(evaluation: Evaluation, log: Log): Promise<void> {
+    const { jobId, modelId, attempt, promptCount, sampleCount } = evaluation;
+    log.info('evaluation.claimed', { prompts: promptCount, samples: sampleCount });
+    const renewLease = async () => {
+      const lease = await storage.evaluations.renewLease(jobId, attempt, clock.now() + LEASE_MS);
+      if (lease !== 'kept' && !held.signal.aborted) held.cut(lease);
+    };
+    const held = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (err) =>
+      log.warn('evaluation.lease_not_renewed', { err }),
+    );
+    let end: Pick<EvaluationEnd, 'status' | 'errorMessage'> = { status: 'succeeded', errorMessage: null };
+    try {
+      await runEvaluation(evaluation, deps, { log, renewLease, signal: held.signal });
+    } catch (error) {
+      if (!held.signal.aborted) log.error('evaluation.failed', { err: error });
+      end = { status: 'failed', errorMessage: publicError(error).message };
+    } finally {
+      held.release();
+    }
+    const why = held.signal.aborted ? (held.signal.reason as Cut) : null;
+    if (why === 'cancelled') end = { status: 'cancelled', errorMessage: 'cancelled' };
+    if (why === null || why === 'cancelled') await finish(evaluation, end, log);
+    if (why === 'stopped') await storage.evaluations.renewLease(jobId, attempt, 0); // anyone may go on at once
+    log.info(`evaluation.${why ?? end.status}`);
+    deps.jobEvents.notify(jobId);
+    if (why === 'lost' && !(await storage.evaluations.find(jobId))) await blobs.delete(evaluationBlobs(modelId, jobId)); // its model was deleted
+  }
+
+  const finish = ({ jobId, attempt }: Evaluation, end: Pick<EvaluationEnd, 'status' | 'errorMessage'>, log: Log) =>
+    withRetries(
+      () => storage.evaluations.finish(jobId, attempt, { ...end, endedAtMs: clock.now() }),
+      deps.retryPolicy,
+      log,
+      loop.stopping,
+    );
+
+  return {
+    async start() {
+      if (deps.exclusive) await storage.evaluations.releaseLeases(); // whoever held them is gone
+      stopListening = deps.jobEvents.listen(() => loop.wake());
+      loop.start();
+    },
+    async stop() {
+      stopListening();
+      await loop.stop();
+    },
+  };
+}

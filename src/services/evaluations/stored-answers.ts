@@ -1,0 +1,49 @@
+// Prompts and answers of evaluations in the blob store: one blob for all prompts, one for the answers to each, every one of them
+// sealed. An answer that is there is never made again.
+import { answersBlob, evaluationBodyBlob } from '#domain/blob-names';
+import { AppError } from '#domain/errors';
+import type { Evaluation, EvaluationBody, PromptAnswers } from '#domain/evaluation';
+import type { BlobStore } from '#storage/blobs';
+import { parseSealedJson, sealJson } from '../jobs/sealed-json.ts';
+
+type Place = Pick<Evaluation, 'jobId' | 'modelId'>;
+
+export const putEvaluationBody = (
+  blobs: Pick<BlobStore, 'put'>,
+  { modelId, jobId }: Place,
+  body: EvaluationBody,
+): Promise<{ sizeBytes: number }> => blobs.put(evaluationBodyBlob(modelId, jobId), sealJson(body));
+
+/** Throws `damaged_data`, `not_found` where it is not kept any more. */
+export async function readEvaluationBody(
+  blobs: Pick<BlobStore, 'find'>,
+  { modelId, jobId }: Place,
+): Promise<EvaluationBody> {
+  const bytes = await blobs.find(evaluationBodyBlob(modelId, jobId));
+  if (!bytes) throw new AppError('not_found', `The prompts of the evaluation of job ${jobId} are not stored any more.`);
+  const opened = parseSealedJson<EvaluationBody>(bytes);
+  if (opened) return opened.value;
+  throw new AppError('damaged_data', `The stored prompts of the evaluation of job ${jobId} are damaged.`);
+}
+
+export async function putAnswers(
+  blobs: Pick<BlobStore, 'put'>,
+  { modelId, jobId }: Place,
+  prompt: number,
+  answers: PromptAnswers,
+): Promise<{ blob: string; sizeBytes: number }> {
+  const blob = answersBlob(modelId, jobId, prompt);
+  return { blob, ...(await blobs.put(blob, sealJson(answers))) };
+}
+
+/** Null: there are none, or other bytes come back than were stored. */
+export async function findAnswers(
+  blobs: Pick<BlobStore, 'find'>,
+  { modelId, jobId }: Place,
+  prompt: number,
+): Promise<{ answers: PromptAnswers; blob: string; sizeBytes: number } | null> {
+  const blob = answersBlob(modelId, jobId, prompt);
+  const bytes = await blobs.find(blob);
+  const opened = bytes && parseSealedJson<PromptAnswers>(bytes);
+  return opened ? { answers: opened.value, blob, sizeBytes: bytes.length } : null;
+}

@@ -1,0 +1,132 @@
+// Rows of training data, and their tokens as an SFT job would train them, for people to look at before they pay for it. A page reads
+// the file from its beginning, as far as it goes. What is long is not encoded here, where others are answered meanwhile: jobs
+// encode it in a process of its own.
+import { createYielder } from '#base/yield-to-loop';
+import { splitLines } from '#base/lines';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { unknownCursor, type Listing, type Page } from '#domain/page';
+import type { SftRow } from '#domain/sft';
+import { tokenTexts } from '#text/detokenizer';
+import type { Tokenizer } from '#text/tokenizer';
+import { tokenizeHistory, type ConversationEncoder } from '#training/tokenize';
+import type { NamedVersion } from '../artifacts/artifact-name.ts';
+import type { Artifacts } from '../artifacts/artifacts.ts';
+import type { BaseModels } from '../models/base-models.ts';
+import { createConversationEncoder } from './conversation-encoder.ts';
+import { datasetFile, readText, type ReadSftLine } from './sft-dataset.ts';
+
+export interface DatasetRow {
+  /** Of the file, from 1. */
+  readonly line: number;
+  readonly sizeBytes: number;
+  /** Null: it cannot be read, which `problem` says, or is too long to be shown. */
+  readonly row: SftRow | null;
+  readonly problem: string | null;
+  /** The beginning of the line, where there is no row. */
+  readonly beginning: string | null;
+  /** Null: not encoded, because there is no row or it is long. */
+  readonly sequences: readonly DatasetSequence[] | null;
+}
+
+export interface DatasetSequence {
+  readonly tokens: Int32Array;
+  readonly texts: readonly string[];
+  /** By token, 1: to be predicted. */
+  readonly trained: Uint8Array;
+}
+
+export interface RowsOf {
+  /** Of the artifact; null: the one that a job would read. */
+  readonly path: string | null;
+  /** Whose template and tokenizer; null: the server's first. */
+  readonly baseModel: string | null;
+  readonly assistantTurns: 'all' | 'last';
+}
+
+export interface DatasetRows {
+  /** Throws `artifact_not_found`, `base_model_not_found`, `unknownCursor`, `invalid_request` where no file could be meant. */
+  list(caller: Caller, named: NamedVersion, of: RowsOf, page: Page): Promise<Listing<DatasetRow>>;
+}
+
+export interface DatasetRowsDeps {
+  readonly artifacts: Pick<Artifacts, 'get'>;
+  readonly baseModels: Pick<BaseModels, 'get' | 'default'>;
+  readonly readLine: ReadSftLine;
+}
+
+/** Some tenths of a second of a tokenizer. A page ends behind the row with which it passes this. */
+const ENCODED_BYTES = 262_144;
+const ROW_BYTES_MAX = 65_536;
+const SHOWN_BYTES_MAX = 1_000_000;
+const PAGE_BYTES = 4_000_000;
+const BEGINNING_CHARACTERS = 2_000;
+
+export function createDatasetRows({ artifacts, baseModels, readLine }: DatasetRowsDeps): DatasetRows {
+  return {
+    async list(caller, named, { path, baseModel, assistantTurns }, { after, limit }) {
+      const model = baseModel === null ? baseModels.default : baseModels.get(baseModel);
+      const { tokenizer } = model.text;
+      const encoder = createConversationEncoder(model.id, model.text, model.inference.vocabSize);
+      const opened = await artifacts.get(caller, named);
+      const { content } = await opened.open(path ?? datasetFile(opened.artifact));
+      const from = after === null ? 0 : parseLine(after);
+      const yieldToLoop = createYielder();
+      const rows: DatasetRow[] = [];
+      let [line, read, encoded] = [0, 0, 0];
+      for await (const bytes of splitLines(content, SHOWN_BYTES_MAX)) {
+        await yieldToLoop();
+        if (++line <= from) continue;
+        if (rows.length === limit || read > PAGE_BYTES || encoded > ENCODED_BYTES) return { rows, hasMore: true };
+        const row = readRow(bytes, line, readLine);
+        if (row === null) continue;
+        read += bytes.length;
+        const isShort = bytes.length <= ROW_BYTES_MAX;
+        if (isShort) encoded += bytes.length;
+        rows.push({
+          ...row,
+          ...(row.row && isShort ? await tokenize(row.row, assistantTurns, encoder, tokenizer) : {}),
+        });
+      }
+      if (from > line) throw unknownCursor(after!);
+      return { rows, hasMore: false };
+    },
+  };
+}
+
+/** Null for an empty line. */
+function readRow(bytes: Buffer, line: number, readLine: ReadSftLine): DatasetRow | null {
+  const place = { line, sizeBytes: bytes.length, sequences: null };
+  const beginning = () => bytes.toString('utf8', 0, BEGINNING_CHARACTERS);
+  if (bytes.length > SHOWN_BYTES_MAX) return { ...place, row: null, problem: null, beginning: beginning() };
+  const read = readText(bytes, line, readLine);
+  if (read === null) return null;
+  return 'row' in read
+    ? { ...place, row: read.row, problem: null, beginning: null }
+    : { ...place, row: null, problem: read.problem, beginning: beginning() };
+}
+
+/** Or what the template says against it. */
+async function tokenize(
+  { messages, tools }: SftRow,
+  assistantTurns: RowsOf['assistantTurns'],
+  encoder: ConversationEncoder,
+  tokenizer: Tokenizer,
+): Promise<Pick<DatasetRow, 'sequences'> | Pick<DatasetRow, 'problem'>> {
+  const turns = messages.map((message) => ({ kind: 'message' as const, message }));
+  try {
+    const { sequences } = await tokenizeHistory({ turns, tools }, encoder, assistantTurns);
+    return {
+      sequences: sequences.map(({ tokens, trained }) => ({ tokens, trained, texts: tokenTexts(tokenizer, tokens) })),
+    };
+  } catch (error) {
+    if (error instanceof AppError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** A row is called by its line. Throws `unknownCursor`. */
+function parseLine(after: string): number {
+  if (/^\d{1,12}$/.test(after)) return Number(after);
+  throw unknownCursor(after);
+}

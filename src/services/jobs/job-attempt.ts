@@ -1,0 +1,306 @@
+// One attempt at one job, from claim to closing event, whatever its kind. Everything it does can be done again: the plan
+// follows from the body, events are stored once per ordinal, the last write is a single transaction.
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import { jobCheckpointBlob, jobRecordBlob } from '#domain/blob-names';
+import type { Checkpoint } from '#domain/checkpoint';
+import { AppError } from '#domain/errors';
+import type { Model } from '#domain/model';
+import type { EventType, Skipped, TrainingJob } from '#domain/training-job';
+import type { TrainerCapabilities } from '#engine/capabilities';
+import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { DEFAULT_LORA } from '#training/rl-config';
+import type { StepMetrics } from '#training/step-metrics';
+import type { ConversationEncoder } from '#training/tokenize';
+import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
+import { createJobDataReader, type ReadData } from './job-data-reader.ts';
+import type { JobEvents } from './job-events.ts';
+import { findProgress, findRecord, saveProgress, saveSession } from './job-progress.ts';
+import type { JobWork, StepLoop, WorkContext } from './job-work.ts';
+import { readWork } from './read-work.ts';
+import type { ReadSftLine } from './sft-dataset.ts';
+
+/** What trains models of one base model, as main.ts wires it. */
+export interface Trainer {
+  readonly engine: TrainingEngine;
+  /** `exactLogprobs`: the sampler's too. They may change between attempts. */
+  readonly capabilities: () => TrainerCapabilities;
+  readonly encoder: ConversationEncoder;
+  /** Of the model; absent: not known. */
+  readonly hiddenSize?: number;
+  /** Reads a job's data in a process of its own; null: there is none. */
+  readonly readElsewhere: ReadData | null;
+  /** Loads the adapter into the sampler, so that the first call after `training_ended` does not wait. */
+  readonly preload: (checkpoint: Checkpoint) => Promise<void>;
+}
+
+export interface AttemptDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly jobEvents: JobEvents;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For states on their way into the blob store. */
+  readonly workDirectory: string;
+  readonly saveEveryMs: number;
+  readonly readSftLine: ReadSftLine;
+  readonly observer: JobObserver;
+}
+
+/** Told of what happens to jobs, for metrics and traces. Never throws. */
+export interface JobObserver {
+  began(job: TrainingJob): void;
+  stepped(job: TrainingJob, step: ObservedStep): void;
+  /** Its checkpoint is there. */
+  measured(job: TrainingJob, measured: ObservedEnd): void;
+  /** Also of a job that was cancelled before it began. */
+  ended(job: TrainingJob, outcome: AttemptOutcome | 'failed', error?: unknown): void;
+}
+
+export interface ObservedStep {
+  readonly baseModel: string;
+  /** 1, 2, … of `of`. */
+  readonly step: number;
+  readonly of: number;
+  readonly metrics: StepMetrics;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface ObservedEnd {
+  readonly baseModel: string;
+  /** Of the checkpoint. */
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly skipped: Skipped;
+}
+
+/** `lost`: the lease went to another attempt, or the model was deleted. `stopped`: the server is shutting down. */
+export type AttemptOutcome = 'succeeded' | 'cancelled' | 'lost' | 'stopped';
+
+/**
+ * Throws what the job cannot survive; `engine_unavailable` means that another attempt in the same process may go on from
+ * the saved progress.
+ */
+export async function attemptJob(
+  job: TrainingJob,
+  model: Model,
+  trainer: Trainer,
+  deps: AttemptDeps,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { storage, blobs, workDirectory, readSftLine } = deps;
+  const { engine, encoder, readElsewhere, hiddenSize = null } = trainer;
+  const start = await getLatestCheckpoint(storage, model.id);
+  const read = createJobDataReader({ encoder, readSftLine }, readElsewhere);
+  const ending = () => endingOf(job, storage, signal);
+  const capabilities = trainer.capabilities();
+  const context = { job, model, start, engine, capabilities, hiddenSize, read, storage, blobs, workDirectory };
+  const work = await readWork(context, async () => !(await ending()), signal);
+  if (!work) return (await ending()) ?? 'stopped';
+  try {
+    return await trainWork(work, context, trainer, deps, signal);
+  } finally {
+    await work.close();
+  }
+}
+
+/** Null: go on. */
+async function endingOf(job: TrainingJob, storage: Storage, signal: AbortSignal): Promise<AttemptOutcome | null> {
+  if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
+  return signal.aborted ? 'stopped' : null;
+}
+
+async function trainWork(
+  work: JobWork,
+  { job, model, start: previous }: Pick<WorkContext, 'job' | 'model' | 'start'>,
+  { engine, preload }: Trainer,
+  deps: AttemptDeps,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { storage, blobs, clock, log } = deps;
+  const ending = () => endingOf(job, storage, signal);
+  const startedAtMs = job.startedAtMs ?? clock.now();
+  const step = await storage.jobs.assignStep(job.id, job.attempt);
+  if (step === null || !(await update({ startedAtMs, skipped: work.skipped }))) return 'lost';
+  await appendEvent(deps, job, 0, 'training_started', startedData(work));
+  const tellsOtherRows = await beganWithOtherRows(storage, job, work);
+  if (Object.keys(work.skipped).length > 0) log.info('job.skipped', work.skipped);
+
+  const blobPrefix = jobCheckpointBlob(model.id, job.id, job.attempt);
+  let metrics: Readonly<Record<string, number>>;
+  let stored: { sizeBytes: number };
+  if (work.steps === 0) {
+    stored = await blobs.putDirectory(blobPrefix, await getCheckpointFiles(blobs, previous)); // a step with the same weights
+    metrics = await work.measure(null, {});
+    await keepRecord(deps, job, work, 0);
+  } else {
+    const loop = await work.prepare(async () => !(await ending()), signal);
+    if (!loop) return (await ending()) ?? 'stopped';
+    // Open the saved state only now: the S3 cache may drop it while preparation runs.
+    const saved = await findProgress(blobs, { jobId: job.id, rowsDigest: work.rowsDigest }, log);
+    const from = saved?.directory ?? (await getCheckpointFiles(blobs, previous));
+    const resetOptimizer = work.resetsOptimizer && !saved;
+    if (saved) work.recorder?.restore(await findRecord(blobs, job.id, saved.stepsDone), saved.stepsDone);
+    const options = { from, lora: DEFAULT_LORA, resetOptimizer, headTokensMax: work.headTokensMax };
+    const session = await engine.open(options, signal);
+    try {
+      const trained = await train(session, loop, saved?.stepsDone ?? 0);
+      if (typeof trained === 'string') return trained;
+      await keepRecord(deps, job, work, work.steps);
+      metrics = await work.measure(session, trained);
+      stored = await saveSession(blobs, blobPrefix, session, deps.workDirectory);
+    } finally {
+      await session.close();
+    }
+  }
+
+  const checkpoint: Checkpoint = {
+    id: createId(),
+    modelId: model.id,
+    step,
+    metrics,
+    blobPrefix,
+    fresh: work.steps === 0 && previous.fresh,
+    createdAtMs: clock.now(),
+  };
+  const warnings = [...work.lateWarnings(), ...(tellsOtherRows ? [BEGAN_AGAIN] : [])];
+  for (const warning of warnings) log.warn('job.warning', { warning });
+  await storage.accounts.addBlob({ blob: blobPrefix, entity: job.entity, keyId: job.keyId, ...stored });
+  await preload(checkpoint);
+  const closingOrdinal = await storage.events.count(job.id); // behind those of a longer plan too
+  const finished = await storage.jobs.finish(job.id, job.attempt, {
+    status: 'succeeded',
+    errorMessage: null,
+    endedAtMs: clock.now(),
+    event: newEvent(deps, job, closingOrdinal, 'training_ended', {
+      step,
+      ...work.counts,
+      ...metrics,
+      num_gradient_steps: work.steps,
+      ...warned(warnings),
+    }),
+    checkpoint,
+  });
+  deps.jobEvents.notify(job.id);
+  if (finished) deps.observer.measured(job, { baseModel: model.baseModel, metrics, skipped: work.skipped });
+  return finished ? 'succeeded' : 'lost';
+
+  /** False: the job is another attempt's, or over. */
+  function update(changes: Parameters<Storage['jobs']['updateProgress']>[2]): Promise<boolean> {
+    return storage.jobs.updateProgress(job.id, job.attempt, changes);
+  }
+
+  /** Gives the metrics of the last step, or why it ended before. */
+  async function train(
+    session: TrainingSession,
+    loop: StepLoop,
+    firstStep: number,
+  ): Promise<StepMetrics | AttemptOutcome> {
+    const { steps } = work;
+    let stepsDone = firstStep;
+    let savedMs = clock.now();
+    let last: StepMetrics = {};
+    let startMs = clock.now();
+    for await (const metrics of keepingRecord(loop(session, firstStep), () => stepsDone)) {
+      stepsDone++;
+      last = metrics;
+      const step = { baseModel: model.baseModel, step: stepsDone, of: steps, metrics };
+      deps.observer.stepped(job, { ...step, startMs, endMs: clock.now() });
+      if (!(await update({ progress: stepsDone / steps }))) return 'lost'; // before event and state: a later attempt has its own
+      await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
+      const due = stepsDone < steps && (clock.now() - savedMs >= deps.saveEveryMs || signal.aborted);
+      log.info('job.gradient_step', {
+        step: stepsDone,
+        of: steps,
+        loss: metrics['loss'],
+        gradNorm: metrics['grad_norm'],
+      });
+      if (due) {
+        const record = work.recorder?.progress(stepsDone) ?? null;
+        const { rowsDigest } = work;
+        await saveProgress(blobs, job.id, { session, stepsDone, rowsDigest, record }, deps.workDirectory);
+        savedMs = clock.now();
+        if (!(await update({ savedAttempt: job.attempt }))) return 'lost';
+      }
+      const outcome = await ending();
+      if (outcome === 'cancelled') await keepRecord(deps, job, work, stepsDone);
+      if (outcome === 'cancelled' || (outcome === 'stopped' && stepsDone < steps)) return outcome;
+      startMs = clock.now();
+    }
+    return last;
+  }
+
+  /** Of a job that training itself ends: what was computed until then shows why. Lost engines are asked again. */
+  async function* keepingRecord(steps: AsyncIterable<StepMetrics>, stepsDone: () => number) {
+    try {
+      yield* steps;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'engine_failed') {
+        await keepRecord(deps, job, work, stepsDone()).catch((fault: unknown) =>
+          log.warn('job.record_not_kept', { err: fault }),
+        );
+      }
+      throw error;
+    }
+  }
+}
+
+/** Before the job ends: a replay writes the same bytes. */
+async function keepRecord(
+  { storage, blobs }: AttemptDeps,
+  { id, entity, keyId }: TrainingJob,
+  { recorder }: JobWork,
+  stepsDone: number,
+): Promise<void> {
+  if (!recorder) return;
+  const blob = jobRecordBlob(id);
+  const { sizeBytes } = await blobs.put(blob, recorder.write(stepsDone));
+  await storage.accounts.addBlob({ blob, entity, keyId, sizeBytes });
+}
+
+/** In the last event, of a job whose first gradient steps were told by an attempt that planned otherwise. */
+const BEGAN_AGAIN =
+  'Training began again, because the trainer that went on with this job plans other rows than the one that began it. ' +
+  'The first gradient_step events tell of steps that are not in this checkpoint.';
+
+/** Not known of a job that an older version began. */
+async function beganWithOtherRows({ events }: Storage, { id }: TrainingJob, { rowsDigest }: JobWork): Promise<boolean> {
+  const [first, step] = (await events.list(id, { after: null, limit: 2 })).rows;
+  const planned = first?.data['rows_digest'];
+  return step !== undefined && planned !== undefined && planned !== rowsDigest;
+}
+
+const startedData = ({ steps, rowsDigest, skipped, warnings, counts, config }: JobWork) => ({
+  num_sequences: steps,
+  rows_digest: rowsDigest,
+  ...counts,
+  skipped,
+  config,
+  ...warned(warnings),
+});
+
+const warned = (warnings: readonly string[]) => (warnings.length > 0 ? { warnings } : {});
+
+export function newEvent(
+  { clock }: Pick<AttemptDeps, 'clock'>,
+  job: TrainingJob,
+  ordinal: number,
+  type: EventType,
+  data: Record<string, unknown>,
+) {
+  return { id: createId(), jobId: job.id, ordinal, type, data, createdAtMs: clock.now() };
+}
+
+async function appendEvent(
+  deps: AttemptDeps,
+  job: TrainingJob,
+  ordinal: number,
+  type: EventType,
+  data: Record<string, unknown>,
+): Promise<void> {
+  if (await deps.storage.events.append(newEvent(deps, job, ordinal, type, data))) deps.jobEvents.notify(job.id);
+}

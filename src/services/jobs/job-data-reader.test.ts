@@ -1,0 +1,38 @@
+// That what a job's data is read from is closed, whoever stops reading it, and when.
+import { expect, test } from 'vitest';
+import { encoder } from '../../../test/training/rollouts.ts';
+import { createJobDataReader, type ReadData } from './job-data-reader.ts';
+
+const tools = { encoder, readSftLine: () => ({ problem: 'is none' }) };
+const call = { blob: 'b', budget: { tokensMax: 1 } as never };
+
+/** Of two pieces. */
+function openContent(bytes: number) {
+  const content = { isOpen: true, [Symbol.asyncIterator]: () => iterator() };
+  async function* iterator() {
+    try {
+      yield Buffer.alloc(bytes, ' ');
+      yield Buffer.alloc(bytes, ' ');
+    } finally {
+      content.isOpen = false;
+    }
+  }
+  return content;
+}
+
+const ended = () => Promise.reject(new Error('The process ended.'));
+const untilEnd: ReadData = async (_kind, _call, content) => {
+  for await (const _ of content);
+  return ended();
+};
+
+test.each<[string, number, ReadData | null]>([
+  ['is damaged', 10, null],
+  ['nobody begins to read, because the process ended', 40_000, ended],
+  ['the process ended behind', 40_000, untilEnd],
+])('data that %s is closed', async (_, bytes, elsewhere) => {
+  const content = openContent(bytes);
+  const read = createJobDataReader(tools, elsewhere);
+  await expect(read('rl', call, content, () => Promise.resolve(), new AbortController().signal)).rejects.toThrow();
+  expect(content.isOpen).toBe(false);
+});

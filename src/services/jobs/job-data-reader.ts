@@ -1,0 +1,45 @@
+// Where a job's data is read: little of it here, which is done at once; more in a process of its own, which may end without
+// this one, and during which others are answered here.
+import { readJobData, type DataCalls, type DataKind, type DataTools } from './read-job-data.ts';
+
+/** Throws what reading throws; `engine_unavailable` where others ended the process, `cancelled`. */
+export type ReadData = <K extends DataKind>(
+  kind: K,
+  call: DataCalls[K]['call'],
+  content: AsyncIterable<Uint8Array>,
+  put: (piece: DataCalls[K]['piece']) => Promise<void>,
+  signal: AbortSignal,
+) => Promise<DataCalls[K]['result']>;
+
+/** A prompt of this length is made in some hundredths of a second; a job has it rendered turn by turn. */
+const SHORT_BYTES = 32_768;
+
+/** `elsewhere` null: there is no such process, all is read here. */
+export function createJobDataReader(tools: DataTools, elsewhere: ReadData | null): ReadData {
+  return async (kind, call, content, put, signal) => {
+    const iterator = content[Symbol.asyncIterator]();
+    try {
+      const { begun, isWhole } = await readBeginning(iterator);
+      if (isWhole || !elsewhere) return await readJobData[kind](call, chain(begun, iterator), tools, put);
+      return await elsewhere(kind, call, chain(begun, iterator), put, signal);
+    } finally {
+      await iterator.return?.(); // also of what nobody has asked for: a file is open
+    }
+  };
+}
+
+async function readBeginning(content: AsyncIterator<Uint8Array>): Promise<{ begun: Uint8Array[]; isWhole: boolean }> {
+  const begun: Uint8Array[] = [];
+  for (let held = 0; held < SHORT_BYTES;) {
+    const next = await content.next();
+    if (next.done) return { begun, isWhole: true };
+    begun.push(Uint8Array.from(next.value)); // a copy: the stream may reuse its buffer
+    held += next.value.length;
+  }
+  return { begun, isWhole: false };
+}
+
+async function* chain(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* begun;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}

@@ -1,0 +1,136 @@
+// How far a running job has come, durably: the trainer's whole state after some gradient step, so that a new attempt goes on
+// from there and ends with the same bytes. Events are appended before the state they belong to is saved: a replay then finds
+// them there (each ordinal is stored once), and there is never a gap.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '#base/log';
+import {
+  jobCheckpointBlob,
+  jobProgressBlobs,
+  jobRecordBlob,
+  progressPointerBlob,
+  progressRecordBlob,
+  progressStateBlob,
+} from '#domain/blob-names';
+import { AppError } from '#domain/errors';
+import { isFinished, type TrainingJob } from '#domain/training-job';
+import type { TrainingSession } from '#engine/training-engine';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { forgetPreparation } from './job-preparation.ts';
+import { parseSealedJson, sealJson } from './sealed-json.ts';
+
+export interface SavedProgress {
+  /** Gradient steps that the state includes. */
+  readonly stepsDone: number;
+  /** PEFT directory with optimizer state. */
+  readonly directory: string;
+}
+
+interface Pointer extends Pick<SavedProgress, 'stepsDone'> {
+  /** Of what the steps trained (JobWork). Absent: an older version saved it. */
+  readonly rowsDigest?: string;
+}
+
+/**
+ * Null: none, or it is damaged, or its steps trained other rows than those that are planned now; such a state is deleted. The job then
+ * begins again, which takes longer and ends as if it had never been interrupted.
+ */
+export async function findProgress(
+  blobs: BlobStore,
+  { jobId, rowsDigest }: { readonly jobId: string; readonly rowsDigest: string },
+  log: Log,
+): Promise<SavedProgress | null> {
+  const pointer = await blobs.find(progressPointerBlob(jobId));
+  if (!pointer) return null;
+  const opened = parseSealedJson<Pointer>(pointer);
+  if (!opened) {
+    log.warn('job.progress_damaged', { blob: progressPointerBlob(jobId) });
+    return null;
+  }
+  const { stepsDone } = opened.value;
+  if (opened.value.rowsDigest !== rowsDigest) {
+    log.warn('job.begins_again', { stepsDone, reason: 'other rows are planned than those that were trained' });
+    await blobs.delete(progressPointerBlob(jobId)); // first: what it points to is then nobody's
+    await blobs.delete(jobProgressBlobs(jobId));
+    return null;
+  }
+  try {
+    const directory = await blobs.findDirectory(progressStateBlob(jobId, stepsDone));
+    return directory === null ? null : { stepsDone, directory };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'damaged_data') throw error;
+    log.warn('job.progress_damaged', { err: error });
+    return null;
+  }
+}
+
+/** Null: none was saved, or an older version saved the state. Whether it is undamaged, who reads it sees. */
+export const findRecord = (blobs: BlobStore, jobId: string, stepsDone: number): Promise<Uint8Array | null> =>
+  blobs.find(progressRecordBlob(jobId, stepsDone));
+
+/** What is saved of a job after a gradient step. */
+export interface Progress {
+  readonly session: TrainingSession;
+  readonly stepsDone: number;
+  readonly rowsDigest: string;
+  /** Of the tokens until then (token-recorder.ts); null: nothing. */
+  readonly record: Uint8Array | null;
+}
+
+/** The state first, then the pointer to it, then the old state goes. */
+export async function saveProgress(
+  blobs: BlobStore,
+  jobId: string,
+  { session, stepsDone, rowsDigest, record }: Progress,
+  workDirectory: string,
+): Promise<void> {
+  if (record) await blobs.put(progressRecordBlob(jobId, stepsDone), record);
+  await saveSession(blobs, progressStateBlob(jobId, stepsDone), session, workDirectory);
+  const pointer: Pointer = { stepsDone, rowsDigest };
+  await blobs.put(progressPointerBlob(jobId), sealJson(pointer));
+  for (const { name } of await blobs.list(jobProgressBlobs(jobId))) {
+    const isCurrent =
+      name === progressPointerBlob(jobId) ||
+      name === progressRecordBlob(jobId, stepsDone) ||
+      name.startsWith(`${progressStateBlob(jobId, stepsDone)}/`);
+    if (!isCurrent) await blobs.delete(name);
+  }
+}
+
+/** Also makes checkpoints: they can be resumed by the next job. */
+export async function saveSession(
+  blobs: BlobStore,
+  prefix: string,
+  session: TrainingSession,
+  workDirectory: string,
+): Promise<{ sizeBytes: number }> {
+  const directory = await mkdtemp(join(workDirectory, 'save-'));
+  try {
+    await session.save(directory, { resumable: true });
+    return await blobs.putDirectory(prefix, directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * After an attempt that does not go on: its files, and all that the job kept for itself where the job is over. The checkpoint that
+ * it ended with stays, and so does everything of a job that a later attempt is running.
+ */
+export async function forgetAttempt(
+  { storage, blobs }: { readonly storage: Pick<Storage, 'jobs'>; readonly blobs: BlobStore },
+  { id, modelId, attempt }: TrainingJob,
+): Promise<void> {
+  const now = await storage.jobs.find(id);
+  const isOver = !now || isFinished(now.status);
+  const made = now?.status === 'succeeded' ? now.attempt : null;
+  const last = now?.attempt ?? attempt;
+  for (let each = isOver ? 1 : attempt; each <= (isOver ? last : attempt); each++) {
+    if (each !== made) await blobs.delete(jobCheckpointBlob(modelId, id, each));
+  }
+  if (!isOver) return;
+  if (!now) await blobs.delete(jobRecordBlob(id)); // its model was deleted meanwhile
+  await blobs.delete(jobProgressBlobs(id));
+  await forgetPreparation(blobs, id);
+}

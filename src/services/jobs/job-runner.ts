@@ -1,0 +1,233 @@
+// Claims jobs and sees each to its end: a checkpoint, or `training_failed` with a cause. Jobs over different base models run side by
+// side, and of one base model as many as its trainer has room for; those of one model follow each other. Survives the death of a training process (another attempt from
+// the saved progress) and of its own (leases; progress is in the blob store), and waits while the database or the disk cannot work.
+import { mkdir, rm } from 'node:fs/promises';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import { AppError, publicError } from '#domain/errors';
+import type { TrainingJob } from '#domain/training-job';
+import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './job-attempt.ts';
+import { forgetAttempt } from './job-progress.ts';
+import { withRetries, type RetryPolicy } from '../retry-policy.ts';
+import { watchRowDeaths } from './row-deaths.ts';
+
+export interface JobRunner {
+  start(): Promise<void>;
+  /** Lets the gradient steps that run end, saves them, gives their jobs back. */
+  stop(): Promise<void>;
+  status(): { running: readonly string[]; lastFailure: string | null };
+}
+
+export interface JobRunnerDeps extends AttemptDeps {
+  /** No other server runs jobs of this storage: those that were running when it starts are free. */
+  readonly exclusive: boolean;
+  /** With a storage that cannot work. */
+  readonly retryPolicy: RetryPolicy;
+  /** Only jobs of models over one of these are for this server; null: there is no other. */
+  readonly baseModels: readonly string[] | null;
+  /** Base models that are hosted here, and how many of their jobs may be claimed and run at once, now. Others': one. */
+  readonly trainerRoom: () => ReadonlyMap<string, TrainerRoom>;
+  /** Null: this server does not host the base model (any more). */
+  trainerOf(baseModel: string): Trainer | null;
+}
+
+export interface TrainerRoom {
+  /** Jobs at once. More of them do not go on here. */
+  readonly jobs: number;
+  /** Its trainer can be asked now; otherwise new jobs wait. */
+  readonly isReady: boolean;
+}
+
+/** A dead server's jobs are free after this; a live one renews three times as often. */
+const LEASE_MS = 20_000;
+/** How long a job submitted through another process may wait for us to notice. */
+const POLL_MS = 1_000;
+/** Deaths of the training process in a row, without a new gradient step between. It restarts with growing delays itself. */
+const ENGINE_FAILURES_MAX = 8;
+/** Attempts in a row that ended with the whole server and saved nothing. A job must not take it down for ever. */
+const ATTEMPTS_MAX = 12;
+
+export function createJobRunner(deps: JobRunnerDeps): JobRunner {
+  const { storage, jobEvents, clock, retryPolicy } = deps;
+  const worker = createId();
+  const stopping = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+  /** What runs here → its base model; null: not known yet. */
+  const running = new Map<TrainingJob, string | null>();
+  const runs = new Set<Promise<void>>();
+  /** Of those that run: they lost their trainer, and there is no other for them now. */
+  const withoutTrainer = new Set<TrainingJob>();
+  let anyFreed = new AbortController();
+  let lastFailure: string | null = null;
+
+  async function runJobs(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const freed = (anyFreed = new AbortController()).signal;
+        const job = await storage.jobs.claim(worker, clock.now(), LEASE_MS, freeBaseModels());
+        if (job) await begin(job);
+        else await jobEvents.wait(null, POLL_MS, AbortSignal.any([stopping.signal, freed]));
+      } catch (error) {
+        report(error);
+        await jobEvents.wait(null, POLL_MS, stopping.signal);
+      }
+    }
+    await Promise.all(runs);
+  }
+
+  const runningOf = (baseModel: string): TrainingJob[] =>
+    [...running.keys()].filter((job) => running.get(job) === baseModel);
+  const roomOf = (baseModel: string): TrainerRoom => deps.trainerRoom().get(baseModel) ?? { jobs: 1, isReady: true };
+
+  /** Those whose trainer has room for another job, and is there to take one. */
+  function freeBaseModels(): Parameters<typeof storage.jobs.claim>[3] {
+    const isFull = (baseModel: string) => {
+      const { jobs, isReady } = roomOf(baseModel);
+      return !isReady || runningOf(baseModel).length >= jobs;
+    };
+    const known = new Set([...deps.trainerRoom().keys(), ...running.values()].filter((name) => name !== null));
+    return deps.baseModels?.filter((baseModel) => !isFull(baseModel)) ?? { except: [...known].filter(isFull) };
+  }
+
+  /** Resolves when it is known whose trainer the job has: then the next can be claimed. */
+  function begin(job: TrainingJob): Promise<void> {
+    return new Promise((mayClaim) => {
+      running.set(job, null);
+      const run = runJob(job, (baseModel) => {
+        running.set(job, baseModel);
+        mayClaim();
+      })
+        .catch(report)
+        .finally(() => {
+          running.delete(job);
+          runs.delete(run);
+          anyFreed.abort();
+          mayClaim();
+        });
+      runs.add(run);
+    });
+  }
+
+  function report(error: unknown): void {
+    deps.log.error('job_runner.failed', { err: error });
+    lastFailure = publicError(error).message;
+  }
+
+  async function runJob(job: TrainingJob, onBaseModel: (baseModel: string) => void): Promise<void> {
+    const log = deps.log.child({ jobId: job.id, attempt: job.attempt });
+    log.info('job.claimed', { modelId: job.modelId });
+    deps.observer.began(job);
+    let end: { outcome: AttemptOutcome | 'failed'; error?: unknown } = { outcome: 'stopped' };
+    const heartbeat = setInterval(() => {
+      storage.jobs
+        .renewLease(job.id, job.attempt, clock.now() + LEASE_MS)
+        .catch((error: unknown) => log.warn('job.lease_not_renewed', { err: error }));
+    }, LEASE_MS / 3);
+    try {
+      const outcome = await retrying(() => tryUntilDecided(job, { ...deps, log }, onBaseModel), log);
+      if (outcome === 'cancelled') await retrying(() => close(job, 'cancelled', 'cancelled'), log);
+      if (outcome === 'stopped') await storage.jobs.renewLease(job.id, job.attempt, 0); // anyone may go on at once
+      end = { outcome };
+      log.info(`job.${outcome}`);
+    } catch (error) {
+      if (stopping.signal.aborted) throw error; // whoever starts next goes on
+      const message = (lastFailure = publicError(error).message);
+      log.error('job.failed', { err: error });
+      await retrying(() => close(job, 'failed', message), log);
+      end = { outcome: 'failed', error };
+    } finally {
+      clearInterval(heartbeat);
+      deps.observer.ended(job, end.outcome, end.error);
+    }
+    if (end.outcome !== 'stopped') await retrying(() => forgetAttempt(deps, job), log);
+  }
+
+  const retrying = <T>(work: () => Promise<T>, log: Log): Promise<T> =>
+    withRetries(work, retryPolicy, log, stopping.signal);
+
+  async function tryUntilDecided(
+    job: TrainingJob,
+    attempt: AttemptDeps,
+    onBaseModel: (baseModel: string) => void,
+  ): Promise<AttemptOutcome> {
+    const model = await storage.models.find(job.modelId);
+    if (!model) return 'lost';
+    onBaseModel(model.baseModel);
+    const trainer = deps.trainerOf(model.baseModel);
+    if (!trainer) {
+      throw new AppError(
+        'base_model_not_found',
+        `This server does not host the base model ${model.baseModel}. Start it with --model ${model.baseModel}.`,
+      );
+    }
+    if (job.attempt - job.savedAttempt > ATTEMPTS_MAX) {
+      throw new AppError(
+        'engine_failed',
+        `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job, before anything new was saved.`,
+      );
+    }
+    const watched = { ...trainer, engine: watchRowDeaths(trainer.engine) };
+    let furthest = job.progress;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await attemptJob(job, model, watched, attempt, stopping.signal);
+      } catch (error) {
+        if (stopping.signal.aborted) return 'stopped';
+        if (!(error instanceof AppError) || error.code !== 'engine_unavailable') throw error;
+        const now = await storage.jobs.find(job.id);
+        if (now && now.progress > furthest) [furthest, failures] = [now.progress, 1];
+        if (failures >= ENGINE_FAILURES_MAX) throw error;
+        attempt.log.warn('job.engine_lost', { failures, err: error });
+        if (now?.cancelRequested) return 'cancelled';
+        const outcome = await waitForRoom(job, model.baseModel, attempt.log);
+        if (outcome) return outcome;
+      }
+    }
+  }
+
+  /**
+   * Several trainers may be gone at once: as many of their jobs go on as there is room for, before new ones are claimed; the others wait
+   * like those in the queue, without end. Null: it goes on.
+   */
+  async function waitForRoom(job: TrainingJob, baseModel: string, log: Log): Promise<AttemptOutcome | null> {
+    withoutTrainer.add(job);
+    try {
+      for (let looks = 0; ; looks++) {
+        const others = runningOf(baseModel).filter((other) => !withoutTrainer.has(other));
+        if (others.length < roomOf(baseModel).jobs) return null;
+        if (looks === 0) log.warn('job.waits_for_trainer', { baseModel });
+        await jobEvents.wait(job.id, POLL_MS, stopping.signal);
+        if (stopping.signal.aborted) return 'stopped';
+        if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
+      }
+    } finally {
+      withoutTrainer.delete(job);
+    }
+  }
+
+  async function close(job: TrainingJob, status: 'failed' | 'cancelled', message: string): Promise<void> {
+    const ordinal = await storage.events.count(job.id);
+    await storage.jobs.finish(job.id, job.attempt, {
+      status,
+      errorMessage: message,
+      endedAtMs: clock.now(),
+      event: newEvent(deps, job, ordinal, 'training_failed', { error_message: message }),
+      checkpoint: null,
+    });
+    jobEvents.notify(job.id);
+  }
+
+  return {
+    async start() {
+      await rm(deps.workDirectory, { recursive: true, force: true }); // what a crash left behind
+      await mkdir(deps.workDirectory, { recursive: true });
+      if (deps.exclusive) await storage.jobs.releaseLeases(null); // whoever held them is gone
+      loop = runJobs();
+    },
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+    status: () => ({ running: [...running.keys()].map(({ id }) => id), lastFailure }),
+  };
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { jobWarnings, type JudgedJob } from './job-warnings.ts';
+import { resolveRlConfig } from '#training/rl-config';
+
+const judged = (change: {
+  rate?: number;
+  skipped?: Record<string, number>;
+  reward?: number;
+  before?: number[];
+  hiddenSize?: number | null;
+}): string[] =>
+  jobWarnings({
+    plan: {
+      config: resolveRlConfig(change.rate === undefined ? {} : { learningRate: change.rate }),
+      skipped: change.skipped ?? {},
+      counts: { num_trajectories: 8 } as JudgedJob['plan']['counts'],
+      rewards: change.reward === undefined ? {} : { reward: change.reward },
+      rows: [{}] as unknown as JudgedJob['plan']['rows'],
+    },
+    rewardsBefore: change.before ?? [],
+    hiddenSize: change.hiddenSize ?? null,
+  });
+
+test('a job with nothing to say of has no warnings', () => {
+  expect(judged({ rate: 5e-6, hiddenSize: 4096, reward: 1, before: [3, 2, 2], skipped: { equal_rewards: 7 } })).toEqual(
+    [],
+  );
+});
+
+test('rewards that are all equal, and answers without tokens, are told with numbers', () => {
+  expect(judged({ skipped: { equal_rewards: 8 } })).toEqual([expect.stringContaining('All rewards are equal')]);
+  expect(judged({ skipped: { no_logprobs: 3 } })).toEqual([expect.stringContaining('3 of 8 trajectories')]);
+});
+
+test('rewards that fell three times in a row are told; two times, or not each time, are not', () => {
+  expect(judged({ before: [0.9, 0.8, 0.7], reward: 0.6 })).toEqual([expect.stringContaining('(0.9, 0.8, 0.7, 0.6)')]);
+  expect(judged({ before: [9, 0.9, 0.8, 0.7], reward: 0.6 })).toHaveLength(1);
+  expect(judged({ before: [0.8, 0.7], reward: 0.6 })).toEqual([]);
+  expect(judged({ before: [0.9, 0.8, 0.8], reward: 0.6 })).toEqual([]);
+});
+
+test('a learning rate is far when it is ten times beyond what is usual for the size; without the size nobody knows', () => {
+  const told = [expect.stringMatching(/learning rate .* 0\.000005 .* hidden size of 4096/)];
+  for (const rate of [1e-2, 1, 4e-7, 0]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual(told);
+  for (const rate of [1e-3, 5e-4, 1e-6]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual([]);
+  expect(judged({ rate: 2e-3, hiddenSize: 192 })).toEqual([]);
+  expect(judged({ rate: 1 })).toEqual([]);
+});

@@ -1,0 +1,72 @@
+// What a person who knows RL would say of a job before it trains: nothing to learn from, rewards that fall, a learning rate that
+// is far from what works. Advice, never a refusal. What of a request was not used, or not exactly, is said elsewhere.
+import type { RlPlan } from '#training/rl-plan';
+
+export interface JudgedJob {
+  readonly plan: Pick<RlPlan, 'config' | 'skipped' | 'counts' | 'rewards' | 'rows'>;
+  /** Mean rewards of the model's latest steps, oldest first. */
+  readonly rewardsBefore: readonly number[];
+  /** Of the model; null: not known. */
+  readonly hiddenSize: number | null;
+}
+
+/** Steps over which falling rewards are no noise any more. */
+export const STEPS_COMPARED = 3;
+
+export function jobWarnings({ plan, rewardsBefore, hiddenSize }: JudgedJob): string[] {
+  return [
+    ...nothingToLearn(plan),
+    ...fallingRewards([...rewardsBefore, ...(plan.rewards['reward'] === undefined ? [] : [plan.rewards['reward']])]),
+    ...(plan.rows.length > 0 ? unusualLearningRate(plan.config.optimizer.learningRate, hiddenSize) : []),
+  ];
+}
+
+function nothingToLearn({ skipped, counts: { num_trajectories: all } }: JudgedJob['plan']): string[] {
+  const { equal_rewards: equal = 0, no_logprobs: unknown = 0 } = skipped;
+  return [
+    ...(all > 0 && equal === all
+      ? [
+          'All rewards are equal within their groups: nothing was trained. Reward what is better, or sample more per prompt.',
+        ]
+      : []),
+    ...(unknown > 0
+      ? [
+          `${unknown} of ${all} trajectories have answers without tokens or log-probabilities and were not trained. ` +
+            'Send choices as they came from the chat endpoint, with logprobs or return_token_ids.',
+        ]
+      : []),
+  ];
+}
+
+function fallingRewards(rewards: readonly number[]): string[] {
+  const last = rewards.slice(-STEPS_COMPARED - 1);
+  const falls = last.length === STEPS_COMPARED + 1 && last.every((reward, i) => i === 0 || reward < last[i - 1]!);
+  if (!falls) return [];
+  const shown = last.map((reward) => Number(reward.toPrecision(3))).join(', ');
+  return [
+    `The mean reward fell over the last ${STEPS_COMPARED} steps (${shown}). Look at the groups, lower the learning rate, or go back to an earlier step.`,
+  ];
+}
+
+/** The default of the reference trainer (ART), with which its users train models of some billions of parameters. */
+const CAUTIOUS_RATE = 5e-6;
+/** Beyond the range by more than this, somebody meant another number. */
+const FAR = 10;
+
+/**
+ * What was found best for LoRA at a hidden size: 10 · 5e-5 · (2000 / hidden)^0.781, fitted for Llama models by the authors of "LoRA
+ * Without Regret" (Thinking Machines, 2025) in their cookbook; for Qwen the exponent is smaller, so that this is the upper one.
+ */
+const bestRate = (hiddenSize: number): number => 10 * 5e-5 * (2000 / hiddenSize) ** 0.781;
+
+function unusualLearningRate(rate: number, hiddenSize: number | null): string[] {
+  if (hiddenSize === null) return [];
+  const [low, high] = [CAUTIOUS_RATE / FAR, bestRate(hiddenSize) * FAR];
+  if (rate >= low && rate <= high) return [];
+  return [
+    `The learning rate ${rate} is far from what LoRA usually takes at this size of model: ${short(CAUTIOUS_RATE)} (the reference trainer's default) ` +
+      `to ${short(bestRate(hiddenSize))} ("LoRA Without Regret", for a hidden size of ${hiddenSize}).`,
+  ];
+}
+
+const short = (rate: number): string => String(Number(rate.toPrecision(2)));

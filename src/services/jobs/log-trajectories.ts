@@ -1,0 +1,148 @@
+// Logged trajectories: their averages become metrics of a checkpoint (`split/reward`, …), the model's latest unless they say which, so
+// that a later clean-up can tell which checkpoint was best. Those that name an evaluation are rewards of its answers.
+import { createYielder } from '#base/yield-to-loop';
+import type { Clock } from '#base/clock';
+import { logBlob } from '#domain/blob-names';
+import type { Caller } from '#domain/caller';
+import type { Checkpoint } from '#domain/checkpoint';
+import { AppError } from '#domain/errors';
+import { isEvaluated } from '#domain/evaluation';
+import type { TrajectoryGroup } from '#domain/trajectory';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { groupMetrics } from '#training/rl-metrics';
+import type { AccountLimits } from '../accounts/account-limits.ts';
+import { holdBlobs } from '../accounts/stored-bytes.ts';
+import { getOwnModel } from '../models/own-model.ts';
+import { writeGroups } from './stored-groups.ts';
+
+export interface TrajectoriesToLog {
+  readonly split: string;
+  readonly groups: readonly TrajectoryGroup[];
+  /** Which checkpoint they are of; null: that of the evaluation, else the latest. */
+  readonly step: number | null;
+  /** They give rewards to the answers of this job's evaluation: a group per prompt, in order. Null: to none. */
+  readonly evaluationJobId: string | null;
+}
+
+export type LogTrajectories = (
+  caller: Caller,
+  modelId: string,
+  logged: TrajectoriesToLog,
+  id: string,
+) => Promise<{ step: number; metrics: Record<string, number> }>;
+
+export interface LogTrajectoriesDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly limits: Pick<AccountLimits, 'storing'>;
+  readonly clock: Clock;
+}
+
+export function createLogTrajectories({ storage, blobs, limits, clock }: LogTrajectoriesDeps): LogTrajectories {
+  return async (caller, modelId, { split, groups, step: asked, evaluationJobId }, id) => {
+    await getOwnModel(storage, caller, modelId);
+    const evaluated =
+      evaluationJobId === null ? null : await getEvaluatedStep(storage, modelId, evaluationJobId, groups);
+    if (asked !== null && evaluated !== null && asked !== evaluated)
+      throw refusal(
+        'step',
+        `The evaluation of job ${evaluationJobId} is of step ${evaluated}, not ${asked}. Leave step out.`,
+      );
+    const checkpoint = await getLoggedCheckpoint(storage, modelId, evaluated ?? asked);
+    const blob = logBlob(modelId, id);
+    const { metrics, sizeBytes } = await limits.storing(caller, async (bytes) => {
+      const held = holdBlobs(blobs, bytes);
+      await refuseManyMetrics(groups);
+      const means = Object.entries(groupMetrics(groups)).map(([name, value]) => [`${split}/${name}`, value] as const);
+      const { sizeBytes } = await writeGroups(held, blob, { step: checkpoint.step, split }, groups);
+      return { metrics: Object.fromEntries(means), sizeBytes };
+    });
+    await storage.trajectoryLogs.create({
+      id,
+      modelId,
+      split,
+      step: checkpoint.step,
+      blob,
+      groupCount: groups.length,
+      trajectoryCount: groups.reduce((sum, { trajectories }) => sum + trajectories.length, 0),
+      sizeBytes,
+      createdAtMs: clock.now(),
+      evaluationJobId,
+    });
+    await storage.checkpoints.mergeMetrics(checkpoint.id, metrics);
+    return { step: checkpoint.step, metrics };
+  };
+}
+
+async function getLoggedCheckpoint(
+  { checkpoints }: Storage,
+  modelId: string,
+  step: number | null,
+): Promise<Checkpoint> {
+  const checkpoint = step === null ? await checkpoints.findLatest(modelId) : await checkpoints.find(modelId, step);
+  if (checkpoint) return checkpoint;
+  const which = step === null ? 'checkpoint' : `checkpoint of step ${step}`;
+  throw new AppError('checkpoint_not_found', `Model ${modelId} has no ${which} that metrics can be attached to.`, {
+    param: 'step',
+  });
+}
+
+/** Of the checkpoint that answered. A group that has as many trajectories as its prompt has answers says which is whose. */
+async function getEvaluatedStep(
+  { jobs, evaluations }: Storage,
+  modelId: string,
+  jobId: string,
+  groups: readonly TrajectoryGroup[],
+): Promise<number> {
+  const [job, evaluation] = [await jobs.find(jobId), await evaluations.find(jobId)];
+  if (!job || job.modelId !== modelId || !evaluation) {
+    throw new AppError('not_found', `Model ${modelId} has no evaluation of a job ${jobId}.`, {
+      param: 'evaluation_job_id',
+    });
+  }
+  const { status, promptCount, sampleCount, answeredCount } = evaluation;
+  if (!isEvaluated(status) || job.step === null)
+    throw refusal(
+      'evaluation_job_id',
+      `That evaluation is ${status}: ${answeredCount} of ${promptCount} prompts are answered.`,
+    );
+  if (groups.length !== promptCount)
+    throw refusal(
+      'trajectory_groups',
+      `The evaluation has ${promptCount} prompts: send a group for each, in order, not ${groups.length}.`,
+    );
+  const other = groups.findIndex(({ trajectories }) => ![0, sampleCount].includes(trajectories.length));
+  if (other >= 0) {
+    const what = `Group ${other} has ${groups[other]!.trajectories.length} trajectories, and its prompt ${sampleCount} answers`;
+    throw refusal('trajectory_groups', `${what}: send one for each, in order, or none.`);
+  }
+  return job.step;
+}
+
+const refusal = (param: string, message: string): AppError => new AppError('invalid_request', message, { param });
+
+/** A checkpoint's metrics are a row, and answered with each listing. */
+const NAMES_MAX = 10_000;
+/** Averaging more of them would keep others waiting for over a tenth of a second. */
+const VALUES_MAX = 1_000_000;
+
+async function refuseManyMetrics(groups: readonly TrajectoryGroup[]): Promise<void> {
+  const yieldToLoop = createYielder();
+  const names = new Set<string>();
+  let values = 0;
+  for (const group of groups) {
+    for (const { metrics } of [group, ...group.trajectories]) {
+      for (const name of Object.keys(metrics)) {
+        names.add(name);
+        values++;
+      }
+      if (names.size > NAMES_MAX) throw tooMany(`${NAMES_MAX} names of metrics`);
+      if (values > VALUES_MAX) throw tooMany(`${VALUES_MAX} values of metrics`);
+      await yieldToLoop();
+    }
+  }
+}
+
+const tooMany = (what: string): AppError =>
+  new AppError('invalid_request', `More than ${what} in one request. Log fewer trajectories or metrics at once.`);

@@ -1,0 +1,57 @@
+// A job's stored data → what is trained. This takes time, and as much memory as its largest piece wants, so that large data is
+// read in a process of its own: what comes in and goes out crosses to it as it is. Where that is, job-data-reader.ts decides.
+import type { DatasetVersion } from '#domain/sft';
+import type { Datum } from '#training/packing';
+import { planRlJob, type RlPlan } from '#training/rl-plan';
+import type { RowBudget } from '#training/row-budget';
+import { encodeSftRows, type EncodedSftData, type SftRowLimits } from '#training/sft-rows';
+import type { ConversationEncoder } from '#training/tokenize';
+import { readRows, type ReadSftLine } from './sft-dataset.ts';
+import { readGroups, type RlJobHead } from './stored-groups.ts';
+
+/** Rows of the plan go out as they are read. */
+export interface RlData {
+  readonly head: RlJobHead;
+  readonly plan: Omit<RlPlan, 'rows'>;
+}
+
+/** What goes out: encoded rows (SFT), or the members of a row (RL). */
+export interface DataCalls {
+  sft: {
+    readonly call: { readonly dataset: DatasetVersion; readonly limits: SftRowLimits };
+    readonly piece: Uint8Array;
+    readonly result: EncodedSftData;
+  };
+  rl: {
+    readonly call: { readonly blob: string; readonly budget: RowBudget };
+    readonly piece: readonly Datum[];
+    readonly result: RlData;
+  };
+}
+
+export type DataKind = keyof DataCalls;
+
+export interface DataTools {
+  readonly encoder: ConversationEncoder;
+  readonly readSftLine: ReadSftLine;
+}
+
+type ReadKind<K extends DataKind> = (
+  call: DataCalls[K]['call'],
+  content: AsyncIterable<Uint8Array>,
+  tools: DataTools,
+  put: (piece: DataCalls[K]['piece']) => Promise<void>,
+) => Promise<DataCalls[K]['result']>;
+
+export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
+  sft: ({ dataset, limits }, content, { encoder, readSftLine }, put) =>
+    encodeSftRows(readRows(content, dataset, readSftLine), limits, encoder, put),
+
+  async rl({ blob, budget }, content, { encoder }, put) {
+    const { head, groups, digest } = await readGroups<RlJobHead>(content, blob);
+    // The order of rows is drawn from the data: the same trains the same adapter, whatever the job is called.
+    const { rows, ...plan } = await planRlJob(groups, head, { encoder, budget, seed: digest });
+    for (const { members } of rows) await put(members);
+    return { head, plan };
+  },
+};

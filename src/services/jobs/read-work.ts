@@ -1,0 +1,31 @@
+// Reads a job's data, whatever its kind, for as long as the job is wanted: reading may take many minutes, and who cancels the
+// job, or stops the server, does not wait for it.
+import type { JobWork, WorkContext } from './job-work.ts';
+import { readRlWork } from './rl-work.ts';
+import { readSftWork } from './sft-work.ts';
+
+const LOOK_MS = 1_000;
+
+/** Null: `goesOn` said no, or the signal aborted. */
+export async function readWork(
+  context: WorkContext,
+  goesOn: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<JobWork | null> {
+  const unwanted = new AbortController();
+  const look = setInterval(() => {
+    goesOn().then(
+      (wanted) => wanted || unwanted.abort(),
+      () => {}, // a storage that cannot be asked now is asked again
+    );
+  }, LOOK_MS);
+  const ended = AbortSignal.any([signal, unwanted.signal]);
+  try {
+    return await (context.job.type === 'rl' ? readRlWork : readSftWork)(context, ended);
+  } catch (error) {
+    if (ended.aborted) return null;
+    throw error;
+  } finally {
+    clearInterval(look);
+  }
+}

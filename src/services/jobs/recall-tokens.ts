@@ -1,0 +1,74 @@
+// Completes the Choices of an RL job from the server's memory of what it sampled: tokens where none came, the prompt's ids,
+// which choices of a chat answer do not carry, and how they were sampled, which they do not tell. Done once, when the job is
+// submitted: its body is complete then, and a replay of it does not depend on memory.
+import { createYielder } from '#base/yield-to-loop';
+import type { Model } from '#domain/model';
+import type { History, NamedToken, SampledTurn, Trajectory, TrajectoryGroup } from '#domain/trajectory';
+import { createPromptFolding } from '#training/folded-prompts';
+import { createConversationDigest, textOf } from '../chat/conversation-digest.ts';
+import { agree, type Asked, type SampledTokens, type Sampling } from '../chat/sampled-tokens.ts';
+
+/** One group at a time, with folded prompts: whole, they may be much longer than the body. */
+export async function* recallTokens(
+  groups: readonly TrajectoryGroup[],
+  { entity, baseModel, id: modelId }: Pick<Model, 'entity' | 'baseModel' | 'id'>,
+  memory: SampledTokens,
+): AsyncGenerator<TrajectoryGroup> {
+  const yieldToLoop = createYielder();
+  for (const group of groups) {
+    const trajectories: Trajectory[] = [];
+    for (const trajectory of group.trajectories) {
+      const histories = trajectory.histories.map((history) =>
+        recallHistory(history, { entity, baseModel, modelId }, memory),
+      );
+      trajectories.push({ ...trajectory, histories });
+      await yieldToLoop();
+    }
+    yield { ...group, trajectories };
+  }
+}
+
+function recallHistory({ turns, tools }: History, who: Omit<Asked, 'conversation'>, memory: SampledTokens): History {
+  const conversation = createConversationDigest();
+  const fold = createPromptFolding();
+  const recalled = turns.map((turn) => {
+    const asked = { ...who, conversation: conversation.read() };
+    conversation.add(turn.message);
+    if (turn.kind !== 'sampled') return turn;
+    const complete = recallTurn(turn, asked, memory);
+    const { promptTokenIds } = complete;
+    return promptTokenIds ? { ...complete, promptTokenIds: fold(promptTokenIds) } : complete;
+  });
+  return { turns: recalled, tools };
+}
+
+function recallTurn(turn: SampledTurn, asked: Asked, memory: SampledTokens): SampledTurn {
+  const found = findSampling(turn, asked, memory);
+  if (!found) return turn;
+  const said = { ...turn, promptTokenIds: turn.promptTokenIds ?? found.promptTokens };
+  const how = {
+    ...(found.isConstrained ? { isConstrained: true as const } : {}),
+    ...(found.reshapedBy.length > 0 ? { reshapedBy: found.reshapedBy } : {}),
+  };
+  if (turn.tokens === null) return { ...said, tokens: found.tokenIds, logprobs: found.logprobs, ...how };
+  return isSampling(turn, found) ? { ...said, tokens: found.tokenIds, ...how } : said;
+}
+
+const isId = (token: NamedToken): token is number => typeof token === 'number';
+
+/** Texts may name several tokens; the log-probabilities tell that these were sampled. */
+const isSampling = ({ tokens, logprobs }: SampledTurn, found: Sampling): boolean =>
+  logprobs !== null &&
+  logprobs.some((logprob) => logprob !== null) &&
+  agree(found.logprobs, logprobs) &&
+  tokens!.every((token, i) => !isId(token) || token === found.tokenIds[i]);
+
+function findSampling(
+  { tokens, logprobs, message }: SampledTurn,
+  asked: Asked,
+  memory: SampledTokens,
+): Sampling | null {
+  if (tokens?.every(isId)) return memory.findTokens(asked, tokens, logprobs);
+  const calls = (message.tool_calls ?? []).map((call) => call.function);
+  return memory.findWords(asked, { content: textOf(message.content), calls }, logprobs);
+}

@@ -1,0 +1,65 @@
+// The settings of a job with every default filled in, under the names that clients send: what the first event says, and what a job
+// that has not begun would train with.
+import type { KlReference } from '#domain/trajectory';
+import { DEFAULT_LORA, type RlConfig } from '#training/rl-config';
+import type { SftConfig } from '#training/sft-config';
+
+export type ResolvedConfig = Readonly<Record<string, unknown>>;
+
+/** A learning rate per batch is told whole up to so many. */
+const RATES_SHOWN_MAX = 100;
+
+const lora = { rank: DEFAULT_LORA.rank, alpha: DEFAULT_LORA.alpha };
+
+export function resolvedRl(config: RlConfig, reference: KlReference | null): ResolvedConfig {
+  const { optimizer, loss } = config;
+  return {
+    learning_rate: optimizer.learningRate,
+    ppo: loss.kind === 'ppo',
+    loss_fn: loss.kind,
+    epsilon: loss.epsilon,
+    epsilon_high: loss.epsilonHigh,
+    importance_sampling_level: loss.importanceSampling,
+    mask_prob_ratio: loss.masksRatio,
+    max_negative_advantage_importance_sampling_weight: loss.ratioMax,
+    truncated_importance_sampling: loss.truncation,
+    vendor_k2_tau: loss.tau,
+    advantage_balance: config.advantageBalance,
+    scale_rewards: config.scaleRewards,
+    precalculate_logprobs: loss.precalculates,
+    allow_training_without_logprobs: config.trainsUnsampled,
+    kl_penalty_coef: loss.kl?.coefficient ?? 0,
+    kl_penalty_source: loss.kl?.source ?? null,
+    kl_penalty_reference_step: reference && 'step' in reference ? reference.step : null,
+    kl_penalty_step_lag: reference && 'stepLag' in reference ? reference.stepLag : null,
+    kl_ref_adapter_path: reference && 'checkpointName' in reference ? reference.checkpointName : null,
+    num_trajectories_learning_rate_multiplier_power: config.sequenceCountPower,
+    scale_learning_rate_by_reward_std_dev: config.scalesLearningRateByRewardSpread,
+    packed_sequence_length: config.rowLength,
+    logprob_calculation_chunk_size: config.headTokensMax,
+    optimizer: optimizerOf(optimizer),
+    lora,
+  };
+}
+
+export function resolvedSft({ learningRate, ...config }: SftConfig): ResolvedConfig {
+  return {
+    batch_size: config.batchSize,
+    learning_rate: typeof learningRate === 'number' || learningRate.length <= RATES_SHOWN_MAX ? learningRate : null,
+    ...(typeof learningRate === 'number' ? {} : { num_learning_rates: learningRate.length }),
+    assistant_turns: config.trainedTurns,
+    validation_split: config.validationSplit,
+    metric_logging: { enabled: config.logsMetrics },
+    optimizer: optimizerOf(config.optimizer),
+    lora,
+  };
+}
+
+const optimizerOf = ({ beta1, beta2, epsilon, weightDecay, maxGradNorm }: SftConfig['optimizer']) => ({
+  name: 'adamw',
+  beta1,
+  beta2,
+  epsilon,
+  weight_decay: weightDecay,
+  max_grad_norm: maxGradNorm,
+});

@@ -1,0 +1,67 @@
+// RL jobs: groups of trajectories from the job's body.
+import { AppError } from '#domain/errors';
+import type { Storage } from '#storage/storage';
+import { trainRl } from '#training/rl-job';
+import { createPackedRow, type Datum, type PackedRow } from '#training/packing';
+import { mismatchMetrics, mismatchWarnings, type SamplerMismatch } from '#training/sampler-mismatch';
+import { prepareJob } from './job-preparation.ts';
+import { jobWarnings, STEPS_COMPARED } from './job-warnings.ts';
+import type { JobWork, WorkContext } from './job-work.ts';
+import { resolvedRl } from './resolved-config.ts';
+import { digestRows } from './rows-digest.ts';
+import { createTokenRecorder } from './token-recorder.ts';
+
+export async function readRlWork(
+  { job, model, start, engine, capabilities, hiddenSize, read, storage, blobs }: WorkContext,
+  signal: AbortSignal,
+): Promise<JobWork> {
+  const content = await blobs.stream(job.bodyBlob);
+  if (!content) throw new AppError('internal', `The body ${job.bodyBlob} is gone from the blob store.`);
+  const rows: PackedRow[] = [];
+  const { exactLogprobs, sharedPrefixRows } = capabilities;
+  const sharing = sharedPrefixRows ? 'shared' : 'separate';
+  const call = { blob: job.bodyBlob, budget: { ...engine.limits, sharing } } as const;
+  const put = async (members: readonly Datum[]) => void rows.push(createPackedRow(members, sharing));
+  const data = await read('rl', call, content, put, signal);
+  const plan = { ...data.plan, rows };
+  const { klReference = null, warnings = [] } = data.head;
+  const config = resolvedRl(plan.config, klReference);
+  const rewardsBefore = await latestRewards(storage, model.id);
+  const rowsDigest = await digestRows(rows);
+  const recorder = createTokenRecorder(plan, config);
+  let mismatch: SamplerMismatch | null = null;
+  return {
+    recorder,
+    config,
+    steps: plan.rows.length,
+    rowsDigest,
+    skipped: plan.skipped,
+    warnings: [...warnings, ...plan.warnings, ...jobWarnings({ plan, rewardsBefore, hiddenSize })],
+    counts: plan.counts,
+    headTokensMax: plan.config.headTokensMax,
+    resetsOptimizer: false,
+    async prepare(goesOn, signal) {
+      const request = { job, model, plan, rowsDigest, klReference, start, exactLogprobs };
+      const prepared = await prepareJob(request, { storage, blobs, engine, goesOn }, signal);
+      if (!prepared) return null;
+      mismatch = prepared.mismatch;
+      recorder.compareWith(prepared.policies);
+      const onLogprobs = (row: number, logprobs: Float32Array) => recorder.take(row, logprobs);
+      return (session, firstRow) => trainRl(session, { plan, firstRow, ...prepared, onLogprobs });
+    },
+    lateWarnings: () => (mismatch ? mismatchWarnings(mismatch) : []),
+    async measure() {
+      const measured = { ...plan.rewards, ...(mismatch ? mismatchMetrics(mismatch) : {}) };
+      return Object.fromEntries(Object.entries(measured).map(([name, value]) => [`train/${name}`, value]));
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Of the model's latest steps, oldest first; up to the first that has none. */
+async function latestRewards({ checkpoints }: Storage, modelId: string): Promise<number[]> {
+  const { rows } = await checkpoints.list(modelId, { after: null, limit: STEPS_COMPARED }, 'desc');
+  const rewards = rows.map(({ metrics }) => metrics['train/reward']);
+  const without = rewards.indexOf(undefined);
+  return (rewards.slice(0, without < 0 ? rewards.length : without) as number[]).reverse();
+}

@@ -1,0 +1,73 @@
+// Ends a job whose row the training process does not survive: one that ended again and again while it computed the same row would
+// end once more, and takes minutes of everybody's for each. Watches the engine for one job, over all its attempts.
+// A process that somebody killed does not count (docs/decisions/0014); one on another machine, whose end nobody saw, counts a
+// little less (docs/decisions/0024).
+import { AppError } from '#domain/errors';
+import { EngineLost } from '#engine/engine-lost';
+import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+
+/** Deaths at one row that end its job. */
+const DEATHS_MAX = 2;
+/** On another machine: schedulers and networks take workers away as well, but hardly three times at the same row. */
+const UNSEEN_DEATHS_MAX = 3;
+
+export function watchRowDeaths(engine: TrainingEngine): TrainingEngine {
+  /** The process ended at this row, which has not been computed since. */
+  let suspect: { readonly row: TrainingRow; deaths: number } | null = null;
+
+  async function watch<T>(row: TrainingRow, compute: () => Promise<T>): Promise<T> {
+    try {
+      const result = await compute();
+      if (suspect && isSameRow(row, suspect.row)) suspect = null;
+      return result;
+    } catch (error) {
+      if (!isDeath(error)) throw error;
+      if (!suspect || !isSameRow(row, suspect.row)) suspect = { row, deaths: 0 };
+      suspect.deaths++;
+      if (suspect.deaths >= (isUnseen(error) ? UNSEEN_DEATHS_MAX : DEATHS_MAX)) throw fatalRow(suspect, error);
+      throw error;
+    }
+  }
+
+  const watchSession = (session: TrainingSession): TrainingSession => ({
+    logprobs: (row) => watch(row, () => session.logprobs(row)),
+    forwardBackward: (row, loss) => watch(row, () => session.forwardBackward(row, loss)),
+    optimStep: (params) => session.optimStep(params),
+    save: (directory, options) => session.save(directory, options),
+    close: () => session.close(),
+  });
+
+  return {
+    get limits() {
+      return engine.limits;
+    },
+    open: async (options, signal) => watchSession(await engine.open(options, signal)),
+    status: () => engine.status(),
+    close: () => engine.close(),
+  };
+}
+
+const isDeath = (error: unknown): error is AppError =>
+  error instanceof AppError &&
+  error.code === 'engine_unavailable' &&
+  !(error instanceof EngineLost && error.end.byOthers === true);
+
+const isUnseen = (error: AppError): boolean => error instanceof EngineLost && error.end.byOthers === 'unknown';
+
+function fatalRow({ row, deaths }: { row: TrainingRow; deaths: number }, error: AppError): AppError {
+  const how = error instanceof EngineLost ? `it ${error.end.how}` : error.message;
+  return new AppError(
+    'engine_failed',
+    `The training process ended ${deaths === 2 ? 'twice' : `${deaths} times`} while it computed the same row, of ${row.tokens.length} tokens (${how}). ` +
+      'Send shorter rows: shorter rollouts, or a smaller packed_sequence_length. ' +
+      'The operator can give the server more memory, or have it plan shorter rows with a smaller --training-memory ' +
+      '(of a worker: --row-length-max).',
+    { cause: error },
+  );
+}
+
+/** Attempts plan the same rows anew. */
+const isSameRow = (a: TrainingRow, b: TrainingRow): boolean =>
+  isEqual(a.tokens, b.tokens) && isEqual(a.segments, b.segments) && isEqual(a.targets, b.targets);
+
+const isEqual = (a: Int32Array, b: Int32Array): boolean => a.length === b.length && a.every((x, i) => x === b[i]);

@@ -1,0 +1,21 @@
+// What the gradient steps of an RL job train, as one digest. A saved state counts steps, and means these rows only by it: a trainer
+// that takes rows of another length, or a later version, may plan others, and must not go on from there (job-progress.ts). How rows are
+// laid out in memory does not matter.
+import { createHash } from 'node:crypto';
+import { createYielder } from '#base/yield-to-loop';
+import type { PackedRow } from '#training/packing';
+
+/** In hex. */
+export async function digestRows(rows: readonly Pick<PackedRow, 'members'>[]): Promise<string> {
+  const hash = createHash('sha256');
+  const yieldToLoop = createYielder();
+  for (const { members } of rows) {
+    hash.update(Uint32Array.of(members.length));
+    for (const { tokens, trained, advantage, weight } of members) {
+      hash.update(Uint32Array.of(tokens.length)).update(tokens).update(trained);
+      hash.update(Float64Array.of(advantage, weight));
+      await yieldToLoop();
+    }
+  }
+  return hash.digest('hex');
+}

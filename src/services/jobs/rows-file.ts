@@ -1,0 +1,25 @@
+// The encoded rows of a job's data, in a file of the server's work directory: written once, then read as often as batches are
+// trained. Goes with the attempt; what a crash leaves there is removed when job-runner.ts starts.
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { decodeRows, type EncodedRows } from '#training/encoded-rows';
+
+export interface RowsFile extends EncodedRows {
+  write(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openRowsFile(workDirectory: string): Promise<RowsFile> {
+  const directory = await mkdtemp(join(workDirectory, 'rows-'));
+  const path = join(directory, 'rows');
+  const file = await open(path, 'w');
+  return {
+    write: (bytes) => file.writeFile(bytes),
+    read: (from) => decodeRows(createReadStream(path, { start: from, highWaterMark: 1 << 18 }), from),
+    async close() {
+      await file.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

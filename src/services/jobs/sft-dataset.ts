@@ -1,0 +1,96 @@
+// Training data of an SFT job: which file of an artifact it is, and its rows, one at a time: the file may be larger than memory.
+// All of it is read before training starts, so that bad data is reported as a whole, line by line, and nothing is half trained.
+import { createYielder } from '#base/yield-to-loop';
+import type { ArtifactVersion } from '#domain/artifact';
+import { AppError } from '#domain/errors';
+import type { DatasetVersion, ReadSftRow, SftRow } from '#domain/sft';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { findArtifactFile } from '../artifacts/artifact-content.ts';
+import { splitLines } from '#base/lines';
+
+/** Reads one line; its wire form is the API's business. */
+export type ReadSftLine = (line: string) => ReadSftRow;
+
+/** As clients upload it, and as the documentation of the hosted service has it. */
+const FILES = ['train.jsonl', 'trajectories.jsonl'];
+const PROBLEMS_SHOWN = 20;
+/** A row is parsed at once. The longest conversations have some megabytes. */
+const LINE_BYTES_MAX = 16_000_000;
+
+/** Throws `invalid_request` where there is no such file, or several that could be it. */
+export function datasetFile({ name, version, files }: ArtifactVersion): string {
+  const known = FILES.find((path) => files.some((file) => file.path === path));
+  if (known !== undefined) return known;
+  const lines = files.filter(({ path }) => path.endsWith('.jsonl'));
+  if (lines.length === 1) return lines[0]!.path;
+  throw new AppError(
+    'invalid_request',
+    `${name}:v${version} has no training data: it needs a file ${FILES.join(' or ')} with one conversation per line. ` +
+      `It has ${files
+        .map(({ path }) => path)
+        .slice(0, 10)
+        .join(', ')}.`,
+    { param: 'training_data_url' },
+  );
+}
+
+/** Throws `artifact_not_found` where it was deleted. */
+export async function readDataset(
+  { storage, blobs }: { storage: Storage; blobs: BlobStore },
+  dataset: DatasetVersion,
+): Promise<AsyncIterable<Uint8Array>> {
+  const artifact = await storage.artifacts.find(dataset, { version: dataset.version });
+  const opened = artifact && (await findArtifactFile({ storage, blobs }, artifact, dataset.path));
+  if (opened) return opened.content;
+  throw new AppError('artifact_not_found', `The training data ${nameOf(dataset)} was deleted before it was read.`);
+}
+
+const nameOf = ({ entity, project, name, version }: DatasetVersion): string =>
+  `${entity}/${project}/${name}:v${version}`;
+
+/** Rows up to the first line that is bad. Throws `invalid_training_data` with the first problems when all lines are read. */
+export async function* readRows(
+  content: AsyncIterable<Uint8Array>,
+  dataset: DatasetVersion,
+  readLine: ReadSftLine,
+): AsyncGenerator<SftRow> {
+  const problems: string[] = [];
+  const yieldToLoop = createYielder();
+  let [line, rows, bad] = [0, 0, 0];
+  for await (const text of splitLines(content, LINE_BYTES_MAX)) {
+    line++;
+    await yieldToLoop();
+    const read = readText(text, line, readLine);
+    if (read === null) continue;
+    if ('row' in read) {
+      rows++;
+      if (bad === 0) yield read.row;
+    } else if (++bad <= PROBLEMS_SHOWN) problems.push(`${dataset.path} line ${line}: ${read.problem}`);
+  }
+  const name = nameOf(dataset);
+  if (bad > 0) {
+    const more = bad > problems.length ? `\n… and ${bad - problems.length} more.` : '';
+    const lines = bad === 1 ? '1 line' : `${bad} lines`;
+    throw new AppError(
+      'invalid_training_data',
+      `${lines} of ${name} cannot be trained on. Nothing was trained: upload a corrected version.\n${problems.join('\n')}${more}`,
+    );
+  }
+  if (rows === 0) throw new AppError('invalid_training_data', `${name} has no rows in ${dataset.path}.`);
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** Null for an empty line. */
+export function readText(bytes: Buffer, line: number, readLine: ReadSftLine): ReadSftRow | null {
+  if (bytes.length > LINE_BYTES_MAX) return { problem: `has more than ${LINE_BYTES_MAX} bytes` };
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return { problem: 'is not UTF-8' };
+  }
+  if (line === 1) text = text.replace(/^\uFEFF/, '');
+  return text.trim() === '' ? null : readLine(text);
+}

@@ -1,0 +1,228 @@
+// Training jobs as their owners see them: submit, read, list, cancel, follow. Running them is job-runner.ts.
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import { jobBodyBlob } from '#domain/blob-names';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import type { Model } from '#domain/model';
+import type { EvaluationBody } from '#domain/evaluation';
+import type { SftConfigInput, SftJobBody } from '#domain/sft';
+import type { RlJobBody, TrajectoryGroup } from '#domain/trajectory';
+import type { BlobStore } from '#storage/blobs';
+import type { Listing, Order, Page } from '#domain/page';
+import type { JobFilter, Storage } from '#storage/storage';
+import { writeGroups, type RlJobHead } from './stored-groups.ts';
+import type { JobObserver } from './job-attempt.ts';
+import type { JobEvents } from './job-events.ts';
+import type { NamedVersion } from '../artifacts/artifact-name.ts';
+import type { AccountLimits } from '../accounts/account-limits.ts';
+import { holdBlobs } from '../accounts/stored-bytes.ts';
+import type { Artifacts } from '../artifacts/artifacts.ts';
+import type { AcceptEvaluation, RequestedEvaluation } from '../evaluations/accept-evaluation.ts';
+import { putEvaluationBody } from '../evaluations/stored-answers.ts';
+import { getLatestCheckpoint, getNamedCheckpoint } from '../models/named-checkpoint.ts';
+import { getOwnModel } from '../models/own-model.ts';
+import { sealJson } from './sealed-json.ts';
+import { datasetFile } from './sft-dataset.ts';
+
+export interface TrainingJobs {
+  /** The job is durable when this resolves. One that has the id already is returned. Throws `model_not_found`, `checkpoint_not_found` (all were deleted), `too_many_requests`. */
+  submitRl(
+    caller: Caller,
+    body: RlJobBody,
+    modelId: string,
+    id: string,
+    evaluation?: RequestedEvaluation | null,
+  ): Promise<TrainingJob>;
+  /** As submitRl; also throws `artifact_not_found`, `invalid_request` where it holds no training data. */
+  submitSft(caller: Caller, request: SftRequest, id: string): Promise<TrainingJob>;
+  /** Throws `job_not_found`, also for another entity's. */
+  get(caller: Caller, id: string): Promise<TrainingJob>;
+  list(caller: Caller, filter: Omit<JobFilter, 'entity'>, page: Page, order: Order): Promise<Listing<TrainingJob>>;
+  /** Throws `job_not_found`, `job_finished`. */
+  cancel(caller: Caller, id: string): Promise<void>;
+  listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>>;
+  /** Those after the cursor, then new ones as they come; ends after the closing event. */
+  followEvents(caller: Caller, id: string, after: string | null, signal: AbortSignal): AsyncIterable<TrainingEvent>;
+}
+
+export interface SftRequest {
+  readonly modelId: string;
+  readonly data: NamedVersion;
+  readonly config: SftConfigInput;
+  readonly warnings: readonly string[];
+  readonly evaluation?: RequestedEvaluation | null;
+}
+
+export interface TrainingJobsDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly jobEvents: JobEvents;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Each holds its body on disk; beyond this, clients should wait. */
+  readonly queuedJobsMax: number;
+  /** Completes Choices that came without their tokens or the ids of their prompt. */
+  readonly recall: (groups: readonly TrajectoryGroup[], model: Model) => AsyncIterable<TrajectoryGroup>;
+  readonly artifacts: Pick<Artifacts, 'get'>;
+  readonly acceptEvaluation: AcceptEvaluation;
+  readonly limits: Pick<AccountLimits, 'queueing' | 'storing'>;
+  readonly observer: Pick<JobObserver, 'ended'>;
+}
+
+const PAGE = 100;
+/** How long a follower trusts notifications before it looks for itself. */
+const POLL_MS = 1_000;
+
+const headOf = ({ config, warnings }: RlJobBody): RlJobHead => (warnings.length > 0 ? { ...config, warnings } : config);
+
+export function createTrainingJobs({
+  storage,
+  blobs,
+  jobEvents,
+  clock,
+  log,
+  queuedJobsMax,
+  recall,
+  artifacts,
+  acceptEvaluation,
+  limits,
+  observer,
+}: TrainingJobsDeps): TrainingJobs {
+  async function get(caller: Caller, id: string): Promise<TrainingJob> {
+    const job = await storage.jobs.find(id);
+    if (job && job.entity === caller.entity) return job;
+    throw new AppError('job_not_found', `No training job ${id}. List yours with GET /v1/preview/training-jobs.`);
+  }
+
+  /** What `write` puts is held against the limits meanwhile, and so is the place in the queue. */
+  async function create(
+    job: Pick<TrainingJob, 'id' | 'type' | 'modelId'>,
+    caller: Caller,
+    evaluated: EvaluationBody | null,
+    write: (held: Pick<BlobStore, 'put'>, bodyBlob: string) => Promise<{ sizeBytes: number }>,
+    about: Readonly<Record<string, unknown>>,
+  ): Promise<TrainingJob> {
+    const { entity, keyId } = caller;
+    const bodyBlob = jobBodyBlob(job.id);
+    return limits.queueing(caller, queuedJobsMax, async (place) => {
+      // The blob first: a row always finds its body.
+      const { sizeBytes } = await limits.storing(caller, async (bytes) => {
+        const held = holdBlobs(blobs, bytes);
+        if (evaluated) await putEvaluationBody(held, { modelId: job.modelId, jobId: job.id }, evaluated);
+        return write(held, bodyBlob);
+      });
+      const evaluation = evaluated && {
+        promptCount: evaluated.prompts.length,
+        sampleCount: evaluated.settings.samples,
+      };
+      const made = await place.settle(async () => {
+        const value = await storage.jobs.create({
+          ...job,
+          bodyBlob,
+          entity,
+          keyId,
+          createdAtMs: clock.now(),
+          ...(evaluation ? { evaluation } : {}),
+        });
+        return { value, amount: 1 };
+      });
+      log.info('job.submitted', {
+        jobId: job.id,
+        type: job.type,
+        modelId: job.modelId,
+        ...about,
+        ...(evaluation ? { evaluation } : {}),
+        bodyBytes: sizeBytes,
+      });
+      jobEvents.notify(null);
+      return made;
+    });
+  }
+
+  async function listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>> {
+    await get(caller, id);
+    return storage.events.list(id, page);
+  }
+
+  return {
+    async submitRl(caller, body, modelId, id, evaluation = null) {
+      const made = await storage.jobs.find(id);
+      if (made) return made;
+      const model = await getOwnModel(storage, caller, modelId);
+      await getLatestCheckpoint(storage, modelId);
+      const { klReference } = body.config;
+      if (klReference && 'checkpointName' in klReference) {
+        const expected = { baseModel: model.baseModel, param: 'kl_ref_adapter_path' };
+        await getNamedCheckpoint(storage, caller.entity, klReference.checkpointName, expected);
+      }
+      return create(
+        { id, type: 'rl', modelId },
+        caller,
+        evaluation && (await acceptEvaluation(caller, evaluation)),
+        (held, bodyBlob) => writeGroups(held, bodyBlob, headOf(body), recall(body.groups, model)),
+        { groups: body.groups.length },
+      );
+    },
+
+    async submitSft(caller, { modelId, data, config, warnings, evaluation = null }, id) {
+      const made = await storage.jobs.find(id);
+      if (made) return made;
+      await getOwnModel(storage, caller, modelId);
+      await getLatestCheckpoint(storage, modelId);
+      const { artifact } = await artifacts.get(caller, data);
+      const { entity, project, name, version } = artifact;
+      const dataset = { entity, project, name, version, path: datasetFile(artifact) };
+      const body: SftJobBody = { dataset, config, ...(warnings.length > 0 ? { warnings } : {}) };
+      return create(
+        { id, type: 'sft', modelId },
+        caller,
+        evaluation && (await acceptEvaluation(caller, evaluation)),
+        (held, bodyBlob) => held.put(bodyBlob, sealJson(body)),
+        { dataset: `${project}/${name}:v${version}` },
+      );
+    },
+
+    get,
+
+    list: (caller, filter, page, order) => storage.jobs.list({ ...filter, entity: caller.entity }, page, order),
+
+    async cancel(caller, id) {
+      const job = await get(caller, id);
+      const nowMs = clock.now();
+      const closing = {
+        id: createId(),
+        jobId: id,
+        ordinal: await storage.events.count(id),
+        type: 'training_failed' as const,
+        data: { error_message: 'cancelled' },
+        createdAtMs: nowMs,
+      };
+      const outcome = await storage.jobs.requestCancel(id, nowMs, closing);
+      log.info('job.cancel_requested', { jobId: id, outcome });
+      if (outcome === 'cancelled') observer.ended(job, outcome);
+      jobEvents.notify(id);
+      if (outcome === 'already_finished')
+        throw new AppError('job_finished', `Training job ${id} has finished already.`);
+    },
+
+    listEvents,
+
+    async *followEvents(caller, id, after, signal) {
+      let cursor = after;
+      while (!signal.aborted) {
+        const finished = isFinished((await get(caller, id)).status); // before the page: nothing follows a finished job's page
+        const { rows, hasMore } = await listEvents(caller, id, { after: cursor, limit: PAGE });
+        for (const event of rows) {
+          cursor = event.id;
+          yield event;
+        }
+        if (hasMore) continue;
+        if (finished) return;
+        if (rows.length === 0) await jobEvents.wait(id, POLL_MS, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,26 @@
+// Whether a text stands in a trajectory: in what was said or called, or in what the client told beside it. Letters match in either
+// case. Every trajectory is read; an index would be larger than what it is of.
+import type { Trajectory } from '#domain/trajectory';
+import { textOf } from '../chat/conversation-digest.ts';
+
+/** Null and '' are found in every trajectory. */
+export function createSearch(search: string | null): (trajectory: Trajectory) => boolean {
+  if (search === null || search === '') return () => true;
+  const wanted = search.toLowerCase();
+  return (trajectory) => {
+    for (const text of textsOf(trajectory)) if (text.toLowerCase().includes(wanted)) return true;
+    return false;
+  };
+}
+
+function* textsOf({ histories, notes = {} }: Trajectory): Generator<string> {
+  for (const { message } of histories.flatMap(({ turns }) => turns)) {
+    yield textOf(message.content);
+    for (const { function: called } of message.tool_calls ?? []) {
+      yield called.name;
+      yield called.arguments;
+    }
+  }
+  if (notes.metadata) yield JSON.stringify(notes.metadata);
+  yield* notes.logs ?? [];
+}

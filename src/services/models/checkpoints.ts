@@ -1,0 +1,83 @@
+// The checkpoints of a model, for its owner: list, delete, download.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pack } from 'tar-stream';
+import type { Log } from '#base/log';
+import type { Caller } from '#domain/caller';
+import type { Checkpoint } from '#domain/checkpoint';
+import { AppError } from '#domain/errors';
+import type { BlobStore } from '#storage/blobs';
+import { findChecksums } from '#storage/directory-checksums';
+import type { Listing, Page } from '#domain/page';
+import type { Storage } from '#storage/storage';
+import type { BaseModels } from './base-models.ts';
+import { getOwnModel } from './own-model.ts';
+import { PEFT_FILES, refuseDamage } from '../artifacts/checkpoint-artifact.ts';
+
+export interface Checkpoints {
+  /** Throws `model_not_found`, as all of these do for a model that is not the caller's. */
+  list(caller: Caller, modelId: string, page: Page, order: 'asc' | 'desc'): Promise<Listing<Checkpoint>>;
+  /** Idempotent; requests that run with them finish. */
+  delete(
+    caller: Caller,
+    modelId: string,
+    steps: readonly number[],
+  ): Promise<{ deletedCount: number; notFoundSteps: readonly number[] }>;
+  /** A tar of the PEFT directory; step null is the latest. Throws `checkpoint_not_found`. */
+  download(caller: Caller, modelId: string, step: number | null): Promise<{ fileName: string; content: Readable }>;
+}
+
+export interface CheckpointsDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly baseModels: BaseModels;
+  readonly log: Log;
+}
+
+export function createCheckpoints({ storage, blobs, baseModels, log }: CheckpointsDeps): Checkpoints {
+  return {
+    async list(caller, modelId, page, order) {
+      await getOwnModel(storage, caller, modelId);
+      return storage.checkpoints.list(modelId, page, order);
+    },
+
+    async delete(caller, modelId, steps) {
+      const model = await getOwnModel(storage, caller, modelId);
+      const { deleted, notFoundSteps } = await storage.checkpoints.delete(modelId, steps);
+      for (const checkpoint of deleted) {
+        await baseModels.find(model.baseModel)?.inference.unloadAdapter(checkpoint.id);
+        await blobs.delete(checkpoint.blobPrefix);
+      }
+      log.info('checkpoints.deleted', { modelId, steps: deleted.map(({ step }) => step) });
+      return { deletedCount: deleted.length, notFoundSteps };
+    },
+
+    async download(caller, modelId, step) {
+      const model = await getOwnModel(storage, caller, modelId);
+      const checkpoint =
+        step === null ? await storage.checkpoints.findLatest(modelId) : await storage.checkpoints.find(modelId, step);
+      if (!checkpoint) {
+        throw new AppError(
+          'checkpoint_not_found',
+          `Model ${modelId} has no checkpoint${step === null ? '' : ` at step ${step}`}.`,
+        );
+      }
+      return { fileName: `${model.name}-step${checkpoint.step}.tar`, content: Readable.from(tarOf(blobs, checkpoint)) };
+    },
+  };
+}
+
+/** Throws before its first byte. */
+async function* tarOf(blobs: BlobStore, { blobPrefix, createdAtMs }: Checkpoint): AsyncGenerator<Uint8Array> {
+  const tar = pack();
+  const checksums = await findChecksums(blobs, blobPrefix);
+  for (const name of PEFT_FILES) {
+    const content = await blobs.find(`${blobPrefix}/${name}`);
+    if (!content)
+      throw new AppError('checkpoint_not_found', `The file ${name} of this checkpoint is gone from the blob store.`);
+    refuseDamage({ path: name, sha256: createHash('sha256').update(content).digest('hex') }, checksums);
+    tar.entry({ name, mtime: new Date(createdAtMs), mode: 0o644 }, Buffer.from(content));
+  }
+  tar.finalize();
+  yield* tar as AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,241 @@
+// Registering, finding and deleting users' models, and turning the name in a chat request into what can be sampled.
+// Registration makes step 0, so that every model can be called and trained at once.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import {
+  jobOfBlob,
+  jobRecordBlob,
+  modelEvaluationBlobs,
+  modelLogBlobs,
+  stepZeroBlob,
+  tinkerBlobs,
+} from '#domain/blob-names';
+import type { Caller } from '#domain/caller';
+import type { Checkpoint } from '#domain/checkpoint';
+import { AppError } from '#domain/errors';
+import type { LoraConfig } from '#domain/lora-config';
+import type { Model } from '#domain/model';
+import { checkpointName, withSlashes } from '#domain/model-name';
+import type { AdapterRef } from '#engine/inference-engine';
+import type { BlobStore } from '#storage/blobs';
+import type { Listing, Page } from '#domain/page';
+import type { ModelFilter, Storage } from '#storage/storage';
+import type { AccountLimits } from '../accounts/account-limits.ts';
+import { holdBlobs, type HeldBlobs } from '../accounts/stored-bytes.ts';
+import type { BaseModel, BaseModels } from './base-models.ts';
+import { getCheckpointFiles } from './checkpoint-files.ts';
+import { getOwnModel } from './own-model.ts';
+import { findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
+
+export interface Registration {
+  /** Null: the caller's own. */
+  readonly entity: string | null;
+  readonly project: string;
+  readonly name: string;
+  readonly baseModel: string;
+  readonly returnExisting: boolean;
+  /** Name of the checkpoint that step 0 is a copy of; null: a fresh adapter. */
+  readonly fromCheckpoint: string | null;
+  /** Of a fresh adapter; default: as all that are trained by jobs. */
+  readonly lora?: LoraConfig;
+}
+
+export interface Registered {
+  readonly model: Model;
+  /** `exists`: it was there before, and stays as it was. */
+  readonly outcome: 'created' | 'exists';
+}
+
+/** What a chat request samples from. */
+export interface SampledModel {
+  /** As answers name it. */
+  readonly servedName: string;
+  readonly base: BaseModel;
+  /** Null for a base model, and for a checkpoint whose adapter changes nothing. */
+  readonly adapter: AdapterRef | null;
+  /** Of a trainable model, whose callers need logprobs; null for a base model. */
+  readonly modelId: string | null;
+}
+
+export interface Models {
+  /** Throws `base_model_not_found`, `model_conflict`, `not_found` (another entity), `checkpoint_not_found` (to fork). One that has the id already is returned. */
+  register(caller: Caller, registration: Registration, id: string): Promise<Registered>;
+  /** Throws `model_not_found`, also for another entity's. */
+  get(caller: Caller, id: string): Promise<Model>;
+  list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
+  /** Its checkpoints, jobs and their data go too; requests that run finish. Throws `model_not_found`. */
+  delete(caller: Caller, id: string): Promise<{ modelId: string; deletedCheckpoints: number }>;
+  /** Null: the default base model. Throws `model_not_found`. */
+  resolve(caller: Caller, name: string | null): Promise<SampledModel>;
+}
+
+export interface ModelsDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly baseModels: BaseModels;
+  readonly limits: Pick<AccountLimits, 'storing'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createModels({ storage, blobs, baseModels, limits, clock, log }: ModelsDeps): Models {
+  const get = (caller: Caller, id: string): Promise<Model> => getOwnModel(storage, caller, id);
+
+  async function create(
+    caller: Caller,
+    registration: Registration & { entity: string },
+    id: string,
+  ): Promise<Registered> {
+    const base = baseModels.get(registration.baseModel);
+    const { entity, project, name } = registration;
+    const model: Model = {
+      id,
+      entity,
+      project,
+      name,
+      baseModel: base.id,
+      runId: null,
+      createdAtMs: clock.now(),
+    };
+    const source = registration.fromCheckpoint === null ? null : await forkSource(registration);
+    const blobPrefix = stepZeroBlob(model.id, source ? 'fork' : 'fresh');
+    await limits.storing(caller, async (bytes) => {
+      const held = holdBlobs(blobs, bytes);
+      await (source
+        ? copyAdapter(held, source, blobPrefix)
+        : putFreshAdapter(held, base, blobPrefix, registration.lora));
+    });
+    const stepZero: Checkpoint = {
+      id: createId(),
+      modelId: model.id,
+      step: 0,
+      metrics: source?.metrics ?? {},
+      blobPrefix,
+      fresh: source?.fresh ?? true,
+      createdAtMs: model.createdAtMs,
+    };
+    const { outcome, model: stored } = await storage.models.create(model, stepZero);
+    if (outcome !== 'created') {
+      await blobs.delete(blobPrefix);
+      return existing(stored, registration);
+    }
+    log.info('model.registered', { modelId: model.id, entity, project, name, baseModel: base.id, fork: source?.id });
+    return { model: stored, outcome };
+  }
+
+  async function forkSource({ entity, baseModel, fromCheckpoint }: Registration & { entity: string }) {
+    const expected = { baseModel, param: 'from_checkpoint' };
+    return (await getNamedCheckpoint(storage, entity, fromCheckpoint!, expected)).checkpoint;
+  }
+
+  /** With its optimizer state: training goes on as the source's would. */
+  async function copyAdapter(held: HeldBlobs, source: Checkpoint, blobPrefix: string): Promise<void> {
+    await held.putDirectory(blobPrefix, await getCheckpointFiles(blobs, source));
+  }
+
+  async function putFreshAdapter(
+    held: HeldBlobs,
+    base: BaseModel,
+    blobPrefix: string,
+    lora: LoraConfig | undefined,
+  ): Promise<void> {
+    const directory = await mkdtemp(join(tmpdir(), 'whetstone-step-0-'));
+    try {
+      await base.writeFreshAdapter(directory, lora);
+      await held.putDirectory(blobPrefix, directory);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  async function sampledCheckpoint({ model, checkpoint }: NamedCheckpoint): Promise<SampledModel> {
+    return {
+      servedName: checkpointName(model, checkpoint.step),
+      base: baseModels.get(model.baseModel),
+      adapter: checkpoint.fresh ? null : { id: checkpoint.id, directory: await getCheckpointFiles(blobs, checkpoint) },
+      modelId: model.id,
+    };
+  }
+
+  return {
+    async register(caller, registration, id) {
+      const entity = registration.entity ?? caller.entity;
+      if (entity !== caller.entity) {
+        throw new AppError(
+          'not_found',
+          `No entity \`${entity}\` for this key. Leave entity out to use \`${caller.entity}\`.`,
+          { param: 'entity' },
+        );
+      }
+      const found = await storage.models.findByName(entity, registration.project, registration.name);
+      if (!found) {
+        const { project, name } = registration;
+        if (await storage.artifacts.exists({ entity, project, name })) {
+          throw new AppError(
+            'model_conflict',
+            `${entity}/${project}/${name} is an artifact. Choose another name for the model.`,
+            { param: 'name' },
+          );
+        }
+        return create(caller, { ...registration, entity }, id);
+      }
+      return found.id === id ? { model: found, outcome: 'created' } : existing(found, registration);
+    },
+
+    get,
+
+    list: (caller, filter, page) => storage.models.list({ ...filter, entity: caller.entity }, page),
+
+    async delete(caller, id) {
+      const model = await get(caller, id);
+      const deleted = await storage.models.delete(id);
+      if (!deleted) return { modelId: id, deletedCheckpoints: 0 }; // another request was faster
+      // Rows first: what is left behind if we die here is unreachable bytes, never a row without its blob.
+      const engine = baseModels.find(model.baseModel)?.inference;
+      for (const checkpoint of deleted.checkpoints) {
+        await engine?.unloadAdapter(checkpoint.id);
+        await blobs.delete(checkpoint.blobPrefix);
+      }
+      for (const blob of deleted.bodyBlobs) {
+        await blobs.delete(blob);
+        await blobs.delete(jobRecordBlob(jobOfBlob(blob)));
+      }
+      await blobs.delete(modelLogBlobs(id));
+      await blobs.delete(modelEvaluationBlobs(id));
+      await blobs.delete(tinkerBlobs(id));
+      log.info('model.deleted', { modelId: id, checkpoints: deleted.checkpoints.length });
+      return { modelId: id, deletedCheckpoints: deleted.checkpoints.length };
+    },
+
+    async resolve(caller, name) {
+      const base = name === null ? baseModels.default : (baseModels.find(name) ?? baseModels.find(withSlashes(name)));
+      if (base) return { servedName: base.id, base, adapter: null, modelId: null };
+      const named = await findNamedCheckpoint(storage, caller.entity, name!);
+      if (named) return sampledCheckpoint(named);
+      throw new AppError(
+        'model_not_found',
+        `The model \`${name}\` does not exist. GET /v1/models lists what can be called.`,
+        { param: 'model' },
+      );
+    },
+  };
+}
+
+function existing(model: Model, { baseModel, returnExisting }: Registration): Registered {
+  const name = `${model.entity}/${model.project}/${model.name}`;
+  if (model.baseModel !== baseModel) {
+    throw new AppError(
+      'model_conflict',
+      `${name} exists with base model \`${model.baseModel}\`, not \`${baseModel}\`. Choose another name.`,
+      { param: 'base_model' },
+    );
+  }
+  if (returnExisting) return { model, outcome: 'exists' };
+  throw new AppError('model_conflict', `${name} exists already. Send return_existing: true to get it.`, {
+    param: 'name',
+  });
+}

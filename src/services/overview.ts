@@ -1,0 +1,108 @@
+// What a person asks first: what is running, what waits, what came of it, and how each model's reward moves. A few reads of indexes,
+// however many models and jobs there are. Knows neither HTTP nor how it is shown.
+import type { Clock } from '#base/clock';
+import type { Caller } from '#domain/caller';
+import type { Model } from '#domain/model';
+import type { Listing, Page } from '#domain/page';
+import type { JobStatus, TrainingJob } from '#domain/training-job';
+import { dayUtcAt, type UsageAmounts } from '#domain/usage';
+import type { ModelFilter, Storage } from '#storage/storage';
+import type { Usage } from './accounts/usage.ts';
+
+export interface JobOfModel {
+  readonly job: TrainingJob;
+  readonly model: Model;
+}
+
+export interface Overview {
+  readonly running: readonly JobOfModel[];
+  /** The first in line. */
+  readonly queued: readonly JobOfModel[];
+  readonly queuedCount: number;
+  /** Whatever their status, newest first. */
+  readonly newest: readonly JobOfModel[];
+  /** Since the day began, in UTC. */
+  readonly usedToday: UsageAmounts;
+}
+
+export interface ModelSummary {
+  readonly model: Model;
+  readonly latestJob: TrainingJob | null;
+  readonly latestStep: number | null;
+  /** Of the last steps that have one, oldest first. */
+  readonly rewards: readonly { readonly step: number; readonly reward: number }[];
+}
+
+export interface Overviews {
+  read(caller: Caller): Promise<Overview>;
+  /** Latest activity first. */
+  listModels(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<ModelSummary>>;
+}
+
+/** What fits on a screen; lists with cursors have the rest. */
+const RUNNING_MAX = 50;
+const JOBS_MAX = 10;
+/** As many as a small curve can show. */
+const REWARD_STEPS_MAX = 50;
+const REWARD = 'train/reward';
+
+export interface OverviewsDeps {
+  readonly storage: Storage;
+  readonly usage: Pick<Usage, 'list'>;
+  readonly clock: Clock;
+}
+
+export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overviews {
+  const jobsWith = async ({ entity }: Caller, status: JobStatus, limit: number): Promise<readonly TrainingJob[]> =>
+    (await storage.jobs.list({ entity, status }, { after: null, limit })).rows;
+
+  /** A model that was deleted meanwhile takes its jobs along. */
+  async function withModels(jobs: readonly TrainingJob[]): Promise<JobOfModel[]> {
+    const ids = [...new Set(jobs.map(({ modelId }) => modelId))];
+    const found = new Map(
+      (await Promise.all(ids.map((id) => storage.models.find(id)))).map((model) => [model?.id, model]),
+    );
+    return jobs.flatMap((job) => {
+      const model = found.get(job.modelId);
+      return model ? [{ job, model }] : [];
+    });
+  }
+
+  return {
+    async read(caller) {
+      const today = dayUtcAt(clock.now());
+      const [running, queued, newest, queuedCount, used] = await Promise.all([
+        jobsWith(caller, 'running', RUNNING_MAX),
+        jobsWith(caller, 'queued', JOBS_MAX),
+        storage.jobs.list({ entity: caller.entity }, { after: null, limit: JOBS_MAX }, 'desc'),
+        storage.jobs.countQueued({ entity: caller.entity, keyId: null }),
+        usage.list(caller, { from: today, to: today }, { after: null, limit: 1 }),
+      ]);
+      return {
+        running: await withModels(running),
+        queued: await withModels(queued),
+        newest: await withModels(newest.rows),
+        queuedCount,
+        usedToday: used.totals,
+      };
+    },
+
+    async listModels(caller, filter, page) {
+      const { rows, hasMore } = await storage.models.list({ ...filter, entity: caller.entity }, page, 'latest');
+      const ids = rows.map(({ id }) => id);
+      const [steps, jobs] = await Promise.all([
+        storage.checkpoints.listLatest(ids, REWARD_STEPS_MAX),
+        storage.jobs.listLatest(ids),
+      ]);
+      const jobOf = new Map(jobs.map((job) => [job.modelId, job]));
+      const summaries = rows.map((model): ModelSummary => {
+        const own = steps.filter(({ modelId }) => modelId === model.id);
+        const rewards = own.flatMap(({ step, metrics }) =>
+          metrics[REWARD] === undefined ? [] : [{ step, reward: metrics[REWARD] }],
+        );
+        return { model, latestJob: jobOf.get(model.id) ?? null, latestStep: own.at(-1)?.step ?? null, rewards };
+      });
+      return { rows: summaries, hasMore };
+    },
+  };
+}

@@ -1,0 +1,236 @@
+// Responses that are kept: stored when they have ended, or queued to be answered in the background; read, followed, cancelled and
+// deleted by whoever asked, and gone on with in a later request. Who answers those of the background is response-runner.ts.
+import { randomInt } from 'node:crypto';
+import { setTimeout as wakeAfter } from 'node:timers/promises';
+import type { Clock } from '#base/clock';
+import { responseBlob, responseBlobs } from '#domain/blob-names';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { isAnswered, type ResponseStatus, type StoredResponse } from '#domain/stored-response';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import type { AccountLimits } from '../accounts/account-limits.ts';
+import { holdBlobs } from '../accounts/stored-bytes.ts';
+import type { ChatContext } from '../chat/answer.ts';
+import type { Chat } from '../chat/chat.ts';
+import type { LiveResponses } from './live-responses.ts';
+import {
+  findContent,
+  sealContent,
+  shownResponse,
+  type ResponseContent,
+  type ResponseEvent,
+  type ResponseWriter,
+  type WireObject,
+} from './response-content.ts';
+
+export interface NewResponse {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly content: ResponseContent;
+}
+
+export interface Responses {
+  /** False: this server keeps none. */
+  readonly keeps: boolean;
+  /** Throws `too_many_requests` where its caller may store nothing more, `invalid_request` where this server keeps none. */
+  checkRoom(caller: Caller): Promise<void>;
+  /** An answer that has ended. Durable when it resolves. */
+  keep(context: Pick<ChatContext, 'caller' | 'project'>, baseModel: string, response: NewResponse): Promise<void>;
+  /** To be answered in the background; `content.work` is not null. Throws what chat throws for its request. Gives what clients read. */
+  submit(context: ChatContext, response: NewResponse): Promise<WireObject>;
+  /** Null: there is none of the caller's. */
+  find(caller: Caller, id: string): Promise<WireObject | null>;
+  /** Throws `not_found`, as all of these do. */
+  get(caller: Caller, id: string): Promise<WireObject>;
+  inputOf(caller: Caller, id: string): Promise<readonly WireObject[]>;
+  /** The whole conversation, its answer included. Throws `invalid_request` where there is no answer to go on from. */
+  conversationOf(caller: Caller, id: string): Promise<readonly WireObject[]>;
+  /** One of its items, in the conversation or in the answer. */
+  itemOf(caller: Caller, id: string, itemId: string): Promise<WireObject>;
+  /** One that has ended stays as it is. Throws `invalid_request` for one that is not of the background. */
+  cancel(caller: Caller, id: string): Promise<WireObject>;
+  delete(caller: Caller, id: string): Promise<void>;
+  /** Events after this one, as they come, until the last. Throws `invalid_request` where there are none. */
+  follow(caller: Caller, id: string, after: number, signal: AbortSignal): AsyncIterable<ResponseEvent>;
+}
+
+export interface ResponsesDeps {
+  readonly storage: Pick<Storage, 'responses'>;
+  readonly blobs: BlobStore;
+  readonly chat: Pick<Chat, 'check'>;
+  readonly limits: Pick<AccountLimits, 'storing' | 'backgrounding'>;
+  readonly live: LiveResponses;
+  readonly writer: Pick<ResponseWriter, 'ending'>;
+  readonly clock: Clock;
+  /** False: responses are answered and forgotten. */
+  readonly keeps: boolean;
+  /** Of all callers together. */
+  readonly backgroundMax: number;
+}
+
+/** How long an event that another server stored may wait for us to notice. */
+const POLL_MS = 500;
+
+export function createResponses(deps: ResponsesDeps): Responses {
+  const { storage, blobs, chat, limits, live, writer, clock } = deps;
+
+  interface Found {
+    readonly row: StoredResponse;
+    readonly content: ResponseContent;
+  }
+
+  async function find(caller: Caller, id: string): Promise<Found | null> {
+    const row = await storage.responses.find(id);
+    if (!row || row.entity !== caller.entity) return null;
+    const content = await findContent(blobs, row);
+    if (content) return { row, content };
+    const now = await storage.responses.find(id); // it was answered meanwhile, or deleted
+    const later = now && now.blob !== row.blob ? await findContent(blobs, now) : null;
+    return now && later ? { row: now, content: later } : null;
+  }
+
+  async function get(caller: Caller, id: string): Promise<Found> {
+    const found = await find(caller, id);
+    if (found) return found;
+    throw new AppError('not_found', `No response \`${id.slice(0, 100)}\`: it was not stored, is deleted, or too old.`);
+  }
+
+  async function put({ caller }: Pick<ChatContext, 'caller'>, { id, content }: NewResponse): Promise<string> {
+    const blob = responseBlob(id, 0);
+    await limits.storing(caller, (bytes) => holdBlobs(blobs, bytes).put(blob, sealContent(content)));
+    return blob;
+  }
+
+  const rowOf = (
+    { caller, project }: Pick<ChatContext, 'caller' | 'project'>,
+    { id, createdAtMs }: NewResponse,
+    about: Pick<StoredResponse, 'baseModel' | 'status' | 'blob' | 'endedAtMs'>,
+  ): StoredResponse => ({
+    ...{ id, createdAtMs, project, attempt: 0, error: null },
+    ...{ entity: caller.entity, keyId: caller.keyId },
+    ...about,
+  });
+
+  return {
+    keeps: deps.keeps,
+
+    async checkRoom(caller) {
+      if (deps.keeps) return limits.storing(caller, async (bytes) => bytes.hold(0));
+      const message = 'This server keeps no responses (WHETSTONE_KEEP_RESPONSES_DAYS is 0). Send store: false.';
+      throw new AppError('invalid_request', message, { param: 'store' });
+    },
+
+    async keep(context, baseModel, response) {
+      const blob = await put(context, response);
+      const status = response.content.response['status'] as ResponseStatus;
+      await storage.responses.create(rowOf(context, response, { baseModel, status, blob, endedAtMs: clock.now() }));
+    },
+
+    async submit(context, response) {
+      const { work } = response.content;
+      // Drawn now, so that whoever goes on after a death says the same.
+      const seeded = {
+        ...work!.request,
+        sampling: { ...work!.request.sampling, seed: work!.request.sampling.seed ?? randomInt(2 ** 47) },
+      };
+      const model = await chat.check(context, seeded);
+      const content = { ...response.content, work: { ...work!, request: seeded } };
+      await limits.backgrounding(context.caller, deps.backgroundMax, (place) =>
+        place.settle(async () => {
+          const blob = await put(context, { ...response, content });
+          const about = { baseModel: model.base.id, status: 'queued' as const, blob, endedAtMs: null };
+          await storage.responses.create(rowOf(context, response, about));
+          return { value: null, amount: 1 };
+        }),
+      );
+      live.queued();
+      return content.response;
+    },
+
+    async find(caller, id) {
+      const found = await find(caller, id);
+      return found && shownResponse(found.row, found.content);
+    },
+
+    async get(caller, id) {
+      const { row, content } = await get(caller, id);
+      return shownResponse(row, content);
+    },
+
+    inputOf: async (caller, id) => (await get(caller, id)).content.input,
+
+    async conversationOf(caller, id) {
+      const { row, content } = await get(caller, id);
+      if (row.status === 'completed' || row.status === 'incomplete') {
+        return [...content.input, ...(content.response['output'] as readonly WireObject[])];
+      }
+      const todo = isAnswered(row.status) ? 'Go on from another one' : 'Wait until it has ended';
+      throw new AppError('invalid_request', `The response \`${id}\` is ${row.status}: it has no answer. ${todo}.`, {
+        param: 'previous_response_id',
+      });
+    },
+
+    async itemOf(caller, id, itemId) {
+      const found = await find(caller, id);
+      const output = (found?.content.response['output'] ?? []) as readonly WireObject[];
+      const item = [...output, ...(found?.content.input ?? [])].find((each) => each['id'] === itemId);
+      if (item) return item;
+      throw new AppError('not_found', `No item \`${itemId.slice(0, 100)}\` of a response that is kept.`, {
+        param: 'input',
+      });
+    },
+
+    async cancel(caller, id) {
+      const known = await get(caller, id);
+      if (known.content.response['background'] !== true) {
+        const message = `The response \`${id}\` was not asked for in the background: close the connection to end such a one.`;
+        throw new AppError('invalid_request', message);
+      }
+      if (isAnswered(known.row.status)) return shownResponse(known.row, known.content);
+      await storage.responses.cancel(id, clock.now());
+      live.find(id)?.cancel();
+      live.changes.changed();
+      const { row, content } = await get(caller, id);
+      return shownResponse(row, content);
+    },
+
+    async delete(caller, id) {
+      await get(caller, id);
+      await storage.responses.delete(id);
+      live.find(id)?.cancel();
+      live.changes.changed();
+      await blobs.delete(responseBlobs(id));
+    },
+
+    async *follow(caller, id, after, signal) {
+      let next = after + 1;
+      while (!signal.aborted) {
+        const running = live.find(id);
+        if (running) {
+          while (next < running.events.length) yield running.events[next++]!;
+          if (live.find(id) === running) await running.changes.next(signal);
+          continue;
+        }
+        const { row, content } = await get(caller, id);
+        if (content.events === null) {
+          const message = `The response \`${id}\` cannot be streamed again: only those that were asked for with background and stream.`;
+          throw new AppError('invalid_request', message, { param: 'stream' });
+        }
+        while (next < content.events.length) yield content.events[next++]!;
+        if (isAnswered(row.status)) {
+          if (content.work) yield writer.ending(shownResponse(row, content), next);
+          return;
+        }
+        if (live.find(id)) continue;
+        const waiting = new AbortController();
+        const over = AbortSignal.any([signal, waiting.signal]);
+        await Promise.race([
+          live.changes.next(over),
+          wakeAfter(POLL_MS, undefined, { signal: over }).catch(() => undefined),
+        ]);
+        waiting.abort();
+      }
+    },
+  };
+}

@@ -1,0 +1,161 @@
+// Runs of an entity: made and changed by name, their history line by line, read back by anybody of the entity. What a line means
+// is its script's business; that it is a JSON object, how long it is and how many there are is decided here.
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { Listing, Order, Page } from '#domain/page';
+import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName } from '#domain/run';
+import type { Storage } from '#storage/storage';
+import type { AccountLimits } from '../accounts/account-limits.ts';
+import { tooMuch } from '../accounts/stored-bytes.ts';
+import { readLoggedObject } from './run-json.ts';
+
+export interface RunPiece {
+  readonly offset: number;
+  readonly lines: readonly string[];
+  readonly change: Partial<RunAbout>;
+}
+
+export interface Runs {
+  /** Throws `not_found` for another entity, `invalid_request` for names and values that cannot be kept, `too_many_requests`. */
+  upsert(caller: Caller, name: RunName, change: Partial<RunAbout>): Promise<{ run: Run; isNew: boolean }>;
+  /** Idempotent: lines have numbers. Throws as `upsert`, which must have made the run. */
+  append(caller: Caller, name: RunName, piece: RunPiece): Promise<Run>;
+  /** Null: there is none, or it is another entity's. */
+  find(caller: Caller, name: RunName): Promise<Run | null>;
+  /** Throws `not_found`, as the next two do. */
+  get(caller: Caller, name: RunName): Promise<Run>;
+  history(caller: Caller, name: RunName, from: number, limit: number): Promise<readonly HistoryLine[]>;
+  delete(caller: Caller, name: RunName): Promise<void>;
+  /** Of a run that is there; of one that is not, nothing is noted. Whose the artifact is, is the caller's to look at. */
+  noteArtifact(caller: Caller, name: RunName, artifactId: string, how: ArtifactUse): Promise<void>;
+  /** Ids; also of artifacts that are gone. */
+  artifactsOf(caller: Caller, name: RunName, how: ArtifactUse): Promise<readonly string[]>;
+  runsOf(caller: Caller, artifactId: string, how: ArtifactUse): Promise<readonly Run[]>;
+  list(caller: Caller, filter: { readonly project?: string }, page: Page, order?: Order): Promise<Listing<Run>>;
+}
+
+export interface RunsDeps {
+  readonly storage: Storage;
+  readonly limits: Pick<AccountLimits, 'storing'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** As the library bounds names; slashes would make another path of it. */
+const NAME = /^[^/\\#?%:\u0000-\u001f]{1,128}$/;
+const TEXT_MAX = 10_000;
+const TAGS_MAX = 100;
+/** Of a configuration, of a summary: read whole at every resume. */
+const DOCUMENT_CHARACTERS_MAX = 1_000_000;
+/** Of one line. Scripts log numbers; what is longer is a table or a text that belongs into an artifact. */
+const LINE_CHARACTERS_MAX = 100_000;
+/** A step a second for two weeks; a page of the history is found by number however many there are. */
+const LINES_MAX = 1_000_000;
+
+/** Shown of one artifact or run. */
+const LINKS_MAX = 1_000;
+
+export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
+  const { runs } = storage;
+  const notFound = ({ entity, project, name }: RunName) =>
+    new AppError('not_found', `No run ${entity}/${project}/${name}. List yours with GET /v1/runs.`);
+
+  function checkName(caller: Caller, name: RunName): void {
+    if (name.entity !== caller.entity) throw notFound(name);
+    if (NAME.test(name.project) && NAME.test(name.name)) return;
+    throw refused('A project and a run are 1 to 128 characters without / \\ # ? % : and control characters', 'name');
+  }
+
+  const find: Runs['find'] = async (caller, name) => (name.entity === caller.entity ? runs.find(name) : null);
+
+  const get: Runs['get'] = async (caller, name) => {
+    const run = await find(caller, name);
+    if (run) return run;
+    throw notFound(name);
+  };
+
+  return {
+    async upsert(caller, name, change) {
+      checkName(caller, name);
+      checkAbout(change);
+      return limits.storing(caller, async ({ payer }) => {
+        const made = await runs.upsert({ id: createId(), ...name }, change, payer, clock.now());
+        if (made.outcome === 'over_limit') throw tooMuch('The run is over the limit of stored bytes');
+        const isNew = made.outcome === 'created';
+        if (isNew) log.info('run.created', { runId: made.run.id, project: name.project, name: name.name });
+        return { run: made.run, isNew };
+      });
+    },
+
+    async append(caller, name, { offset, lines, change }) {
+      checkAbout(change);
+      checkLines(offset, lines);
+      const { id } = await get(caller, name);
+      return limits.storing(caller, async ({ payer }) => {
+        const run = await runs.append(id, { offset, lines }, change, payer, clock.now());
+        if (run === 'over_limit') throw tooMuch('The history of this run is over the limit of stored bytes');
+        if (!run) throw notFound(name);
+        if (change.state !== undefined) log.info('run.ended', { runId: id, state: change.state });
+        return run;
+      });
+    },
+
+    find,
+    get,
+    history: async (caller, name, from, limit) => runs.history((await get(caller, name)).id, from, limit),
+
+    async delete(caller, name) {
+      const { id } = await get(caller, name);
+      await runs.delete(id);
+      log.info('run.deleted', { runId: id });
+    },
+
+    async noteArtifact(caller, name, artifactId, how) {
+      const run = await find(caller, name);
+      if (run) await runs.noteArtifact(run.id, artifactId, how);
+    },
+    artifactsOf: async (caller, name, how) => runs.artifactsOf((await get(caller, name)).id, how, LINKS_MAX),
+    async runsOf(caller, artifactId, how) {
+      const all = await runs.runsOf(artifactId, how, LINKS_MAX);
+      return all.filter(({ entity }) => entity === caller.entity);
+    },
+
+    list: (caller, filter, page, order) => runs.list({ ...filter, entity: caller.entity }, page, order),
+  };
+}
+
+const refused = (what: string, param: string): AppError => new AppError('invalid_request', `${what}.`, { param });
+
+function checkAbout({ config, summary, tags, ...texts }: Partial<RunAbout>): void {
+  for (const [field, text] of Object.entries(texts)) {
+    if (typeof text === 'string' && text.length > TEXT_MAX)
+      throw refused(`${field} of a run has at most ${TEXT_MAX} characters`, field);
+  }
+  if (tags !== undefined && (tags.length > TAGS_MAX || tags.some(({ length }) => length > NAMES_MAX)))
+    throw refused(`A run has at most ${TAGS_MAX} tags of ${NAMES_MAX} characters`, 'tags');
+  for (const [field, text] of Object.entries({ config, summary })) {
+    if (text === undefined) continue;
+    if (text.length > DOCUMENT_CHARACTERS_MAX)
+      throw refused(`${field} of a run has at most ${DOCUMENT_CHARACTERS_MAX} characters of JSON`, field);
+    if (!readLoggedObject(text)) throw refused(`${field} of a run is a JSON object`, field);
+  }
+}
+
+const NAMES_MAX = 128;
+
+function checkLines(offset: number, lines: readonly string[]): void {
+  if (!Number.isSafeInteger(offset) || offset < 0) throw refused('offset is the number of a line', 'offset');
+  if (offset + lines.length > LINES_MAX) throw refused(`A run has at most ${LINES_MAX} lines of history`, 'content');
+  for (const [at, line] of lines.entries()) {
+    if (line.length > LINE_CHARACTERS_MAX) {
+      throw refused(
+        `Line ${offset + at} of the history has ${line.length} characters, more than ${LINE_CHARACTERS_MAX}. Put tables and long texts into an artifact`,
+        'content',
+      );
+    }
+    if (!readLoggedObject(line)) throw refused(`Line ${offset + at} of the history is not a JSON object`, 'content');
+  }
+}

@@ -1,0 +1,151 @@
+// Data of a forward_backward → rows for the trainer, and what comes back of a row → each datum's log-probabilities. Every place of a
+// datum is predicted, whatever its weight: the client reads all of them. Targets are given, and shifted by the client.
+import { AppError } from '#domain/errors';
+import type { TrainingLimits, TrainingRow } from '#engine/training-engine';
+import { createPrefixTree } from '#training/prefix-tree';
+import type { RowLayout } from '#training/row-layout';
+import { createSeparateSequences } from '#training/separate-sequences';
+import type { TinkerLoss, TinkerLossInput } from '#training/tinker-losses';
+import type { DatumLogprobs, TinkerDatum } from './protobuf/forward-backward.ts';
+
+export interface RowPlan {
+  readonly rows: readonly PlannedRow[];
+  readonly tokenCount: number;
+  /** Of the log-probabilities of every row, in order. */
+  spread(logprobs: readonly Float32Array[]): DatumLogprobs[];
+}
+
+export interface PlannedRow {
+  /** Laid out when it is asked for. */
+  readonly row: TrainingRow;
+}
+
+export interface RowOptions {
+  readonly limits: TrainingLimits;
+  readonly vocabSize: number;
+  readonly sharesPrefixes: boolean;
+}
+
+interface Checked {
+  readonly tokens: Int32Array;
+  /** `[places · width]` */
+  readonly targets: Int32Array;
+  /** Targets at each place; null: one, in a list of one dimension. */
+  readonly width: number | null;
+  readonly inputs: Readonly<Record<string, Float32Array>>;
+}
+
+/** As jobs' rows: longer ones pay with memory, and gain little. */
+const ROW_LENGTH = 2048;
+/** Predictions of a row: several targets at a place, or data that share all their tokens. */
+const PREDICTIONS_MAX = 65_536;
+
+/** Throws `invalid_request`, `row_too_long`. */
+export function planDatumRows(data: readonly TinkerDatum[], loss: TinkerLoss, options: RowOptions): RowPlan {
+  if (data.length === 0) throw refuse(null, 'there are no data');
+  const checked = data.map((datum, index) => checkDatum(datum, index, loss.inputs, options));
+  const rowLength = Math.min(options.limits.rowLengthMax, ROW_LENGTH);
+  const createLayout = options.sharesPrefixes ? createPrefixTree : createSeparateSequences;
+  const rows: Checked[][] = [];
+  let layout: RowLayout | null = null;
+  let predictions = 0;
+  for (const datum of checked) {
+    const fits =
+      layout !== null &&
+      layout.size + layout.cost(datum.tokens) <= rowLength &&
+      predictions + datum.targets.length <= PREDICTIONS_MAX;
+    if (!fits) {
+      layout = createLayout();
+      predictions = 0;
+      rows.push([]);
+    }
+    layout!.add(datum.tokens);
+    predictions += datum.targets.length;
+    rows.at(-1)!.push(datum);
+  }
+  return {
+    rows: rows.map((members) => ({
+      get row() {
+        return layRow(members, createLayout());
+      },
+    })),
+    tokenCount: checked.reduce((sum, { tokens }) => sum + tokens.length, 0),
+    spread(logprobs) {
+      return rows.flatMap((members, r) => {
+        let at = 0;
+        return members.map(({ targets, width }) => {
+          const own = logprobs[r]!.slice(at, at + targets.length);
+          at += targets.length;
+          return { logprobs: own, width };
+        });
+      });
+    },
+  };
+}
+
+function layRow(members: readonly Checked[], layout: RowLayout): TrainingRow {
+  for (const { tokens } of members) layout.add(tokens);
+  const { places, ...laid } = layout.lay();
+  const count = members.reduce((sum, { targets }) => sum + targets.length, 0);
+  const [predictFrom, targets, sequenceIds] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
+  const names = Object.keys(members[0]!.inputs);
+  const inputs = Object.fromEntries(names.map((name) => [name, new Float32Array(count)]));
+  let at = 0;
+  members.forEach((datum, sequence) => {
+    const width = datum.width ?? 1;
+    targets.set(datum.targets, at);
+    sequenceIds.fill(sequence, at, at + datum.targets.length);
+    for (const name of names) inputs[name]!.set(datum.inputs[name]!, at);
+    for (let i = 0; i < datum.targets.length; i++) predictFrom[at + i] = places[sequence]![Math.floor(i / width)]!;
+    at += datum.targets.length;
+  });
+  return { ...laid, predictFrom, targets, sequenceIds, inputs };
+}
+
+function checkDatum(
+  { tokens, inputs }: TinkerDatum,
+  index: number,
+  wanted: readonly TinkerLossInput[],
+  { limits, vocabSize }: RowOptions,
+): Checked {
+  const lengthMax = Math.min(limits.rowLengthMax, limits.contextLength);
+  if (tokens.length === 0) throw refuse(index, 'it has no tokens');
+  if (tokens.length > lengthMax) {
+    const message = `Datum ${index} has ${tokens.length} tokens; the trainer of this server takes at most ${lengthMax}. Send shorter ones.`;
+    throw new AppError('row_too_long', message);
+  }
+  const targets = inputs.get('target_tokens');
+  if (!targets) throw refuse(index, 'loss_fn_inputs has no target_tokens');
+  if (targets.values instanceof Float32Array) throw refuse(index, 'target_tokens must be integers');
+  const [places = 1, width = null] = targets.shape;
+  if (places !== tokens.length || width === 0)
+    throw refuse(index, `target_tokens has ${places} places, model_input ${tokens.length} tokens`);
+  for (const [name, ids] of [['model_input', tokens] as const, ['target_tokens', targets.values] as const]) {
+    const unknown = ids.find((id) => id < 0 || id >= vocabSize);
+    if (unknown !== undefined)
+      throw refuse(index, `${name} has the token ${unknown}, and the model's are from 0 to ${vocabSize - 1}`);
+  }
+  const unread = [...inputs.keys()].find((name) => name !== 'target_tokens' && !wanted.some((each) => each === name));
+  if (unread !== undefined) throw refuse(index, `this loss_fn does not read the input ${unread.slice(0, 100)}`);
+  if (width !== null && wanted.includes('logprobs'))
+    throw refuse(index, 'several targets at a place are for cross_entropy only');
+  const count = targets.values.length;
+  const read = wanted.map((name) => [name, readInput(inputs, name, count, index)] as const);
+  return { tokens, targets: targets.values, width, inputs: Object.fromEntries(read) };
+}
+
+function readInput(inputs: TinkerDatum['inputs'], name: TinkerLossInput, count: number, index: number): Float32Array {
+  const tensor = inputs.get(name);
+  if (!tensor) {
+    if (name === 'weights') return new Float32Array(count).fill(1);
+    throw refuse(index, `loss_fn_inputs has no ${name}`);
+  }
+  const { values } = tensor;
+  if (values.length !== count) throw refuse(index, `${name} has ${values.length} values for ${count} targets`);
+  const numbers = values instanceof Float32Array ? values : Float32Array.from(values);
+  if (!numbers.every(Number.isFinite)) throw refuse(index, `${name} has a value that is not finite`);
+  return name === 'sequence_ratio_mask' ? numbers.map((value) => Number(value !== 0)) : numbers;
+}
+
+const refuse = (index: number | null, why: string): AppError =>
+  new AppError('invalid_request', `${index === null ? 'The data' : `Datum ${index}`} cannot be used: ${why}.`);

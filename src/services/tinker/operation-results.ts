@@ -1,0 +1,32 @@
+// What an operation is answered with: JSON in its row, or a message of protobuf beside it, in the blob store.
+import { tinkerResultBlob } from '#domain/blob-names';
+import { AppError } from '#domain/errors';
+import type { ErrorCategory, TinkerOperation } from '#domain/tinker';
+import type { BlobStore } from '#storage/blobs';
+
+export type FutureAnswer =
+  | { readonly state: 'pending' }
+  | { readonly state: 'json'; readonly json: string }
+  | { readonly state: 'message'; readonly bytes: Uint8Array }
+  | { readonly state: 'failed'; readonly error: string; readonly category: ErrorCategory };
+
+const IN_BLOB = '';
+
+/** Gives what the row keeps. */
+export async function storeResult(blobs: BlobStore, modelId: string, seq: number, output: Uint8Array): Promise<string> {
+  await blobs.put(tinkerResultBlob(modelId, seq), output);
+  return IN_BLOB;
+}
+
+export async function readResult(
+  blobs: Pick<BlobStore, 'find'>,
+  modelId: string,
+  { seq, status, result, error, category }: TinkerOperation,
+): Promise<FutureAnswer> {
+  if (status === 'queued') return { state: 'pending' };
+  if (status === 'failed') return { state: 'failed', error: error ?? 'failed', category: category ?? 'server' };
+  if (result !== IN_BLOB) return { state: 'json', json: result ?? '{}' };
+  const bytes = await blobs.find(tinkerResultBlob(modelId, seq));
+  if (bytes) return { state: 'message', bytes };
+  throw new AppError('damaged_data', `The result of operation ${seq} is gone from the blob store.`);
+}

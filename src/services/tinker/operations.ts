@@ -1,0 +1,112 @@
+// Numbered operations of a training run: accepted once under their number, kept before they are acknowledged, answered when somebody
+// who trains has done them. Who that is, run-worker.ts decides.
+import { createHash } from 'node:crypto';
+import type { Clock } from '#base/clock';
+import { tinkerRequestBlob } from '#domain/blob-names';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { OperationKind, TinkerOperation } from '#domain/tinker';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import type { AccountLimits } from '../accounts/account-limits.ts';
+import { holdBlobs } from '../accounts/stored-bytes.ts';
+import type { JobEvents } from '../jobs/job-events.ts';
+import { readResult, type FutureAnswer } from './operation-results.ts';
+import type { TinkerSessions } from './tinker-sessions.ts';
+
+export interface NewOperation {
+  readonly runId: string;
+  readonly seq: number;
+  readonly kind: OperationKind;
+  readonly body: object;
+  /** Kept beside the row, until a saved state has what it did. */
+  readonly request: Uint8Array | null;
+}
+
+export interface Operations {
+  /** Gives the request id. Throws `not_found`, `invalid_request` for a number that has another body, `too_many_requests`. */
+  submit(caller: Caller, operation: NewOperation): Promise<string>;
+  /** Waits for the end a while. Throws `not_found`. */
+  retrieve(caller: Caller, requestId: string, signal: AbortSignal): Promise<FutureAnswer>;
+}
+
+export interface OperationsDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly limits: Pick<AccountLimits, 'storing'>;
+  readonly sessions: Pick<TinkerSessions, 'getRun'>;
+  readonly runEvents: JobEvents;
+  readonly clock: Clock;
+  /** How long `retrieve` waits. */
+  readonly waitMs: number;
+}
+
+/** Per run. Clients have a few steps under way; each is rows and blobs that are kept. */
+const QUEUED_MAX = 1_000;
+const RETRY_SECONDS = 2;
+const POLL_MS = 1_000;
+
+/** `RUN/NUMBER`; number 0 is the run's own creation. */
+export const requestIdOf = (runId: string, seq: number): string => `${runId}/${seq}`;
+
+export function createOperations(deps: OperationsDeps): Operations {
+  const { storage, blobs, limits, sessions, runEvents, clock, waitMs } = deps;
+
+  function sameOrThrow(existing: TinkerOperation, bodyHash: string): string {
+    const { runId, seq } = existing;
+    if (existing.bodyHash === bodyHash) return requestIdOf(runId, seq);
+    throw new AppError('invalid_request', `Request ${seq} of ${runId} was sent before, with another body.`);
+  }
+
+  return {
+    async submit(caller, { runId, seq, kind, body, request }) {
+      const run = await sessions.getRun(caller, runId);
+      const text = JSON.stringify(body);
+      const bodyHash = createHash('sha256').update(kind).update(text).update(request ?? '').digest('hex'); // prettier-ignore
+      const existing = await storage.tinker.findOperation(runId, seq);
+      if (existing) return sameOrThrow(existing, bodyHash);
+      if (seq <= run.doneSeq)
+        throw new AppError('invalid_request', `Request ${seq} of ${runId} comes too late: ${run.doneSeq} is done.`);
+      if ((await storage.tinker.countQueued(runId)) >= QUEUED_MAX)
+        throw new AppError('too_many_requests', `${QUEUED_MAX} requests of this training client wait already.`, {
+          retryAfterSeconds: RETRY_SECONDS,
+        });
+      if (request)
+        await limits.storing(caller, (bytes) =>
+          holdBlobs(blobs, bytes).put(tinkerRequestBlob(run.modelId, seq), request),
+        );
+      const { outcome, operation } = await storage.tinker.addOperation({
+        runId,
+        seq,
+        kind,
+        bodyHash,
+        body: text,
+        status: 'queued',
+        result: null,
+        error: null,
+        category: null,
+        createdAtMs: clock.now(),
+      });
+      if (outcome === 'exists') return sameOrThrow(operation, bodyHash);
+      runEvents.notify(runId);
+      runEvents.notify(null);
+      return requestIdOf(runId, seq);
+    },
+
+    async retrieve(caller, requestId, signal) {
+      const [, runId = '', number = ''] = /^(.*)\/(\d{1,10})$/.exec(requestId) ?? [];
+      const run = await sessions.getRun(caller, runId);
+      const seq = Number(number);
+      if (seq === 0) return { state: 'json', json: JSON.stringify({ model_id: runId }) };
+      const untilMs = performance.now() + waitMs;
+      for (;;) {
+        const operation = await storage.tinker.findOperation(runId, seq);
+        if (!operation) throw new AppError('not_found', `No request ${requestId.slice(0, 200)}.`);
+        const leftMs = untilMs - performance.now();
+        if (operation.status !== 'queued' || leftMs <= 0 || signal.aborted)
+          return readResult(blobs, run.modelId, operation);
+        await runEvents.wait(runId, Math.min(POLL_MS, leftMs), signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,127 @@
+// ForwardBackwardRequest and ForwardBackwardOutput. Field numbers are those of the SDK's descriptor (tinker 0.38).
+import { AppError } from '#domain/errors';
+import { bytesOf, readTensor, readTokens, type WireTensor } from './tensors.ts';
+import { createMessage, readFields, toDouble, toInteger, toText, type WireField } from './wire.ts';
+
+export interface ForwardBackwardRequest {
+  readonly runId: string;
+  readonly seq: number;
+  readonly data: readonly TinkerDatum[];
+  readonly lossName: string;
+  readonly config: Readonly<Record<string, number | string>>;
+  readonly forwardOnly: boolean;
+}
+
+export interface TinkerDatum {
+  readonly tokens: Int32Array;
+  readonly inputs: ReadonlyMap<string, WireTensor>;
+}
+
+export interface ForwardBackwardHead extends Omit<ForwardBackwardRequest, 'data'> {
+  readonly data: readonly Uint8Array[];
+}
+
+/** Whom it is for, and its data as bytes. Throws `invalid_request`. */
+export function readForwardBackwardHead(bytes: Uint8Array): ForwardBackwardHead {
+  let [runId, lossName, seq, forwardOnly] = ['', '', 0, false];
+  const data: Uint8Array[] = [];
+  const numbers: Record<string, number | string> = {};
+  const values: Record<string, number | string> = {};
+  for (const field of readFields(bytes)) {
+    if (field.number === 1) runId = toText(field);
+    if (field.number === 2) seq = toInteger(field.value);
+    if (field.number === 3) data.push(field.bytes);
+    if (field.number === 4) lossName = toText(field);
+    if (field.number === 5) readEntry(field, (key, value) => (numbers[key] = toDouble(value)));
+    if (field.number === 6) forwardOnly = field.value !== 0n;
+    if (field.number === 7) readEntry(field, (key, value) => (values[key] = readConfigValue(value.bytes)));
+  }
+  return { runId, seq, data, lossName, config: { ...numbers, ...values }, forwardOnly };
+}
+
+/** Throws `invalid_request`. */
+export function readForwardBackward(bytes: Uint8Array): ForwardBackwardRequest {
+  const head = readForwardBackwardHead(bytes);
+  return { ...head, data: head.data.map(readDatum) };
+}
+
+/** `map<string, …>`: entries of key and value. */
+function readEntry({ bytes }: WireField, take: (key: string, value: WireField) => void): void {
+  let key = '';
+  let value: WireField | null = null;
+  for (const field of readFields(bytes)) {
+    if (field.number === 1) key = toText(field);
+    if (field.number === 2) value = field;
+  }
+  if (value) take(key, value);
+}
+
+function readConfigValue(bytes: Uint8Array): number | string {
+  let value: number | string = 0;
+  for (const field of readFields(bytes)) value = field.number === 2 ? toText(field) : toDouble(field);
+  return value;
+}
+
+function readDatum(bytes: Uint8Array): TinkerDatum {
+  const chunks: Int32Array[] = [];
+  const inputs = new Map<string, WireTensor>();
+  for (const field of readFields(bytes)) {
+    if (field.number === 1) chunks.push(readChunk(field.bytes));
+    if (field.number === 2) readEntry(field, (key, value) => inputs.set(key, readTensor(value.bytes, key)));
+  }
+  const tokens = new Int32Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    tokens.set(chunk, at);
+    at += chunk.length;
+  }
+  return { tokens, inputs };
+}
+
+function readChunk(bytes: Uint8Array): Int32Array {
+  for (const { number, bytes: chunk } of readFields(bytes)) {
+    if (number !== 1)
+      throw new AppError('invalid_request', 'Images and audio are not offered: the models here read text only.');
+    for (const field of readFields(chunk)) if (field.number === 1) return readTokens(field.bytes);
+  }
+  return new Int32Array(0);
+}
+
+export interface DatumLogprobs {
+  readonly logprobs: Float32Array;
+  /** Targets at each place; null: the list of targets has one dimension. */
+  readonly width: number | null;
+}
+
+const FLOAT32 = 1;
+
+/** Neighbours of one width share a record: the data keep their order. */
+export function writeForwardBackwardOutput(
+  data: readonly DatumLogprobs[],
+  metrics: Readonly<Record<string, number>>,
+): Uint8Array {
+  const output = createMessage().text(1, 'ArrayRecord');
+  for (let begin = 0; begin < data.length;) {
+    const { width } = data[begin]!;
+    let end = begin;
+    while (end < data.length && data[end]!.width === width) end++;
+    output.message(2, writeRecord(data.slice(begin, end), width));
+    begin = end;
+  }
+  for (const [name, value] of Object.entries(metrics))
+    output.message(3, createMessage().text(1, name).double(2, value).done());
+  return output.done();
+}
+
+function writeRecord(data: readonly DatumLogprobs[], width: number | null): Uint8Array {
+  const offsets = new BigInt64Array(data.length + 1);
+  data.forEach(({ logprobs }, i) => (offsets[i + 1] = offsets[i]! + BigInt(logprobs.byteLength)));
+  const tensor = createMessage()
+    .bytes(1, Buffer.concat(data.map(({ logprobs }) => bytesOf(logprobs))))
+    .bytes(2, bytesOf(offsets))
+    .integer(3, FLOAT32)
+    .integers(4, width === null ? [] : [width])
+    .done();
+  const field = createMessage().text(1, 'logprobs').message(2, tensor).done();
+  return createMessage().text(1, 'ArrayRecord').message(2, field).integer(3, data.length).done();
+}

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { createRandom } from '#base/random';
+import { readForwardBackward, writeForwardBackwardOutput } from './forward-backward.ts';
+import { bytesOf, readTensor } from './tensors.ts';
+import { createMessage, readFields, readIntegers, toDouble, toInteger, toText } from './wire.ts';
+
+const integers = (values: readonly number[]) => bytesOf(BigInt64Array.from(values, BigInt));
+const tensor = (bytes: Uint8Array, type: number, shape: readonly number[]) =>
+  createMessage().message(1, bytes).integer(3, type).integers(4, shape).done();
+const entry = (key: string, value: Uint8Array) => createMessage().text(1, key).message(2, value).done();
+
+function request(): Uint8Array {
+  const chunk = (tokens: readonly number[]) =>
+    createMessage()
+      .message(
+        1,
+        createMessage()
+          .bytes(1, bytesOf(Int32Array.from(tokens)))
+          .done(),
+      ) // prettier-ignore
+      .done();
+  const datum = createMessage()
+    .message(1, chunk([1, 2]))
+    .message(1, chunk([]))
+    .message(1, chunk([3]))
+    .message(2, entry('target_tokens', tensor(integers([2, 3, 0]), 2, [3])))
+    .message(2, entry('weights', tensor(bytesOf(Float32Array.from([0, 0.5, -1])), 1, [3])))
+    .done();
+  const number = createMessage().double(1, 0.05).done();
+  return createMessage()
+    .text(1, 's:train:0')
+    .integer(2, 300)
+    .message(3, datum)
+    .text(4, 'dro')
+    .message(7, entry('beta', number))
+    .integer(99, 5)
+    .done();
+}
+
+test('a request is read: chunks are one text, numbers are little-endian, unknown fields are passed over', () => {
+  const { data, ...head } = readForwardBackward(request());
+  expect(head).toEqual({ runId: 's:train:0', seq: 300, lossName: 'dro', config: { beta: 0.05 }, forwardOnly: false });
+  expect(data).toHaveLength(1);
+  expect([...data[0]!.tokens]).toEqual([1, 2, 3]);
+  expect(data[0]!.inputs.get('target_tokens')).toEqual({ values: Int32Array.from([2, 3, 0]), shape: [3] });
+  expect(data[0]!.inputs.get('weights')).toEqual({ values: Float32Array.from([0, 0.5, -1]), shape: [3] });
+});
+
+test('a buffer that lies somewhere in another one is read as if it were alone', () => {
+  const bytes = Buffer.concat([Buffer.from('xyz'), request()]).subarray(3);
+  expect([...readForwardBackward(bytes).data[0]!.tokens]).toEqual([1, 2, 3]);
+});
+
+test('a sparse matrix has zeros where it has nothing', () => {
+  const csr = createMessage()
+    .bytes(1, bytesOf(Float32Array.from([5, 6, 7])))
+    .bytes(2, integers([0, 1, 1, 3]))
+    .bytes(3, integers([1, 0, 2]))
+    .done();
+  const bytes = createMessage().message(2, csr).integer(3, 1).integers(4, [3, 3]).done();
+  expect([...readTensor(bytes, 'weights').values]).toEqual([0, 5, 0, 0, 0, 0, 6, 0, 7]);
+});
+
+test.each([
+  ['a shape that is not its size', tensor(integers([1, 2]), 2, [3]), /shape says 3 numbers, and it has 2/],
+  ['half a number', tensor(Uint8Array.from([1, 2, 3]), 1, [1]), /no whole number/],
+  ['a type that is not sent', tensor(integers([1]), 4, [1]), /its type is 4/],
+  ['a token that is none', tensor(integers([2 ** 40]), 2, [1]), /is no token id/],
+  ['three dimensions', tensor(integers([1]), 2, [1, 1, 1]), /more than two dimensions/],
+  ['more cells than are read', tensor(integers([1]), 2, [100_000, 100_000]), /at most 8000000/],
+])('%s is refused', (_, bytes, message) => {
+  expect(() => readTensor(bytes, 'x')).toThrow(message);
+});
+
+test('images are refused by name', () => {
+  const image = createMessage().message(2, createMessage().text(2, 'png').done()).done();
+  const datum = createMessage().message(1, image).done();
+  expect(() => readForwardBackward(createMessage().message(3, datum).done())).toThrow(/Images and audio/);
+});
+
+test('bytes that were cut or changed are refused or read, and never end in another way', () => {
+  const whole = request();
+  const random = createRandom(1);
+  for (let round = 0; round < 3_000; round++) {
+    const bytes = Uint8Array.from(whole.subarray(0, Math.floor(random.next() * (whole.length + 1))));
+    for (let i = 0; i < 3 && bytes.length > 0; i++)
+      bytes[Math.floor(random.next() * bytes.length)] = Math.floor(random.next() * 256);
+    try {
+      readForwardBackward(bytes);
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'invalid_request' });
+    }
+  }
+});
+
+test('an output has a record for neighbours of one width, with offsets in bytes', () => {
+  const logprobs = (values: readonly number[]) => Float32Array.from(values);
+  const output = writeForwardBackwardOutput(
+    [
+      { logprobs: logprobs([1, 2]), width: null },
+      { logprobs: logprobs([3]), width: null },
+      { logprobs: logprobs([4, 5]), width: 2 },
+    ],
+    { 'loss:sum': 1.5 },
+  );
+  const fields = [...readFields(output)];
+  expect(toText(fields[0]!)).toBe('ArrayRecord');
+  const records = fields.filter(({ number }) => number === 2).map(({ bytes }) => [...readFields(bytes)]);
+  expect(records.map((record) => toInteger(record.find(({ number }) => number === 3)!.value))).toEqual([2, 1]);
+  const inner = [...readFields([...readFields(records[0]![1]!.bytes)][1]!.bytes)];
+  expect([...new BigInt64Array(new Uint8Array(inner[1]!.bytes).buffer)]).toEqual([0n, 8n, 12n]);
+  const wide = [...readFields([...readFields(records[1]![1]!.bytes)][1]!.bytes)];
+  expect(readIntegers(wide.find(({ number }) => number === 4)!)).toEqual([2]);
+  const metric = [...readFields(fields.at(-1)!.bytes)];
+  expect([toText(metric[0]!), toDouble(metric[1]!)]).toEqual(['loss:sum', 1.5]);
+});

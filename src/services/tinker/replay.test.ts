@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { TinkerOperation } from '#domain/tinker';
+import { planReplay } from './replay.ts';
+
+let seq = 0;
+const operation = (kind: TinkerOperation['kind'], status: 'done' | 'failed', body: object): TinkerOperation => ({
+  runId: 'r',
+  seq: ++seq,
+  kind,
+  bodyHash: '',
+  body: JSON.stringify(body),
+  status,
+  result: '{}',
+  error: null,
+  category: null,
+  createdAtMs: 0,
+});
+const data = (status: 'done' | 'failed' = 'done') => operation('forward_backward', status, { forwardOnly: false });
+const look = () => operation('forward_backward', 'done', { forwardOnly: true });
+const step = (status: 'done' | 'failed' = 'done') => operation('optim_step', status, {});
+const save = () => operation('save_weights', 'done', {});
+
+test('updates and the gradients after them are computed again, what changes nothing is not', () => {
+  const [a, b, c] = [data(), step(), data()];
+  expect(planReplay([a, look(), save(), b, look(), c])).toEqual({ operations: [a, b, c], isStepLost: false });
+});
+
+test('a step of which a part failed is not made, and what comes behind it is', () => {
+  const [a, b] = [data(), step()];
+  expect(planReplay([data(), data('failed'), step('failed'), a, b])).toEqual({ operations: [a, b], isStepLost: false });
+});
+
+test('while a part has failed, the step is lost with its other parts', () => {
+  const [a, b] = [data(), step()];
+  expect(planReplay([a, b, data(), data('failed'), data('failed')])).toEqual({ operations: [a, b], isStepLost: true });
+});
+
+test('a step that failed by itself took its gradients with it', () => {
+  expect(planReplay([data(), step('failed')])).toEqual({ operations: [], isStepLost: false });
+});

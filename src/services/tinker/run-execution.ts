@@ -1,0 +1,249 @@
+// One claimed run, from its first queued operation until another client wants the trainer or nothing more comes. An operation counts
+// when its row says so; before that it is done again, after that its effect follows from the log. The state is saved now and then,
+// so that the log that has to be replayed stays short.
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import { tinkerRequestBlob, tinkerStateBlob } from '#domain/blob-names';
+import { AppError, publicError, type ErrorCode } from '#domain/errors';
+import type { TinkerOperation, TinkerRun } from '#domain/tinker';
+import type { OptimizerParams } from '#engine/training-engine';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import type { OperationEnd } from '#storage/tinker-store';
+import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import type { JobEvents } from '../jobs/job-events.ts';
+import { forgetOldOperations } from './forget-operations.ts';
+import type { LoadBody, SaveBody } from './operation-bodies.ts';
+import { storeResult } from './operation-results.ts';
+import { addsGradients, planReplay } from './replay.ts';
+import { openRunSession, type RunSession, type RunStart, type RunTrainer } from './run-session.ts';
+import type { Saves } from './saves.ts';
+
+export interface ExecutionDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly runEvents: JobEvents;
+  readonly saves: Saves;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workDirectory: string;
+  readonly saveEveryMs: number;
+}
+
+/** Without an operation for so long, a run leaves the trainer's memory. */
+const IDLE_MS = 20_000;
+/** A client with gradients that no step has applied keeps its turn for so long, though another waits. */
+const TURN_MS = 5_000;
+const POLL_MS = 1_000;
+/** Losses of the trainer at one operation. */
+const LOSSES_MAX = 5;
+const OPERATIONS_PAGE = 1_000;
+
+/** What a client can mend. */
+const OF_CLIENTS: readonly ErrorCode[] = [
+  'invalid_request',
+  'row_too_long',
+  'checkpoint_not_found',
+  'model_conflict',
+  'too_many_requests',
+  'not_found',
+  'engine_failed', // numbers that are not finite: a smaller learning rate mends it
+];
+
+export async function executeRun(
+  claimed: TinkerRun,
+  trainer: RunTrainer,
+  deps: ExecutionDeps & { readonly gapMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { storage, blobs, runEvents, clock, log, saveEveryMs, gapMs } = deps;
+  let { doneSeq, stateSeq, stateBlob } = claimed;
+  let session: RunSession | null = null;
+  let isStepLost = planReplay(await finishedOperations()).isStepLost;
+  /** The last update that the session has. */
+  let updatedSeq = stateSeq;
+  let savedMs = clock.now();
+  let turnBeganMs = clock.now();
+  let losses = { seq: 0, count: 0 };
+
+  try {
+    while (!signal.aborted) {
+      const operation = await nextOperation();
+      if (!operation) return;
+      const end = await tryOperation(operation);
+      if (!end) continue; // the trainer was lost: again
+      if (!(await storage.tinker.finishOperation(claimed, operation.seq, end))) return;
+      doneSeq = operation.seq;
+      runEvents.notify(claimed.id);
+      log.debug('tinker_run.operation', { seq: operation.seq, kind: operation.kind, error: end.error });
+      if (updatedSeq > stateSeq && clock.now() - savedMs >= saveEveryMs) await saveState();
+      if (isWanted()) return;
+    }
+  } finally {
+    await leave();
+  }
+
+  function finishedOperations(): Promise<readonly TinkerOperation[]> {
+    return listAll(storage, claimed.id, stateSeq).then((all) => all.filter(({ seq }) => seq <= doneSeq));
+  }
+
+  /** Null: nothing came in time, or another wants the trainer. */
+  async function nextOperation(): Promise<TinkerOperation | null> {
+    const idleSince = clock.now();
+    for (;;) {
+      const [next] = await storage.tinker.listOperations(claimed.id, doneSeq, 1);
+      if (next?.seq === doneSeq + 1) return next;
+      if (next && clock.now() - next.createdAtMs >= gapMs) return next; // given up
+      if (signal.aborted || isWanted() || clock.now() - idleSince >= IDLE_MS) return null;
+      await runEvents.wait(claimed.id, POLL_MS, signal);
+    }
+  }
+
+  function isWanted(): boolean {
+    if (!session || session.wanted === 'no') return false;
+    return session.wanted === 'now' || !session.hasGradients || clock.now() - turnBeganMs >= TURN_MS;
+  }
+
+  /** Null: it has to be tried again. */
+  async function tryOperation(operation: TinkerOperation): Promise<OperationEnd | null> {
+    if (operation.seq !== doneSeq + 1) {
+      const missing = `The requests from number ${doneSeq + 1} to ${operation.seq - 1} of this training client did not come within ${gapMs / 1000} s.`;
+      isStepLost ||= addsGradients(operation);
+      return failed(new AppError('internal', missing), missing);
+    }
+    try {
+      return { result: await execute(operation), error: null, category: null };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const isLost = error instanceof AppError && error.code === 'engine_unavailable';
+      if (isLost || operation.kind === 'optim_step') await drop(); // the next one is where the log is
+      if (isLost) {
+        losses = { seq: operation.seq, count: losses.seq === operation.seq ? losses.count + 1 : 1 };
+        log.warn('tinker_run.trainer_lost', { seq: operation.seq, losses: losses.count, err: error });
+        await runEvents.wait(claimed.id, POLL_MS, signal);
+        if (losses.count < LOSSES_MAX) return null;
+      }
+      if (publicError(error).code === 'internal')
+        log.error('tinker_run.operation_failed', { seq: operation.seq, err: error });
+      if (isStorageFault(error)) throw error; // the log is as it was: later
+      if (addsGradients(operation)) {
+        isStepLost = true;
+        await drop(); // gradients of the step's other parts
+      }
+      return failed(error);
+    }
+  }
+
+  async function execute(operation: TinkerOperation): Promise<string> {
+    const { seq, kind, body } = operation;
+    if (kind === 'forward_backward') {
+      const lost = isStepLost && addsGradients(operation) ? stepLost() : null;
+      const output = await (await getSession()).forwardBackward(operation, lost);
+      return storeResult(blobs, claimed.modelId, seq, output);
+    }
+    if (kind === 'optim_step') {
+      if (isStepLost) {
+        isStepLost = false;
+        throw stepLost();
+      }
+      const { gradNorm } = await (await getSession()).optimStep(JSON.parse(body) as OptimizerParams);
+      updatedSeq = seq;
+      return JSON.stringify({ metrics: { grad_norm: gradNorm } });
+    }
+    if (kind === 'load') {
+      await load(seq, JSON.parse(body) as LoadBody);
+      return JSON.stringify({ model_id: claimed.id, path: (JSON.parse(body) as LoadBody).path, type: 'load_weights' });
+    }
+    return deps.saves.save(claimed, { seq, kind }, JSON.parse(body) as SaveBody, await getSession());
+  }
+
+  async function getSession(): Promise<RunSession> {
+    if (session) return session;
+    const replay = planReplay(await finishedOperations());
+    session = await openRunSession(claimed, await startOf(), replay, trainer, deps, signal);
+    turnBeganMs = clock.now();
+    session.onWanted(() => runEvents.notify(claimed.id));
+    updatedSeq = replay.operations.findLast(({ kind }) => kind === 'optim_step')?.seq ?? stateSeq;
+    return session;
+  }
+
+  async function startOf(): Promise<RunStart> {
+    if (stateBlob === null) {
+      const stepZero = await storage.checkpoints.find(claimed.modelId, 0);
+      if (!stepZero)
+        throw new AppError('checkpoint_not_found', `The weights that ${claimed.id} began with were deleted.`);
+      return { from: await getCheckpointFiles(blobs, stepZero), resetOptimizer: claimed.resetsOptimizer };
+    }
+    const from = await blobs.findDirectory(stateBlob);
+    if (from === null)
+      throw new AppError('damaged_data', `The saved state of ${claimed.id} is gone from the blob store.`);
+    return { from, resetOptimizer: false };
+  }
+
+  /** What was trained until then is given up; the state is saved at once, so that nothing before it is replayed. */
+  async function load(seq: number, { path, optimizer }: LoadBody): Promise<void> {
+    const from = await deps.saves.filesOf(claimed, path);
+    await drop();
+    const start = { from, resetOptimizer: !optimizer };
+    session = await openRunSession(claimed, start, { operations: [], isStepLost: false }, trainer, deps, signal);
+    turnBeganMs = clock.now();
+    session.onWanted(() => runEvents.notify(claimed.id));
+    isStepLost = false;
+    updatedSeq = seq;
+    await saveState();
+  }
+
+  async function saveState(): Promise<void> {
+    if (!session) return;
+    const blob = tinkerStateBlob(claimed.modelId, updatedSeq, claimed.attempt);
+    const stored = await session.save(blob, true);
+    await storage.accounts.addBlob({ blob, entity: claimed.entity, keyId: claimed.keyId, ...stored });
+    const [before, old] = [stateSeq, stateBlob];
+    if (!(await storage.tinker.saveState(claimed, { stateSeq: updatedSeq, stateBlob: blob }))) {
+      await blobs.delete(blob);
+      return;
+    }
+    [stateSeq, stateBlob, savedMs] = [updatedSeq, blob, clock.now()];
+    if (old !== null && old !== blob) await blobs.delete(old);
+    for (let seq = before + 1; seq <= stateSeq; seq++) await blobs.delete(tinkerRequestBlob(claimed.modelId, seq));
+    await forgetOldOperations(deps, claimed, stateSeq);
+  }
+
+  async function drop(): Promise<void> {
+    const closing = session;
+    session = null;
+    await closing?.close().catch((err: unknown) => log.warn('tinker_run.not_closed', { err }));
+  }
+
+  /** Saved first: the next turn begins where this one ends. */
+  async function leave(): Promise<void> {
+    try {
+      if (session && updatedSeq > stateSeq) await saveState();
+    } catch (error) {
+      log.warn('tinker_run.not_saved', { err: error }); // it is replayed
+    }
+    await drop();
+  }
+}
+
+async function listAll(storage: Storage, runId: string, from: number): Promise<TinkerOperation[]> {
+  const all: TinkerOperation[] = [];
+  for (;;) {
+    const page = await storage.tinker.listOperations(runId, all.at(-1)?.seq ?? from, OPERATIONS_PAGE);
+    all.push(...page);
+    if (page.length < OPERATIONS_PAGE) return all;
+  }
+}
+
+function failed(error: unknown, message = publicError(error).message): OperationEnd {
+  const isTheirs = error instanceof AppError && OF_CLIENTS.includes(error.code);
+  return { result: null, error: message, category: isTheirs ? 'user' : 'server' };
+}
+
+const isStorageFault = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
+
+const stepLost = (): AppError =>
+  new AppError(
+    'invalid_request',
+    'A forward_backward before this optim_step failed, so that the step would be made of a part of its data: it was not made, and the gradients are cleared. Send the data again, then the step.',
+  );

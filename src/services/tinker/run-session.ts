@@ -1,0 +1,142 @@
+// A training run on a trainer: opened from its saved state, brought to where its log is, then one operation after the other. What is in
+// memory here can be made again from the log at any time; whoever loses it opens another.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '#domain/errors';
+import { tinkerRequestBlob } from '#domain/blob-names';
+import { TINKER_ALPHA, type TinkerOperation, type TinkerRun } from '#domain/tinker';
+import type { TrainerCapabilities } from '#engine/capabilities';
+import type { OptimizerParams, TrainingSession } from '#engine/training-engine';
+import type { BlobStore } from '#storage/blobs';
+import { evaluateLoss } from '#training/loss-reference';
+import { tinkerLoss } from '#training/tinker-losses';
+import { planDatumRows } from './datum-rows.ts';
+import { readForwardBackward, writeForwardBackwardOutput } from './protobuf/forward-backward.ts';
+import type { Replay } from './replay.ts';
+import type { Loan, SharedTrainer } from './trainer-turns.ts';
+
+/** What trains runs over one base model. */
+export interface RunTrainer extends SharedTrainer {
+  readonly capabilities: () => TrainerCapabilities;
+  readonly vocabSize: number;
+}
+
+export interface RunSession {
+  readonly wanted: Loan['wanted'];
+  onWanted(listener: () => void): void;
+  /** Gradients that no step has applied. */
+  readonly hasGradients: boolean;
+  /** Gives a ForwardBackwardOutput. `unless`: thrown instead, where the request itself is sound. */
+  forwardBackward(operation: TinkerOperation, unless: AppError | null): Promise<Uint8Array>;
+  optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
+  /** Into the blob store. */
+  save(blob: string, resumable: boolean): Promise<{ sizeBytes: number }>;
+  close(): Promise<void>;
+}
+
+export interface RunSessionDeps {
+  readonly blobs: BlobStore;
+  readonly workDirectory: string;
+}
+
+export interface RunStart {
+  /** A directory with an adapter. */
+  readonly from: string;
+  readonly resetOptimizer: boolean;
+}
+
+export async function openRunSession(
+  run: TinkerRun,
+  { from, resetOptimizer }: RunStart,
+  { operations }: Replay,
+  trainer: RunTrainer,
+  { blobs, workDirectory }: RunSessionDeps,
+  signal: AbortSignal,
+): Promise<RunSession> {
+  const lora = { rank: run.lora.rank, alpha: TINKER_ALPHA, seed: run.lora.seed }; // of a fresh adapter; this one has its own
+  const loan = await trainer.lend({ from, lora, resetOptimizer, headTokensMax: null }, signal);
+  const { session } = loan;
+  let gradients = 0;
+
+  async function readRequest({ seq }: TinkerOperation) {
+    const bytes = await blobs.find(tinkerRequestBlob(run.modelId, seq));
+    if (bytes) return readForwardBackward(bytes);
+    throw new AppError('damaged_data', `What operation ${seq} of ${run.id} was sent with is gone from the blob store.`);
+  }
+
+  async function forwardBackward(operation: TinkerOperation, unless: AppError | null): Promise<Uint8Array> {
+    const { data, lossName, config, forwardOnly } = await readRequest(operation);
+    const loss = tinkerLoss(lossName, config);
+    const plan = planDatumRows(data, loss, {
+      limits: trainer.engine.limits,
+      vocabSize: trainer.vocabSize,
+      sharesPrefixes: trainer.capabilities().sharedPrefixRows,
+    });
+    if (unless) throw unless;
+    const logprobs: Float32Array[] = [];
+    let sum = 0;
+    for (const { row } of plan.rows) {
+      if (forwardOnly) {
+        const found = await session.logprobs(row);
+        logprobs.push(found);
+        const { sequenceIds, inputs } = row;
+        const zeros = Array.from(found, () => 0);
+        const values = { logprobs: [...found], entropies: zeros, sequenceIds: [...sequenceIds], inputs };
+        sum += evaluateLoss(loss.program, values).loss;
+      } else {
+        gradients++;
+        const result = await session.forwardBackward(row, loss.program);
+        // An engine that does not tell them has the same weights until the next step.
+        logprobs.push(result.logprobs ?? (await session.logprobs(row)));
+        sum += result.loss;
+      }
+    }
+    return writeForwardBackwardOutput(plan.spread(logprobs), { 'loss:sum': sum });
+  }
+
+  async function optimStep(params: OptimizerParams): Promise<{ gradNorm: number }> {
+    const done = await session.optimStep(params);
+    gradients = 0;
+    return done;
+  }
+
+  try {
+    for (const operation of operations) {
+      if (operation.kind === 'optim_step') await optimStep(JSON.parse(operation.body) as OptimizerParams);
+      else await forwardBackward(operation, null);
+    }
+  } catch (error) {
+    await loan.close();
+    throw error;
+  }
+
+  return {
+    get wanted() {
+      return loan.wanted;
+    },
+    onWanted: (listener) => loan.onWanted(listener),
+    get hasGradients() {
+      return gradients > 0;
+    },
+    forwardBackward,
+    optimStep,
+    save: (blob, resumable) => saveTo(blobs, blob, session, resumable, workDirectory),
+    close: () => loan.close(),
+  };
+}
+
+async function saveTo(
+  blobs: BlobStore,
+  blob: string,
+  session: TrainingSession,
+  resumable: boolean,
+  workDirectory: string,
+): Promise<{ sizeBytes: number }> {
+  const directory = await mkdtemp(join(workDirectory, 'tinker-'));
+  try {
+    await session.save(directory, { resumable });
+    return await blobs.putDirectory(blob, directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,264 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { systemClock } from '#base/clock';
+import { createId } from '#base/ids';
+import { silentLog } from '#base/log';
+import { tinkerRequestBlob } from '#domain/blob-names';
+import { AppError } from '#domain/errors';
+import type { OperationKind, TinkerOperation, TinkerRun } from '#domain/tinker';
+import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+import { createMemoryBlobs } from '#storage/blobs/memory';
+import { createMemoryStorage } from '#storage/memory';
+import type { Storage } from '#storage/storage';
+import type { TinkerStore } from '#storage/tinker-store';
+import { createJobEvents } from '../jobs/job-events.ts';
+import { bytesOf } from './protobuf/tensors.ts';
+import { createMessage } from './protobuf/wire.ts';
+import { createRunWorker, type RunWorker } from './run-worker.ts';
+import type { Saves } from './saves.ts';
+import { shareTrainer, type SharedTrainer } from './trainer-turns.ts';
+
+/** Its weights are one number, and a step adds the gradients to it. */
+function createSumEngine() {
+  const calls: string[] = [];
+  const state = { open: 0, openMost: 0, dies: 0 };
+  const engine: TrainingEngine = {
+    limits: { contextLength: 64, rowLengthMax: 64, memory: { budgetBytes: 1, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 } },
+    async open({ from }) {
+      state.openMost = Math.max(state.openMost, ++state.open);
+      let [value, gradients] = [Number(await readFile(join(from!, 'sum'), 'utf8')), 0];
+      calls.push(`open ${value}`);
+      const session: TrainingSession = {
+        logprobs: async (row) => row.inputs['weights']!.map(() => value),
+        async forwardBackward(row: TrainingRow) {
+          if (state.dies > 0) {
+            state.dies--;
+            throw new AppError('engine_unavailable', 'gone');
+          }
+          const sum = row.inputs['weights']!.reduce((total, x) => total + x, 0);
+          gradients += sum;
+          calls.push(`data ${sum}`);
+          return { loss: sum, metrics: {}, logprobs: row.inputs['weights']! };
+        },
+        async optimStep() {
+          value += gradients;
+          calls.push(`step to ${value}`);
+          const gradNorm = gradients;
+          gradients = 0;
+          return { gradNorm };
+        },
+        save: (directory) => writeFile(join(directory, 'sum'), String(value)),
+        close: async () => void state.open--,
+      };
+      return session;
+    },
+    status: () => ({ ready: true, busy: state.open > 0, sessionsMax: 1, restarts: 0, lastFailure: null }),
+    close: async () => {},
+  }; // prettier-ignore
+  return { engine, calls, state };
+}
+
+let work: string;
+let workers: RunWorker[];
+beforeEach(async () => {
+  workers = [];
+  work = await mkdtemp(join(tmpdir(), 'whetstone-tinker-'));
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await rm(work, { recursive: true, force: true });
+});
+
+function openWorld() {
+  const storage = createMemoryStorage();
+  const blobs = createMemoryBlobs();
+  const runEvents = createJobEvents();
+  const saves = { save: async () => '{"path":"saved"}' } as unknown as Saves;
+
+  async function addRun(): Promise<TinkerRun> {
+    const modelId = createId();
+    const blobPrefix = `checkpoints/${modelId}/0`;
+    const directory = await mkdtemp(join(work, 'zero-'));
+    await writeFile(join(directory, 'sum'), '0');
+    await blobs.putDirectory(blobPrefix, directory);
+    const about = { entity: 'team', createdAtMs: 0 };
+    await storage.models.create(
+      { ...about, id: modelId, project: 'tinker', name: modelId, baseModel: 'base', runId: null },
+      { id: createId(), modelId, step: 0, metrics: {}, blobPrefix, fresh: true, createdAtMs: 0 },
+    );
+    return storage.tinker.createRun({
+      ...about,
+      id: `${createId()}:train:0`,
+      sessionId: 's',
+      keyId: 'k',
+      modelId,
+      baseModel: 'base',
+      servedAs: 'base',
+      lora: { rank: 1, seed: 1, attention: true, mlp: true },
+      resetsOptimizer: false,
+      metadata: {},
+      attempt: 0,
+      doneSeq: 0,
+      stateSeq: 0,
+      stateBlob: null,
+      usedAtMs: 0,
+    });
+  }
+
+  async function add(run: TinkerRun, seq: number, kind: OperationKind, body: object): Promise<void> {
+    const operation: TinkerOperation = {
+      runId: run.id,
+      seq,
+      kind,
+      bodyHash: '',
+      body: JSON.stringify(body),
+      status: 'queued',
+      result: null,
+      error: null,
+      category: null,
+      createdAtMs: systemClock.now(),
+    };
+    await storage.tinker.addOperation(operation);
+    runEvents.notify(run.id);
+    runEvents.notify(null);
+  }
+
+  return {
+    storage,
+    addRun,
+    /** `weight` null: a datum that cannot be used. */
+    async data(run: TinkerRun, seq: number, weight: number | null): Promise<void> {
+      const tensor = (bytes: Uint8Array, type: number) => createMessage().message(1, bytes).integer(3, type).integers(4, [1]).done(); // prettier-ignore
+      const input = (name: string, value: Uint8Array) => createMessage().text(1, name).message(2, value).done();
+      const chunk = createMessage().message(1, createMessage().bytes(1, bytesOf(Int32Array.of(1))).done()).done(); // prettier-ignore
+      const datum = createMessage()
+        .message(1, chunk)
+        .message(2, input('target_tokens', tensor(bytesOf(BigInt64Array.of(2n)), 2)))
+        .message(2, input(weight === null ? 'nonsense' : 'weights', tensor(bytesOf(Float32Array.of(weight ?? 0)), 1)))
+        .done();
+      const request = createMessage().text(1, run.id).integer(2, seq).message(3, datum).text(4, 'cross_entropy').done();
+      await blobs.put(tinkerRequestBlob(run.modelId, seq), request);
+      await add(run, seq, 'forward_backward', { forwardOnly: false });
+    },
+    step: (run: TinkerRun, seq: number) => add(run, seq, 'optim_step', {}),
+    async work(trainer: SharedTrainer, { saveEveryMs = 1e9, storage: seen = storage } = {}): Promise<RunWorker> {
+      const capabilities = () => ({ exactTraining: true, exactLogprobs: true, sharedPrefixRows: true });
+      const trainers = new Map([['base', { ...trainer, capabilities, vocabSize: 10 }]]);
+      const deps = { storage: seen, blobs, runEvents, saves, clock: systemClock, log: silentLog };
+      const worker = createRunWorker({ ...deps, workDirectory: work, saveEveryMs, exclusive: true, trainers });
+      workers.push(worker);
+      await worker.start();
+      return worker;
+    },
+    ended: (run: TinkerRun, seq: number) =>
+      vi.waitFor(
+        async () => {
+          const operation = await storage.tinker.findOperation(run.id, seq);
+          expect(operation?.status).not.toBe('queued');
+          return operation!;
+        },
+        { timeout: 60_000 },
+      ),
+  };
+}
+
+/** As a server sees it that is killed: from then on nothing is answered. */
+function mortal(storage: Storage): { storage: Storage; kill: () => void } {
+  let killed = false;
+  const tinker = new Proxy(storage.tinker, {
+    get: (store, name: keyof TinkerStore) =>
+      (...of: unknown[]) => killed ? new Promise(() => {}) : (store[name] as (...of: unknown[]) => unknown)(...of),
+  }); // prettier-ignore
+  return { storage: { ...storage, tinker }, kill: () => void (killed = true) };
+}
+
+test('operations are executed in the order of their numbers, however they arrive', async () => {
+  const { engine, calls } = createSumEngine();
+  const world = openWorld();
+  const run = await world.addRun();
+  await world.data(run, 2, 3);
+  await world.step(run, 3);
+  await world.data(run, 1, 4);
+  await world.work(shareTrainer(engine));
+  expect(await world.ended(run, 3)).toMatchObject({ status: 'done', result: '{"metrics":{"grad_norm":7}}' });
+  expect(calls).toEqual(['open 0', 'data 4', 'data 3', 'step to 7']);
+});
+
+test('a step that was acknowledged survives the end of its server, and so do gradients that no step applied', async () => {
+  const world = openWorld();
+  const run = await world.addRun();
+  await world.data(run, 1, 5);
+  await world.step(run, 2);
+  await world.data(run, 3, 2);
+  const { storage, kill } = mortal(world.storage);
+  await world.work(shareTrainer(createSumEngine().engine), { storage });
+  await world.ended(run, 3);
+  kill();
+  workers = []; // it does not end any more
+  await world.step(run, 4);
+  const { engine, calls } = createSumEngine();
+  await world.work(shareTrainer(engine));
+  expect(await world.ended(run, 4)).toMatchObject({ status: 'done', result: '{"metrics":{"grad_norm":2}}' });
+  expect(calls).toEqual(['open 0', 'data 5', 'step to 5', 'data 2', 'step to 7']);
+});
+
+test('a trainer that is lost is asked again, from the saved state on', async () => {
+  const { engine, calls, state } = createSumEngine();
+  const world = openWorld();
+  const run = await world.addRun();
+  await world.work(shareTrainer(engine), { saveEveryMs: 0 }); // saved after every step
+  await world.data(run, 1, 1);
+  await world.step(run, 2);
+  await world.ended(run, 2);
+  state.dies = 1;
+  await world.data(run, 3, 2);
+  await world.step(run, 4);
+  expect(await world.ended(run, 4)).toMatchObject({ status: 'done' });
+  expect(calls).toEqual(['open 0', 'data 1', 'step to 1', 'open 1', 'data 2', 'step to 3']);
+});
+
+test('a step of which a part failed is not made, and the next one has nothing of it', async () => {
+  const { engine, calls } = createSumEngine();
+  const world = openWorld();
+  const run = await world.addRun();
+  await world.data(run, 1, 5);
+  await world.data(run, 2, null);
+  await world.step(run, 3);
+  await world.data(run, 4, 1);
+  await world.step(run, 5);
+  await world.work(shareTrainer(engine));
+  expect(await world.ended(run, 5)).toMatchObject({ status: 'done' });
+  expect(await world.ended(run, 2)).toMatchObject({ status: 'failed', category: 'user' });
+  expect(await world.ended(run, 3)).toMatchObject({ status: 'failed', category: 'user' });
+  expect(calls.at(-1)).toBe('step to 1');
+});
+
+test('clients take turns on one trainer, and a job goes before them', async () => {
+  const { engine, calls, state } = createSumEngine();
+  const world = openWorld();
+  const trainer = shareTrainer(engine);
+  await world.work(trainer);
+  const runs = [await world.addRun(), await world.addRun(), await world.addRun()];
+  for (let round = 0; round < 3; round++) {
+    for (const [i, run] of runs.entries()) {
+      await world.data(run, 2 * round + 1, i + 1);
+      await world.step(run, 2 * round + 2);
+    }
+  }
+  for (const run of runs) expect(await world.ended(run, 6)).toMatchObject({ status: 'done' });
+  for (const sum of [3, 6, 9]) expect(calls).toContain(`step to ${sum}`);
+  expect(state.openMost).toBe(1);
+  const directory = await mkdtemp(join(work, 'job-'));
+  await writeFile(join(directory, 'sum'), '100');
+  const lora = { rank: 1, alpha: 1, seed: 1 };
+  const options = { from: directory, lora, resetOptimizer: false, headTokensMax: null };
+  const job = await trainer.engine.open(options, new AbortController().signal);
+  await world.data(runs[0]!, 7, 1);
+  await world.step(runs[0]!, 8);
+  expect(state.openMost).toBe(1);
+  await job.close();
+  await world.ended(runs[0]!, 8);
+  expect(calls.slice(-3)).toEqual(['open 3', 'data 1', 'step to 4']);
+});

@@ -1,0 +1,96 @@
+// What a Tinker client samples from: a base model, saved weights under a path, or weights without a name that a save made.
+import type { Clock } from '#base/clock';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import type { TinkerSampler } from '#domain/tinker';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import { checkpointName, modelName } from '#domain/model-name';
+import type { BaseModels } from '../models/base-models.ts';
+import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import type { SampledModel } from '../models/models.ts';
+import type { Saves } from './saves.ts';
+import type { TinkerNames } from './tinker-names.ts';
+import type { TinkerSessions } from './tinker-sessions.ts';
+
+export interface NewSampler {
+  readonly sessionId: string;
+  readonly ordinal: number;
+  /** One of them is there. */
+  readonly baseModel: string | null;
+  readonly modelPath: string | null;
+}
+
+export interface Samplers {
+  /** The same place in the session gives the same one. Throws `checkpoint_not_found`, `base_model_not_found`, `not_found`. */
+  create(caller: Caller, sampler: NewSampler): Promise<TinkerSampler>;
+  get(caller: Caller, id: string): Promise<TinkerSampler>;
+  /** Throws `checkpoint_not_found` where its weights were deleted. */
+  modelOf(sampler: TinkerSampler): Promise<SampledModel>;
+}
+
+export interface SamplersDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly baseModels: BaseModels;
+  readonly names: TinkerNames;
+  readonly saves: Pick<Saves, 'find'>;
+  readonly sessions: Pick<TinkerSessions, 'get'>;
+  readonly clock: Clock;
+}
+
+export function createSamplers({ storage, blobs, baseModels, names, saves, sessions, clock }: SamplersDeps): Samplers {
+  async function weightsOf(caller: Caller, path: string) {
+    const found = await saves.find(caller.entity, path);
+    const model = found && (await storage.models.find(found.named.modelId));
+    if (!found || !model)
+      throw new AppError('checkpoint_not_found', `There are no saved weights ${path.slice(0, 300)}.`);
+    return { model, step: found.named.step };
+  }
+
+  return {
+    async create(caller, { sessionId, ordinal, baseModel, modelPath }) {
+      const session = await sessions.get(caller, sessionId);
+      const weights = modelPath === null ? null : await weightsOf(caller, modelPath);
+      const base = weights ? baseModels.get(weights.model.baseModel) : names.get(baseModel ?? '');
+      return storage.tinker.createSampler({
+        id: `${session.id}:sampler:${ordinal}`,
+        sessionId: session.id,
+        ordinal,
+        entity: caller.entity,
+        baseModel: base.id,
+        servedAs: baseModel ?? base.id,
+        modelPath,
+        modelId: weights?.model.id ?? null,
+        step: weights?.step ?? null,
+        blob: null,
+        createdAtMs: clock.now(),
+      });
+    },
+
+    async get(caller, id) {
+      const sampler = await storage.tinker.findSampler(id);
+      if (sampler && sampler.entity === caller.entity) return sampler;
+      throw new AppError(
+        'not_found',
+        `No sampling session ${id.slice(0, 200)}. Weights that were saved without a name are kept for the newest 32 of a session.`,
+      );
+    },
+
+    async modelOf({ id, baseModel, modelId, step, blob }) {
+      const base = baseModels.get(baseModel);
+      if (modelId === null) return { servedName: base.id, base, adapter: null, modelId: null };
+      const model = await storage.models.find(modelId);
+      const checkpoint = step === null ? null : await storage.checkpoints.find(modelId, step);
+      if (!model || (step !== null && !checkpoint))
+        throw new AppError('checkpoint_not_found', 'The weights of this sampling session were deleted.');
+      if (checkpoint) {
+        const directory = await getCheckpointFiles(blobs, checkpoint);
+        return { servedName: checkpointName(model, step!), base, adapter: { id: checkpoint.id, directory }, modelId };
+      }
+      const directory = await blobs.findDirectory(blob!);
+      if (directory === null) throw new AppError('damaged_data', `The weights of ${id} are gone from the blob store.`);
+      return { servedName: modelName(model), base, adapter: { id, directory }, modelId };
+    },
+  };
+}

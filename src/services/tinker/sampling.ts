@@ -1,0 +1,252 @@
+// Samples that Tinker clients ask for: token ids in, sequences with log-probabilities out. A sample runs when it is accepted, and its
+// answer waits here until it is fetched; it is in memory only, since a client asks again when it is told that it is gone.
+import { createHash, randomInt } from 'node:crypto';
+import pRetry from 'p-retry';
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Log } from '#base/log';
+import type { Caller } from '#domain/caller';
+import { AppError, publicError } from '#domain/errors';
+import { PLAIN_SAMPLING, type SamplingParams } from '#domain/sampling';
+import type { GenerateRequest, RankedLogprob, TokenLogprob } from '#engine/inference-engine';
+import type { AccountLimits } from '../accounts/account-limits.ts';
+import { beginAnswer, type AnswerDeps } from '../chat/answer.ts';
+import { checkSampling } from '../chat/check-capabilities.ts';
+import { refuseUnknownTokens } from '../chat/tokenization.ts';
+import type { SampledModel } from '../models/models.ts';
+import type { JobEvents } from '../jobs/job-events.ts';
+import type { FutureAnswer } from './operation-results.ts';
+import { writeSampleResponse, type SampledTokens } from './protobuf/sample.ts';
+import type { Samplers } from './samplers.ts';
+
+export interface SampleRequest {
+  readonly samplerId: string;
+  readonly seq: number;
+  readonly prompt: readonly number[];
+  readonly n: number;
+  readonly maxTokens: number | null;
+  readonly temperature: number;
+  readonly topK: number;
+  readonly topP: number;
+  readonly seed: number | null;
+  /** Null: the model's end only. Else what ends it besides; empty: nothing does, not even the model's end. */
+  readonly stop: { readonly tokenIds: readonly number[]; readonly texts: readonly string[] } | null;
+  readonly promptLogprobs: boolean;
+  /** Only of the last so many tokens; null: of all. */
+  readonly promptLogprobsLast: number | null;
+  readonly topPromptLogprobs: number;
+  readonly topSampledLogprobs: number;
+}
+
+export interface AcceptedSample {
+  readonly requestId: string;
+  /** One for each sample. */
+  readonly sequenceIds: readonly string[];
+}
+
+export interface Sampling {
+  /** Throws `not_found`, `too_many_requests` (ask again), `invalid_request` for a number with another body. */
+  submit(caller: Caller, request: SampleRequest): Promise<AcceptedSample>;
+  /** Waits a while. Null: it is not here (any more). */
+  retrieve(caller: Caller, requestId: string, signal: AbortSignal): Promise<FutureAnswer | null>;
+  /** What nobody fetched for long is forgotten. */
+  clear(): void;
+  stop(): void;
+}
+
+export interface SamplingDeps extends AnswerDeps {
+  readonly samplers: Samplers;
+  readonly limits: Pick<AccountLimits, 'checkTokens'>;
+  readonly events: JobEvents;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly waitMs: number;
+}
+
+interface Sample extends AcceptedSample {
+  readonly entity: string;
+  readonly bodyHash: string;
+  answer: FutureAnswer;
+  endedAtMs: number | null;
+}
+
+/** Accepted and not fetched. Each is an open long poll of its client. */
+const SAMPLES_MAX = 4_096;
+/** Answers may be fetched twice, when one was lost. */
+const KEPT_MS = 10 * 60_000;
+const SEEDS = 2 ** 31;
+/** With an engine whose queue is full. */
+const SAMPLE_RETRIES = { retries: 60, minTimeout: 250, maxTimeout: 5_000, maxRetryTime: 10 * 60_000 };
+
+export const SAMPLE_PREFIX = 'sample-';
+
+export function createSampling({ samplers, limits, events, clock, log, waitMs, recordUsage }: SamplingDeps): Sampling {
+  const samples = new Map<string, Sample>();
+  const byNumber = new Map<string, Sample>();
+  const stopping = new AbortController();
+
+  function clear(): void {
+    const before = clock.now() - KEPT_MS;
+    for (const [number, { requestId, endedAtMs }] of byNumber) {
+      if (endedAtMs === null || endedAtMs > before) continue;
+      byNumber.delete(number);
+      samples.delete(requestId);
+    }
+  }
+
+  async function run(caller: Caller, request: SampleRequest, sample: Sample): Promise<void> {
+    try {
+      await limits.checkTokens(caller);
+      const model = await samplers.modelOf(await samplers.get(caller, request.samplerId));
+      const generate = generationOf(caller, request, sample.requestId, model);
+      const bytes = await pRetry(() => answer(caller, request, model, generate), {
+        ...SAMPLE_RETRIES,
+        signal: stopping.signal,
+        shouldRetry: ({ error }) => error instanceof AppError && error.code === 'too_many_requests',
+      });
+      sample.answer = { state: 'message', bytes };
+    } catch (error) {
+      const told = publicError(error);
+      const isTheirs = told.code !== 'internal' && told.code !== 'engine_unavailable';
+      if (told.code === 'internal') log.error('tinker_sample.failed', { err: error });
+      sample.answer = { state: 'failed', error: told.message, category: isTheirs ? 'user' : 'server' };
+    }
+    sample.endedAtMs = clock.now();
+    events.notify(sample.requestId);
+  }
+
+  async function answer(caller: Caller, request: SampleRequest, model: SampledModel, generate: GenerateRequest) {
+    const { eosTokenIds } = model.base.text;
+    const context = { caller, project: '', requestId: generate.requestId, signal: stopping.signal };
+    const choice = {
+      stops: request.stop?.texts ?? [],
+      includeStop: true,
+      minTokens: 0,
+      skipSpecialTokens: false,
+      primaryEos: eosTokenIds[0] ?? null,
+      reasoning: null,
+      tools: null,
+    };
+    const asked = { model, generate, choice, beamSearch: null, remember: null };
+    const { deltas, prompt } = beginAnswer({ recordUsage, clock, log }, context, asked);
+    const sequences = Array.from({ length: request.n }, () => emptySequence());
+    for await (const { choiceIndex, token, finish } of deltas) {
+      const sequence = sequences[choiceIndex]!;
+      if (token) {
+        sequence.tokens.push(token.tokenId);
+        sequence.logprobs.push(token.logprob);
+        sequence.topLogprobs.push(token.topLogprobs);
+      }
+      if (finish) sequence.stopReason = finish.reason === 'length' ? 'length' : 'stop';
+    }
+    const ofPrompt = promptLogprobs(request, prompt.report?.logprobs ?? null);
+    return writeSampleResponse({
+      sequences,
+      ...ofPrompt,
+      cachedTokens: prompt.report?.cachedTokenCount ?? 0,
+      topK: { sampled: request.topSampledLogprobs, prompt: request.topPromptLogprobs },
+    });
+  }
+
+  return {
+    async submit(caller, request) {
+      const { samplerId, seq, n } = request;
+      const { entity } = await samplers.get(caller, samplerId);
+      const bodyHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
+      const number = `${samplerId}/${seq}`;
+      const existing = byNumber.get(number);
+      if (existing) {
+        if (existing.bodyHash === bodyHash) return existing;
+        throw new AppError('invalid_request', `Request ${seq} of ${samplerId} was sent before, with another body.`);
+      }
+      if (samples.size >= SAMPLES_MAX) clear();
+      if (samples.size >= SAMPLES_MAX)
+        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are under way or not fetched.`, {
+          retryAfterSeconds: 1,
+        });
+      const requestId = `${SAMPLE_PREFIX}${createId()}`;
+      const sequenceIds = Array.from({ length: n }, (_, i) => `${requestId}-${i}`);
+      const sample: Sample = {
+        requestId,
+        sequenceIds,
+        entity,
+        bodyHash,
+        answer: { state: 'pending' },
+        endedAtMs: null,
+      };
+      samples.set(requestId, sample);
+      byNumber.set(number, sample);
+      void run(caller, request, sample);
+      return sample;
+    },
+
+    async retrieve({ entity }, requestId, signal) {
+      const sample = samples.get(requestId);
+      if (!sample || sample.entity !== entity) return null;
+      if (sample.answer.state === 'pending') await events.wait(requestId, waitMs, signal);
+      return sample.answer;
+    },
+    clear,
+    stop: () => stopping.abort(),
+  };
+}
+
+interface Sequence extends SampledTokens {
+  readonly tokens: number[];
+  readonly logprobs: number[];
+  readonly topLogprobs: (readonly TokenLogprob[])[];
+  stopReason: 'stop' | 'length';
+}
+
+const emptySequence = (): Sequence => ({ tokens: [], logprobs: [], topLogprobs: [], stopReason: 'length' });
+
+/** Throws `invalid_request`, `context_length_exceeded`. */
+function generationOf(
+  { entity, keyId }: Caller,
+  request: SampleRequest,
+  requestId: string,
+  { base, adapter }: SampledModel,
+): GenerateRequest {
+  const { text, inference, capabilities } = base;
+  const { prompt, stop } = request;
+  refuseUnknownTokens(prompt, inference.vocabSize, 'prompt');
+  const contextLength = Math.min(text.contextLength, inference.contextLength);
+  const room = contextLength - prompt.length;
+  if (prompt.length === 0) throw new AppError('invalid_request', 'The prompt is empty.');
+  if (room < (request.maxTokens ?? 1)) {
+    const message = `This model's maximum context length is ${contextLength} tokens, but the prompt has ${prompt.length} and ${request.maxTokens ?? 1} are to follow. Shorten the prompt, or ask for fewer.`;
+    throw new AppError('context_length_exceeded', message);
+  }
+  const endsItself = stop === null || stop.tokenIds.length > 0 || stop.texts.length > 0;
+  const stopTokenIds = [...new Set([...(endsItself ? text.eosTokenIds : []), ...(stop?.tokenIds ?? [])])];
+  const asksPrompt = request.promptLogprobs || request.topPromptLogprobs > 0;
+  const sampling: SamplingParams = {
+    ...PLAIN_SAMPLING,
+    temperature: request.temperature,
+    topK: Math.max(0, request.topK),
+    topP: request.topP,
+    seed: request.seed ?? randomInt(SEEDS),
+    maxTokens: request.maxTokens ?? room,
+    stopTokenIds,
+    endTokenIds: stopTokenIds,
+    topLogprobs: request.topSampledLogprobs,
+    promptLogprobs: asksPrompt ? request.topPromptLogprobs : null,
+  };
+  checkSampling(sampling, capabilities);
+  const cacheScope = JSON.stringify([entity, null]);
+  return { requestId, promptTokens: prompt, adapter, sampling, n: request.n, constraint: null, priority: 0, payer: keyId, cacheScope }; // prettier-ignore
+}
+
+/** The best of each place with its own token among them where it belongs. */
+function promptLogprobs(
+  { promptLogprobs: wanted, promptLogprobsLast, topPromptLogprobs: k }: SampleRequest,
+  ranked: readonly (readonly RankedLogprob[] | null)[] | null,
+) {
+  const from = promptLogprobsLast === null ? 0 : Math.max(0, (ranked?.length ?? 0) - promptLogprobsLast);
+  const shown = ranked?.map((each, place) => (place < from ? null : each)) ?? null;
+  return {
+    promptLogprobs: wanted && shown ? shown.map((each) => each?.[0]?.logprob ?? NaN) : null,
+    topPromptLogprobs:
+      k > 0 && shown ? shown.map((each) => each && each.toSorted((a, b) => a.rank - b.rank).slice(0, k)) : null,
+  };
+}

@@ -1,0 +1,209 @@
+// Saved weights of training runs: named ones are steps of the run's Whetstone model, callable like any checkpoint; weights for
+// sampling without a name live with a sampler, and the newest of a session are kept.
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import { tinkerCheckpointBlob, tinkerSamplerBlob } from '#domain/blob-names';
+import type { Checkpoint } from '#domain/checkpoint';
+import { AppError } from '#domain/errors';
+import {
+  parseTinkerPath,
+  tinkerPath,
+  type TinkerCheckpoint,
+  type TinkerOperation,
+  type TinkerRun,
+} from '#domain/tinker';
+import type { BlobStore } from '#storage/blobs';
+import type { Storage } from '#storage/storage';
+import type { Slice, Sliced } from '#storage/tinker-store';
+import type { BaseModels } from '../models/base-models.ts';
+import { PEFT_FILES } from '../artifacts/checkpoint-artifact.ts';
+import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import type { SaveBody } from './operation-bodies.ts';
+import type { RunSession } from './run-session.ts';
+
+export interface Saves {
+  /** Gives the operation's result. What an earlier try at the operation saved is found. */
+  save(
+    run: TinkerRun,
+    operation: Pick<TinkerOperation, 'seq' | 'kind'>,
+    body: SaveBody,
+    session: Pick<RunSession, 'save'>,
+  ): Promise<string>;
+  /** Of the same entity and base model. Throws `checkpoint_not_found`, `model_conflict`. */
+  filesOf(run: Pick<TinkerRun, 'entity' | 'baseModel'>, path: string): Promise<string>;
+  /** Null: there is none, or it is another entity's. */
+  find(entity: string, path: string): Promise<{ named: TinkerCheckpoint; checkpoint: Checkpoint } | null>;
+  /** Names of the files of saved weights. Throws `checkpoint_not_found`, as `readFile` does. */
+  listFiles(entity: string, path: string): Promise<readonly string[]>;
+  readFile(entity: string, path: string, file: string): Promise<Uint8Array>;
+  /** Newest first; null: of all runs. */
+  list(entity: string, runId: string | null, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
+  delete(checkpoint: TinkerCheckpoint): Promise<void>;
+  /** Null: never. */
+  expire(checkpoint: TinkerCheckpoint, afterSeconds: number | null): Promise<void>;
+  /** Named checkpoints whose time is over. */
+  deleteExpired(): Promise<void>;
+}
+
+export interface SavesDeps {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly baseModels: BaseModels;
+  readonly clock: Clock;
+}
+
+/** Weights without a name, per session: recipes make one per step, and use the last two. */
+const UNNAMED_MAX = 32;
+const EXPIRED_AT_ONCE = 100;
+
+/** Operations that save under a name: what they make, and what the protocol calls it. */
+const SAVED_AS = {
+  save_weights: { kind: 'weights', type: 'save_weights' },
+  save_sampler: { kind: 'sampler_weights', type: 'save_weights_for_sampler' },
+  save_external: { kind: 'external_weights', type: 'save_weights_external' },
+} as const;
+
+export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): Saves {
+  const { tinker } = storage;
+
+  async function find(entity: string, path: string) {
+    const parsed = parseTinkerPath(path);
+    const named = parsed && (await tinker.findCheckpoint(parsed.runId, parsed.kind, parsed.name));
+    if (!named || named.entity !== entity) return null;
+    const checkpoint = await storage.checkpoints.find(named.modelId, named.step);
+    return checkpoint && { named, checkpoint };
+  }
+
+  async function dropStep({ modelId, step }: Pick<TinkerCheckpoint, 'modelId' | 'step'>): Promise<void> {
+    const model = await storage.models.find(modelId);
+    const { deleted } = await storage.checkpoints.delete(modelId, [step]);
+    for (const { id, blobPrefix } of deleted) {
+      if (model) await baseModels.find(model.baseModel)?.inference.unloadAdapter(id);
+      await blobs.delete(blobPrefix);
+    }
+  }
+
+  async function saveNamed(
+    run: TinkerRun,
+    { seq, kind: operation }: Pick<TinkerOperation, 'seq' | 'kind'>,
+    { name, overwrite, ttlSeconds, metadata }: SaveBody & { name: string },
+    session: Pick<RunSession, 'save'>,
+  ): Promise<string> {
+    const { kind, type } = SAVED_AS[operation as keyof typeof SAVED_AS];
+    const path = tinkerPath({ runId: run.id, kind, name });
+    const result = JSON.stringify({ path, type });
+    const existing = await find(run.entity, path);
+    if (existing?.checkpoint.blobPrefix.startsWith(tinkerCheckpointBlob(run.modelId, seq, 0).slice(0, -1)))
+      return result;
+    if (existing && !overwrite)
+      throw new AppError('invalid_request', `${path} exists already. Choose another name, or send overwrite.`);
+    const blobPrefix = tinkerCheckpointBlob(run.modelId, seq, run.attempt);
+    const { sizeBytes } = await session.save(blobPrefix, kind === 'weights');
+    await storage.accounts.addBlob({ blob: blobPrefix, entity: run.entity, keyId: run.keyId, sizeBytes });
+    const createdAtMs = clock.now();
+    const about = { id: createId(), modelId: run.modelId, metrics: {}, blobPrefix, fresh: false, createdAtMs };
+    const checkpoint = await storage.checkpoints.add(about);
+    if (!checkpoint) throw new AppError('not_found', `The model of ${run.id} was deleted.`);
+    const old = await tinker.putCheckpoint({
+      runId: run.id,
+      kind,
+      name,
+      entity: run.entity,
+      modelId: run.modelId,
+      step: checkpoint.step,
+      sizeBytes,
+      metadata,
+      createdAtMs,
+      expiresAtMs: ttlSeconds === null ? null : createdAtMs + ttlSeconds * 1000,
+    });
+    if (old) await dropStep(old);
+    return result;
+  }
+
+  async function saveUnnamed(
+    run: TinkerRun,
+    seq: number,
+    ordinal: number,
+    session: Pick<RunSession, 'save'>,
+  ): Promise<string> {
+    const { sessionId, modelId, entity } = run;
+    const id = `${sessionId}:sampler:${ordinal}`;
+    if (!(await tinker.findSampler(id))) {
+      const blob = tinkerSamplerBlob(modelId, `${seq}.${run.attempt}`);
+      const stored = await session.save(blob, false);
+      await storage.accounts.addBlob({ blob, entity, keyId: run.keyId, ...stored });
+      await tinker.createSampler({
+        id,
+        sessionId,
+        ordinal,
+        entity,
+        baseModel: run.baseModel,
+        servedAs: run.servedAs,
+        modelPath: null,
+        modelId,
+        step: null,
+        blob,
+        createdAtMs: clock.now(),
+      });
+      await dropOldest(run);
+    }
+    return JSON.stringify({ path: null, sampling_session_id: id, type: 'save_weights_for_sampler' });
+  }
+
+  async function dropOldest({ sessionId, baseModel }: TinkerRun): Promise<void> {
+    const unnamed = (await tinker.listSamplersOf(sessionId)).filter(({ blob }) => blob !== null);
+    for (const { id, blob } of unnamed.slice(0, -UNNAMED_MAX)) {
+      await tinker.deleteSampler(id);
+      await baseModels.find(baseModel)?.inference.unloadAdapter(id);
+      await blobs.delete(blob!);
+    }
+  }
+
+  async function deleteNamed(checkpoint: TinkerCheckpoint): Promise<void> {
+    await tinker.deleteCheckpoint(checkpoint.runId, checkpoint.kind, checkpoint.name);
+    await dropStep(checkpoint);
+  }
+
+  async function get(entity: string, path: string) {
+    const found = await find(entity, path);
+    if (found) return found;
+    throw new AppError('checkpoint_not_found', `There are no saved weights ${path.slice(0, 300)}.`);
+  }
+
+  return {
+    save(run, operation, body, session) {
+      if (body.name !== null) return saveNamed(run, operation, { ...body, name: body.name }, session);
+      return saveUnnamed(run, operation.seq, body.samplerOrdinal ?? operation.seq, session);
+    },
+    async filesOf({ entity, baseModel }, path) {
+      const found = await get(entity, path);
+      const model = await storage.models.find(found.named.modelId);
+      if (model?.baseModel !== baseModel)
+        throw new AppError('model_conflict', `${path} is of ${model?.baseModel}, not of ${baseModel}.`);
+      return getCheckpointFiles(blobs, found.checkpoint);
+    },
+    find,
+    async listFiles(entity, path) {
+      await get(entity, path);
+      return PEFT_FILES;
+    },
+    async readFile(entity, path, file) {
+      const { blobPrefix } = (await get(entity, path)).checkpoint;
+      const content = PEFT_FILES.includes(file) ? await blobs.find(`${blobPrefix}/${file}`) : null;
+      if (!content)
+        throw new AppError('checkpoint_not_found', `${path.slice(0, 300)} has no file ${file.slice(0, 100)}.`);
+      return content;
+    },
+    list: (entity, runId, slice) => tinker.listCheckpoints(entity, runId, slice),
+    delete: deleteNamed,
+    expire: (checkpoint, afterSeconds) =>
+      tinker.setExpiry(checkpoint, afterSeconds === null ? null : clock.now() + afterSeconds * 1000),
+    async deleteExpired() {
+      for (;;) {
+        const expired = await tinker.listExpired(clock.now(), EXPIRED_AT_ONCE);
+        for (const each of expired) await deleteNamed(each);
+        if (expired.length < EXPIRED_AT_ONCE) return;
+      }
+    },
+  };
+}

@@ -1,0 +1,190 @@
+// Sessions of the Tinker protocol, and the training runs that belong to them. A run is registered as a Whetstone model, whose step 0
+// is what it begins with; nothing is loaded before its first operation.
+import { randomInt } from 'node:crypto';
+import type { Clock } from '#base/clock';
+import { createId } from '#base/ids';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { checkpointName } from '#domain/model-name';
+import { TINKER_ALPHA, type TinkerLora, type TinkerRun, type TinkerSampler, type TinkerSession } from '#domain/tinker';
+import type { Storage } from '#storage/storage';
+import type { Sliced, Slice } from '#storage/tinker-store';
+import type { Models } from '../models/models.ts';
+import type { Saves } from './saves.ts';
+import type { TinkerNames } from './tinker-names.ts';
+
+export interface NewRun {
+  readonly sessionId: string;
+  readonly ordinal: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface FreshRun extends NewRun {
+  readonly baseModel: string;
+  readonly lora: Omit<TinkerLora, 'seed'> & { readonly seed: number | null };
+}
+
+export interface LoadedRun extends NewRun {
+  readonly path: string;
+  readonly optimizer: boolean;
+}
+
+export interface TinkerSessions {
+  create(caller: Caller, session: Pick<TinkerSession, 'tags' | 'metadata'>): Promise<TinkerSession>;
+  /** Throws `not_found`, as all of these do for what is another's. */
+  get(caller: Caller, id: string): Promise<TinkerSession>;
+  describe(caller: Caller, id: string): Promise<DescribedSession>;
+  touch(caller: Caller, id: string): Promise<void>;
+  end(caller: Caller, id: string): Promise<void>;
+  list(caller: Caller, slice: Slice): Promise<Sliced<TinkerSession>>;
+  /** The same place in the session gives the same run. */
+  createRun(caller: Caller, run: FreshRun): Promise<TinkerRun>;
+  /** From saved weights. Throws `checkpoint_not_found`. */
+  loadRun(caller: Caller, run: LoadedRun): Promise<TinkerRun>;
+  getRun(caller: Caller, id: string): Promise<TinkerRun>;
+  listRuns(caller: Caller, slice: Slice): Promise<Sliced<TinkerRun>>;
+}
+
+export interface DescribedSession {
+  readonly session: TinkerSession;
+  readonly runs: readonly TinkerRun[];
+  readonly samplers: readonly TinkerSampler[];
+}
+
+export interface TinkerSessionsDeps {
+  readonly storage: Storage;
+  readonly models: Pick<Models, 'register'>;
+  readonly names: TinkerNames;
+  readonly saves: Pick<Saves, 'find'>;
+  readonly clock: Clock;
+}
+
+const TINKER_PROJECT = 'tinker';
+export const RANK_MAX = 128;
+
+const runIdOf = ({ sessionId, ordinal }: Pick<NewRun, 'sessionId' | 'ordinal'>): string =>
+  `${sessionId}:train:${ordinal}`;
+
+export function createTinkerSessions({ storage, models, names, saves, clock }: TinkerSessionsDeps): TinkerSessions {
+  const { tinker } = storage;
+
+  async function get(caller: Caller, id: string): Promise<TinkerSession> {
+    const session = await tinker.findSession(id);
+    if (session && session.entity === caller.entity) return session;
+    throw new AppError('not_found', `No session ${id.slice(0, 200)}.`);
+  }
+
+  async function findRun(caller: Caller, id: string): Promise<TinkerRun | null> {
+    const run = await tinker.findRun(id);
+    return run && run.entity === caller.entity ? run : null;
+  }
+
+  async function store(caller: Caller, about: NewRun, from: StartOfRun): Promise<TinkerRun> {
+    const session = await get(caller, about.sessionId);
+    const { base, servedAs, lora, fromCheckpoint, resetsOptimizer } = from;
+    const registration = {
+      entity: null,
+      project: TINKER_PROJECT,
+      name: `${session.id}-${about.ordinal}`,
+      baseModel: base,
+      returnExisting: true, // a repeat whose first try was cut off after it
+      fromCheckpoint,
+      ...(fromCheckpoint === null
+        ? { lora: { rank: lora.rank, alpha: TINKER_ALPHA, seed: lora.seed, attention: lora.attention, mlp: lora.mlp } }
+        : {}),
+    };
+    const { model } = await models.register(caller, registration, createId());
+    const nowMs = clock.now();
+    return tinker.createRun({
+      id: runIdOf(about),
+      sessionId: session.id,
+      entity: caller.entity,
+      keyId: caller.keyId,
+      modelId: model.id,
+      baseModel: base,
+      servedAs,
+      lora,
+      resetsOptimizer,
+      metadata: about.metadata,
+      attempt: 0,
+      doneSeq: 0,
+      stateSeq: 0,
+      stateBlob: null,
+      createdAtMs: nowMs,
+      usedAtMs: nowMs,
+    });
+  }
+
+  return {
+    get,
+    async create({ entity, keyId }, { tags, metadata }) {
+      const nowMs = clock.now();
+      const session = {
+        id: createId(),
+        entity,
+        keyId,
+        tags,
+        metadata,
+        createdAtMs: nowMs,
+        seenAtMs: nowMs,
+        endedAtMs: null,
+      };
+      await tinker.createSession(session);
+      return session;
+    },
+    async describe(caller, id) {
+      const session = await get(caller, id);
+      return { session, runs: await tinker.listRunsOf(id), samplers: await tinker.listSamplersOf(id) };
+    },
+    async touch(caller, id) {
+      await get(caller, id);
+      await tinker.touchSession(id, clock.now());
+    },
+    async end(caller, id) {
+      await get(caller, id);
+      await tinker.endSession(id, clock.now());
+    },
+    list: ({ entity }, slice) => tinker.listSessions(entity, slice),
+
+    async createRun(caller, run) {
+      const existing = await findRun(caller, runIdOf(run));
+      if (existing) return existing;
+      const base = names.get(run.baseModel);
+      const lora = { ...run.lora, seed: run.lora.seed ?? randomInt(2 ** 31) };
+      return store(caller, run, { base: base.id, servedAs: run.baseModel, lora, fromCheckpoint: null, resetsOptimizer: false }); // prettier-ignore
+    },
+
+    async loadRun(caller, run) {
+      const existing = await findRun(caller, runIdOf(run));
+      if (existing) return existing;
+      const found = await saves.find(caller.entity, run.path);
+      const source = found && (await tinker.findRun(found.named.runId));
+      const model = found && (await storage.models.find(found.named.modelId));
+      if (!found || !source || !model)
+        throw new AppError('checkpoint_not_found', `There are no saved weights ${run.path.slice(0, 300)}.`);
+      return store(caller, run, {
+        base: source.baseModel,
+        servedAs: source.servedAs,
+        lora: source.lora,
+        fromCheckpoint: checkpointName(model, found.checkpoint.step),
+        resetsOptimizer: !run.optimizer,
+      });
+    },
+
+    async getRun(caller, id) {
+      const run = await findRun(caller, id);
+      if (run) return run;
+      throw new AppError('not_found', `No training run ${id.slice(0, 200)}.`);
+    },
+    listRuns: ({ entity }, slice) => tinker.listRuns(entity, slice),
+  };
+}
+
+interface StartOfRun {
+  readonly base: string;
+  readonly servedAs: string;
+  readonly lora: TinkerLora;
+  /** As chat requests name it; null: a fresh adapter. */
+  readonly fromCheckpoint: string | null;
+  readonly resetsOptimizer: boolean;
+}

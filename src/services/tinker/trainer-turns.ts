@@ -1,0 +1,131 @@
+// One trainer for jobs and for Tinker's training clients. A job has its place until it ends; a client lends one, is told when somebody
+// waits for it, and gives it back after what it is doing. Clients wait in the order in which they come; jobs before them.
+import { AppError } from '#domain/errors';
+import type { OpenSessionOptions, TrainingEngine, TrainingSession } from '#engine/training-engine';
+
+export interface SharedTrainer {
+  /** For jobs, whose runner counts the places itself: it waits only for places that are lent. */
+  readonly engine: TrainingEngine;
+  /** Waits for a place without end; throws what opening throws, and `cancelled`. */
+  lend(options: OpenSessionOptions, signal: AbortSignal): Promise<Loan>;
+}
+
+export interface Loan {
+  readonly session: TrainingSession;
+  /** `soon`: another client waits; `now`: a job does. */
+  readonly wanted: 'no' | 'soon' | 'now';
+  /** Called once each time that `wanted` changes. */
+  onWanted(listener: () => void): void;
+  /** Gives the place back. Idempotent. */
+  close(): Promise<void>;
+}
+
+interface Lent {
+  wanted: Loan['wanted'];
+  listener: () => void;
+}
+
+interface Waiter {
+  readonly isJob: boolean;
+  readonly take: () => void;
+}
+
+export function shareTrainer(engine: TrainingEngine): SharedTrainer {
+  const lent = new Set<Lent>();
+  let waiting: readonly Waiter[] = [];
+  let jobs = 0;
+
+  const isFree = () => lent.size + jobs < Math.max(1, engine.status().sessionsMax);
+
+  /** The place that was lent first is asked for by who waits first. */
+  function ask(): void {
+    while (waiting.length > 0 && isFree()) {
+      const next = waiting.find(({ isJob }) => isJob) ?? waiting[0]!;
+      waiting = waiting.filter((each) => each !== next);
+      next.take();
+    }
+    const wanted = waiting.some(({ isJob }) => isJob) ? 'now' : waiting.length > 0 ? 'soon' : 'no';
+    let asked = waiting.length;
+    for (const each of lent) {
+      const own = asked-- > 0 ? wanted : 'no';
+      if (each.wanted === own) continue;
+      each.wanted = own;
+      each.listener();
+    }
+  }
+
+  function place(isJob: boolean, signal: AbortSignal, reserve: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        isJob,
+        take() {
+          signal.removeEventListener('abort', leave);
+          reserve();
+          resolve();
+        },
+      };
+      function leave(): void {
+        waiting = waiting.filter((each) => each !== waiter);
+        ask();
+        reject(new AppError('cancelled', 'Waiting for the trainer was cancelled.'));
+      }
+      if (signal.aborted) return leave();
+      signal.addEventListener('abort', leave, { once: true });
+      waiting = [...waiting, waiter];
+      ask();
+    });
+  }
+
+  return {
+    engine: {
+      ...engine,
+      status: () => engine.status(),
+      get limits() {
+        return engine.limits;
+      },
+      async open(options, signal) {
+        if (lent.size > 0 && !isFree()) await place(true, signal, () => jobs++);
+        else jobs++;
+        return opened(engine.open(options, signal), () => jobs--);
+      },
+    },
+
+    async lend(options, signal) {
+      const own: Lent = { wanted: 'no', listener: () => {} };
+      await place(false, signal, () => lent.add(own));
+      const session = await opened(engine.open(options, signal), () => lent.delete(own));
+      return {
+        session,
+        get wanted() {
+          return own.wanted;
+        },
+        onWanted: (listener) => void (own.listener = listener),
+        close: () => session.close(),
+      };
+    },
+  };
+
+  /** The place is free again when the session is closed, or was never opened. */
+  async function opened(opening: Promise<TrainingSession>, free: () => void): Promise<TrainingSession> {
+    let isOpen = true;
+    const leave = () => {
+      if (!isOpen) return;
+      isOpen = false;
+      free();
+      ask();
+    };
+    try {
+      const session = await opening;
+      return {
+        logprobs: (row) => session.logprobs(row),
+        forwardBackward: (row, loss) => session.forwardBackward(row, loss),
+        optimStep: (params) => session.optimStep(params),
+        save: (directory, options) => session.save(directory, options),
+        close: () => session.close().finally(leave),
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}

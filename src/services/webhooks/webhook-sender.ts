@@ -1,0 +1,145 @@
+// Sends what JobStore left in the outbox, until its receiver says 2xx or the retries are spent. At least once: whoever dies
+// between a call and its record leaves the delivery to be claimed again, under the same webhook-id. Servers that share a
+// database share the outbox. What is sent was decided when the job ended.
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import type { ClaimedDelivery, DeliveryAttempt, WebhookStore } from '#storage/webhook-store';
+import { createWakeSignal } from '#base/wake-signal';
+import type { JobEvents } from '../jobs/job-events.ts';
+import { kindOfFailure, type PostWebhook } from './webhook-post.ts';
+import { retryAtMs } from './webhook-retries.ts';
+import { signedHeaders } from './webhook-signature.ts';
+
+export interface WebhookSender {
+  start(): void;
+  /** Calls that run are cut off, and due again at once. */
+  stop(): Promise<void>;
+}
+
+export interface WebhookSenderDeps {
+  readonly store: WebhookStore;
+  readonly jobEvents: JobEvents;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly post: PostWebhook;
+}
+
+/** Slow receivers hold up each other, not the server. */
+const IN_FLIGHT_MAX = 8;
+const DEADLINE_MS = 10_000;
+/** Longer than a call and its record take. */
+const LEASE_MS = 30_000;
+/** How long what another process left, or what is to be tried again, may wait for us to notice. */
+const POLL_MS = 1_000;
+const PRUNE_EVERY_MS = 60 * 60 * 1_000;
+const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
+const GONE = 410;
+/** Whatever the reason: which ports and names answer inside the operator's network is not the owner's to learn. */
+const NOT_REACHED = 'not reached';
+
+export function createWebhookSender({ store, jobEvents, clock, log, post }: WebhookSenderDeps): WebhookSender {
+  const stopping = new AbortController();
+  const inFlight = new Set<Promise<void>>();
+  const wakeSignal = createWakeSignal();
+  let stopListening = () => {};
+  let loop: Promise<void> = Promise.resolve();
+  let prunedAtMs = -Infinity;
+  let failing = false;
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const room = IN_FLIGHT_MAX - inFlight.size;
+      let claimed: readonly ClaimedDelivery[] = [];
+      try {
+        await pruneNowAndThen();
+        if (room > 0) claimed = await store.claimDue(clock.now(), LEASE_MS, room);
+        if (failing) log.info('webhook_sender.recovered');
+        failing = false;
+      } catch (error) {
+        if (!failing) log.error('webhook_sender.failed', { err: error }); // once: it looks again every second
+        failing = true;
+      }
+      for (const each of claimed) {
+        const sending = send(each).finally(() => {
+          inFlight.delete(sending);
+          wakeSignal.wake();
+        });
+        inFlight.add(sending);
+      }
+      if (claimed.length < room || room === 0) await wakeSignal.wait(POLL_MS);
+    }
+    await Promise.all(inFlight);
+  }
+
+  async function pruneNowAndThen(): Promise<void> {
+    const nowMs = clock.now();
+    if (nowMs - prunedAtMs < PRUNE_EVERY_MS) return;
+    prunedAtMs = nowMs;
+    await store.prune(nowMs - KEPT_MS);
+  }
+
+  /** Never fails: what could not be recorded is due again after its lease. */
+  async function send(claimed: ClaimedDelivery): Promise<void> {
+    const { delivery, webhook } = claimed;
+    const about = { webhookId: webhook.id, deliveryId: delivery.id, jobId: delivery.jobId, type: delivery.event };
+    const startMs = performance.now();
+    try {
+      const { attempt, cause } = await call(claimed);
+      if (attempt === 'stopped') return void (await store.makeDue(webhook.id, delivery.id, clock.now()));
+      await store.recordAttempt(delivery.id, attempt);
+      const { status, error, nextAttemptAtMs, deliveredAtMs } = attempt;
+      const fields = {
+        ...about,
+        status,
+        attempt: delivery.attempts + 1,
+        durationMs: Math.round(performance.now() - startMs),
+      };
+      if (deliveredAtMs !== null) log.info('webhook.delivered', fields);
+      else log.warn('webhook.failed', { ...fields, error, cause, nextAttemptAtMs });
+      if (status !== GONE) return;
+      await store.disable(webhook.id, clock.now());
+      log.warn('webhook.disabled', { webhookId: webhook.id });
+    } catch (error) {
+      log.error('webhook.not_recorded', { ...about, err: error });
+    }
+  }
+
+  /** `cause` is for the operator's log. */
+  async function call({
+    delivery,
+    webhook,
+  }: ClaimedDelivery): Promise<{ attempt: DeliveryAttempt | 'stopped'; cause: string | null }> {
+    const { id, payload, attempts } = delivery;
+    const headers = {
+      ...signedHeaders(webhook.secret, id, payload, clock.now()),
+      'content-type': 'application/json',
+      'user-agent': 'whetstone-webhooks',
+    };
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    const failed = (status: number | null, error: string): DeliveryAttempt => {
+      const nextAttemptAtMs = status === GONE ? null : retryAtMs(id, attempts + 1, clock.now());
+      return { status, error, nextAttemptAtMs, deliveredAtMs: null };
+    };
+    try {
+      const status = await post(webhook.url, headers, payload, signal);
+      if (status < 200 || status > 299) return { attempt: failed(status, `answered ${status}`), cause: null };
+      return { attempt: { status, error: null, nextAttemptAtMs: null, deliveredAtMs: clock.now() }, cause: null };
+    } catch (error) {
+      if (stopping.signal.aborted) return { attempt: 'stopped', cause: null };
+      return { attempt: failed(null, NOT_REACHED), cause: kindOfFailure(error) };
+    }
+  }
+
+  return {
+    start() {
+      stopListening = jobEvents.listen(() => wakeSignal.wake());
+      loop = run();
+    },
+    async stop() {
+      stopListening();
+      stopping.abort();
+      wakeSignal.wake();
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+// Reading objects over a line that breaks: a read goes on where it broke off, ends by a deadline where nothing comes, and ends
+// in an error where other bytes came than the store has. What is stored damaged passes: who knows its checksum says so.
+import type { Readable } from 'node:stream';
+import { GetObjectCommand, S3ServiceException, type GetObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3';
+import { AppError } from '#domain/errors';
+import { createEtagDigest, type EtagKind } from './s3-etag.ts';
+import { isMissing, namedS3Fault, s3Unavailable } from './s3-faults.ts';
+
+export interface S3Objects {
+  /** The last piece comes when all bytes are known to be the store's. Null: there is no such object. */
+  stream(key: string): Promise<AsyncGenerator<Uint8Array> | null>;
+  /** Reads it again where it was changed on its way. */
+  read<T>(key: string, use: (content: AsyncGenerator<Uint8Array>) => Promise<T>): Promise<T | null>;
+}
+
+export interface S3ObjectsOptions {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** In a row, without a byte between: then a read is given up. */
+  readonly attempts: number;
+}
+
+export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsOptions): S3Objects {
+  /** What this store's ETags are, as far as reads have shown. */
+  const known = new Map<EtagKind, 'checksums' | 'names'>();
+
+  const get = (Key: string, more: { Range?: string; IfMatch?: string } = {}): Promise<GetObjectCommandOutput | null> =>
+    client.send(new GetObjectCommand({ Bucket, Key, ...more })).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw namedS3Fault(error);
+    });
+
+  async function getRest(key: string, from: number, etag: string | undefined): Promise<Readable> {
+    const more = { Range: `bytes=${from}-`, ...(etag === undefined ? {} : { IfMatch: etag }) };
+    const rest = await get(key, more).catch((error: unknown) => {
+      if (error instanceof S3ServiceException) return null; // it is of other bytes by now, or shorter
+      throw error;
+    });
+    if (rest && rest.ETag === etag && rest.ContentRange?.startsWith(`bytes ${from}-`) === true) return bodyOf(rest);
+    if (rest) bodyOf(rest).destroy();
+    throw s3Unavailable('has other bytes under this name than when reading them began');
+  }
+
+  /** All bytes, in order, over as many connections as it takes. */
+  async function* whole(key: string, first: GetObjectCommandOutput): AsyncGenerator<Uint8Array> {
+    let body = bodyOf(first);
+    let at = 0;
+    for (let failures = 0; ;) {
+      try {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) {
+          at += chunk.length;
+          failures = 0;
+          yield chunk;
+        }
+        return;
+      } catch (error) {
+        if (at === first.ContentLength) return; // only its end was lost
+        if (++failures >= attempts) throw namedS3Fault(error);
+      }
+      body = await getRest(key, at, first.ETag);
+    }
+  }
+
+  async function* checked(key: string, first: GetObjectCommandOutput): AsyncGenerator<Uint8Array> {
+    const digest = isEncryptedForCustomer(first) ? null : createEtagDigest(first.ETag);
+    if (digest === null || known.get(digest.kind) === 'names') {
+      for await (const chunk of whole(key, first)) yield chunk; // not yield*: errors of who reads are none of the line
+      return;
+    }
+    let held: Uint8Array | null = null;
+    for await (const chunk of whole(key, first)) {
+      digest.update(chunk);
+      if (held) yield held;
+      held = chunk;
+    }
+    const sum = digest.read();
+    if (sum === digest.expected) known.set(digest.kind, 'checksums');
+    else await confirm(key, first.ETag, sum);
+    if (held) yield held;
+  }
+
+  /** Other bytes came than the ETag says: those that the store has, if they come twice. */
+  async function confirm(key: string, etag: string | undefined, sum: string): Promise<void> {
+    const changed = () => s3Unavailable('gave bytes that were changed on their way');
+    const again = await get(key);
+    const digest = createEtagDigest(again?.ETag);
+    if (!again || !digest || again.ETag !== etag) throw changed();
+    for await (const chunk of whole(key, again)) digest.update(chunk);
+    if (digest.read() !== sum) throw changed();
+    if (!known.has(digest.kind)) known.set(digest.kind, 'names');
+  }
+
+  async function stream(key: string): Promise<AsyncGenerator<Uint8Array> | null> {
+    const first = await get(key);
+    return first && checked(key, first);
+  }
+
+  return {
+    stream,
+
+    async read(key, use) {
+      for (let tries = 1; ; tries++) {
+        const content = await stream(key);
+        if (content === null) return null;
+        try {
+          return await use(content);
+        } catch (error) {
+          const mayPass = error instanceof AppError && error.code === 'storage_unavailable';
+          if (!mayPass || tries >= attempts) throw error;
+        }
+      }
+    },
+  };
+}
+
+function bodyOf({ Body }: GetObjectCommandOutput): Readable {
+  const body = Body as Readable;
+  body.on('error', () => {}); // before somebody reads: told then
+  return body;
+}
+
+const isEncryptedForCustomer = ({ ServerSideEncryption, SSECustomerAlgorithm }: GetObjectCommandOutput): boolean =>
+  SSECustomerAlgorithm !== undefined || ServerSideEncryption?.startsWith('aws:kms') === true;

@@ -1,0 +1,43 @@
+// What POST routes answered to an Idempotency-Key, in memory. How long it is kept: idempotency-times.ts.
+import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
+import type { Storage } from './storage.ts';
+
+interface Answer {
+  readonly bodyHash: string;
+  readonly resourceId: string;
+  readonly createdAtMs: number;
+  response: string | null;
+  heldSinceMs: number;
+}
+
+export function createMemoryIdempotency(): Storage['idempotency'] {
+  const answers = new Map<string, Answer>();
+  return {
+    async begin(key, bodyHash, resourceId, nowMs) {
+      const known = answers.get(key);
+      if (!known || nowMs - known.createdAtMs >= REMEMBERED_MS) {
+        answers.set(key, { bodyHash, resourceId, response: null, createdAtMs: nowMs, heldSinceMs: nowMs });
+        return { outcome: 'new', resourceId };
+      }
+      if (known.bodyHash !== bodyHash) return { outcome: 'mismatch' };
+      if (known.response !== null) return { outcome: 'done', response: known.response };
+      if (nowMs - known.heldSinceMs < IN_PROGRESS_MS_MAX) return { outcome: 'in_progress' };
+      known.heldSinceMs = nowMs;
+      return { outcome: 'new', resourceId: known.resourceId };
+    },
+    async complete(key, response) {
+      const known = answers.get(key);
+      if (known) known.response = response;
+    },
+    async release(key) {
+      if (answers.get(key)?.response === null) answers.delete(key);
+    },
+    async letGo(key, heldSinceMs) {
+      const known = answers.get(key);
+      if (known?.response === null && known.heldSinceMs === heldSinceMs) known.heldSinceMs = 0;
+    },
+    async releaseAll() {
+      for (const answer of answers.values()) answer.heldSinceMs = 0;
+    },
+  };
+}

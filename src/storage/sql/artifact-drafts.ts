@@ -1,0 +1,45 @@
+// Artifacts that are announced and not there yet. What they say is kept as one text: nobody asks for a part of it.
+import type { Kysely } from 'kysely';
+import { rowBytes, type ArtifactDraft } from '#domain/artifact';
+import { artifactRows } from '#domain/blob-names';
+import type { ArtifactStore } from '../artifact-store.ts';
+import { chargeWithin } from './accounts.ts';
+import type { Tables } from './rows.ts';
+
+export function createDraftStore(db: Kysely<Tables>): Pick<ArtifactStore, 'putDraft' | 'findDraft' | 'removeDrafts'> {
+  return {
+    putDraft: (draft, payer) =>
+      db.transaction().execute(async (tx) => {
+        const { id, entity, createdAtMs, metadata, aliases } = draft;
+        const sizeBytes = rowBytes({ metadata, files: [] }, aliases.length);
+        if (!(await chargeWithin(tx, { blob: artifactRows(id), entity, sizeBytes }, payer))) return 'over_limit';
+        const about = JSON.stringify(draft);
+        await tx
+          .insertInto('artifact_drafts')
+          .values({ id, about, created_at_ms: createdAtMs })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet({ about }))
+          .execute();
+        return 'stored';
+      }),
+
+    async findDraft(id) {
+      const row = await db.selectFrom('artifact_drafts').select('about').where('id', '=', id).executeTakeFirst();
+      return row ? (JSON.parse(row.about) as ArtifactDraft) : null;
+    },
+
+    removeDrafts: (which) =>
+      db.transaction().execute(async (tx) => {
+        const all = tx.deleteFrom('artifact_drafts').returning('id');
+        const gone = await (
+          'id' in which ? all.where('id', '=', which.id) : all.where('created_at_ms', '<', which.createdBeforeMs)
+        ).execute();
+        for (const { id } of gone) {
+          await tx
+            .deleteFrom('stored_blobs')
+            .where('blob', '=', artifactRows(id))
+            .where((where) => where.not(where.exists(where.selectFrom('artifacts').select('id').where('id', '=', id))))
+            .execute();
+        }
+      }),
+  };
+}

@@ -1,0 +1,58 @@
+// That a version of ten thousand files is a matter of a few statements in one transaction. What the store promises is
+// test/contract/artifact-store.ts.
+import { Kysely } from 'kysely';
+import { expect, test } from 'vitest';
+import { createId } from '#base/ids';
+import { silentLog } from '#base/log';
+import { aPayer } from '../../../test/a-caller.ts';
+import { createArtifactStore } from './artifacts.ts';
+import type { StorageDialect } from './dialect.ts';
+import type { Tables } from './rows.ts';
+import { openSqlStorage } from './sql-storage.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+
+const FILES = 10_000;
+
+/** Counts what the database is asked to do. */
+function watched(dialect: StorageDialect) {
+  const counts = { transactions: 0, statements: 0 };
+  const kysely = {
+    createAdapter: () => dialect.kysely.createAdapter(),
+    createIntrospector: (db: Kysely<unknown>) => dialect.kysely.createIntrospector(db),
+    createQueryCompiler: () => dialect.kysely.createQueryCompiler(),
+    createDriver() {
+      const driver = dialect.kysely.createDriver();
+      const begin = driver.beginTransaction.bind(driver);
+      driver.beginTransaction = (...args) => (counts.transactions++, begin(...args));
+      return driver;
+    },
+  };
+  const db = new Kysely<Tables>({
+    dialect: kysely,
+    log: ({ level }) => void (level === 'query' && counts.statements++),
+  });
+  return { store: createArtifactStore(db), counts };
+}
+
+test('a version of ten thousand files takes two transactions of few statements', async () => {
+  const dialect = createSqliteDialect(':memory:');
+  const storage = await openSqlStorage(dialect, 'test', silentLog);
+  await storage.artifacts.addContent(
+    { entity: 'e', sha256: 'x', md5: null, sizeBytes: 1, blob: 'artifacts/x' },
+    aPayer(),
+    1,
+  );
+  const { store, counts } = watched(dialect);
+  const unknown = Array.from({ length: FILES }, (_, i) => `unknown ${i}`);
+  expect(await store.touchContents('e', [...unknown, 'x'], 2)).toHaveLength(1);
+  expect(counts.transactions).toBe(1);
+  expect(counts.statements).toBeLessThan(50);
+  const files = unknown.map((path) => ({ path, sha256: 'x', sizeBytes: 1 }));
+  const about = { entity: 'e', project: 'p', name: 'n', type: 'dataset', metadata: {}, digest: 'd', createdAtMs: 1 };
+  expect(await store.create({ id: createId(), ...about, files }, ['a'], aPayer())).toMatchObject({
+    outcome: 'created',
+  });
+  expect(counts.transactions).toBe(2);
+  expect(counts.statements).toBeLessThan(120);
+  await storage.close();
+});

@@ -1,0 +1,168 @@
+// Runs. A run's row is written first in every change: whoever comes second waits for it, so that sizes add up.
+import { setImmediate } from 'node:timers/promises';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { runRows } from '#domain/blob-names';
+import { freshRun, lineBytes, runBytes, type Run, type RunName } from '#domain/run';
+import type { Payer } from '../account-store.ts';
+import type { RunStore } from '../run-store.ts';
+import { chargeWithin } from './accounts.ts';
+import { listPage } from './listing.ts';
+import type { Tables } from './rows.ts';
+import { fromAbout, toRun } from './run-rows.ts';
+
+export function createRunStore(db: Kysely<Tables>): RunStore {
+  return {
+    upsert: (run, change, payer, nowMs) =>
+      withinLimit(db, { outcome: 'over_limit' as const }, async (tx) => {
+        const { id, entity, project, name } = run;
+        const { numInsertedOrUpdatedRows: inserted } = await tx
+          .insertInto('runs')
+          .values({
+            id,
+            ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
+            entity,
+            project,
+            name,
+            ...fromAbout(freshRun(name)),
+            history_lines: 0,
+            history_bytes: 0,
+            created_at_ms: nowMs,
+            updated_at_ms: nowMs,
+          })
+          .onConflict((conflict) => conflict.columns(['entity', 'project', 'name']).doNothing())
+          .executeTakeFirst();
+        const row = await named(tx.updateTable('runs').set({ ...fromAbout(change), updated_at_ms: nowMs }), run)
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        const changed = toRun(row);
+        await charge(tx, changed, payer);
+        return { outcome: inserted === 1n ? ('created' as const) : ('changed' as const), run: changed };
+      }),
+
+    async find(name) {
+      const row = await named(db.selectFrom('runs').selectAll(), name).executeTakeFirst();
+      return row ? toRun(row) : null;
+    },
+
+    list: ({ entity, project }, page, order = 'asc') =>
+      listPage(db, { table: 'runs', of: { entity }, where: { project }, by: ['ordinal'], order }, page, toRun),
+
+    append: (id, { offset, lines }, change, payer, nowMs) =>
+      withinLimit(db, 'over_limit' as const, async (tx) => {
+        const end = lines.length === 0 ? 0 : offset + lines.length;
+        const row = await tx
+          .updateTable('runs')
+          .set({ ...fromAbout(change), updated_at_ms: nowMs })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirst();
+        if (!row) return null;
+        const replaced = await replace(tx, id, offset, lines);
+        const sizes = {
+          history_lines: Math.max(row.history_lines, end),
+          history_bytes: row.history_bytes - replaced + lines.reduce((sum, content) => sum + lineBytes(content), 0),
+        };
+        if (lines.length > 0) await tx.updateTable('runs').set(sizes).where('id', '=', id).execute();
+        const run = toRun({ ...row, ...sizes });
+        await charge(tx, run, payer);
+        return run;
+      }),
+
+    async history(id, from, limit) {
+      return db
+        .selectFrom('run_history')
+        .select(['line', 'content'])
+        .where('run_id', '=', id)
+        .where('line', '>=', from)
+        .orderBy('line')
+        .limit(limit)
+        .execute();
+    },
+
+    async noteArtifact(id, artifactId, how) {
+      await db
+        .insertInto('run_artifacts')
+        .values({ run_id: id, artifact_id: artifactId, how })
+        .onConflict((conflict) => conflict.columns(['run_id', 'how', 'artifact_id']).doNothing())
+        .execute();
+    },
+
+    async artifactsOf(id, how, limit) {
+      const rows = await db
+        .selectFrom('run_artifacts')
+        .select('artifact_id')
+        .where('run_id', '=', id)
+        .where('how', '=', how)
+        .limit(limit)
+        .execute();
+      return rows.map((row) => row.artifact_id);
+    },
+
+    async runsOf(artifactId, how, limit) {
+      const rows = await db
+        .selectFrom('run_artifacts')
+        .innerJoin('runs', 'runs.id', 'run_artifacts.run_id')
+        .selectAll('runs')
+        .where('artifact_id', '=', artifactId)
+        .where('how', '=', how)
+        .orderBy('runs.ordinal')
+        .limit(limit)
+        .execute();
+      return rows.map(toRun);
+    },
+
+    delete: (id) =>
+      db.transaction().execute(async (tx) => {
+        await tx.deleteFrom('stored_blobs').where('blob', '=', runRows(id)).execute();
+        const { numDeletedRows } = await tx.deleteFrom('runs').where('id', '=', id).executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+  };
+}
+
+class OverLimit extends Error {}
+
+/** What was done before a limit was met is rolled back. */
+async function withinLimit<T, R>(db: Kysely<Tables>, refusal: R, work: (tx: Transaction<Tables>) => Promise<T>) {
+  try {
+    return await db.transaction().execute(work);
+  } catch (error) {
+    if (error instanceof OverLimit) return refusal;
+    throw error;
+  }
+}
+
+async function charge(tx: Transaction<Tables>, run: Run, payer: Payer): Promise<void> {
+  const rows = { blob: runRows(run.id), entity: run.entity, sizeBytes: runBytes(run) };
+  if (!(await chargeWithin(tx, rows, payer))) throw new OverLimit();
+}
+
+/** Lines of one statement. */
+const PIECE = 500;
+
+/** Gives the bytes of those that were there. */
+async function replace(tx: Transaction<Tables>, id: string, offset: number, lines: readonly string[]): Promise<number> {
+  let replaced = 0;
+  for (let at = 0; at < lines.length; at += PIECE) {
+    if (at > 0) await setImmediate();
+    const some = lines.slice(at, at + PIECE).map((content, i) => ({ run_id: id, line: offset + at + i, content }));
+    const old = await tx
+      .deleteFrom('run_history')
+      .where('run_id', '=', id)
+      .where('line', '>=', some[0]!.line)
+      .where('line', '<', some[0]!.line + some.length)
+      .returning('content')
+      .execute();
+    for (const { content } of old) replaced += lineBytes(content);
+    await tx.insertInto('run_history').values(some).execute();
+  }
+  return replaced;
+}
+
+/** As any query that has conditions takes them. */
+function named<Q extends { where(column: 'entity' | 'project' | 'name', operator: '=', value: string): Q }>(
+  query: Q,
+  { entity, project, name }: RunName,
+): Q {
+  return query.where('entity', '=', entity).where('project', '=', project).where('name', '=', name);
+}

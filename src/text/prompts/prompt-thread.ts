@@ -1,0 +1,22 @@
+// Entry of the thread in which long prompts of one model directory are made: one at a time, in the order in which they come.
+import { parentPort, workerData } from 'node:worker_threads';
+import { lowerPriority } from '#base/lower-priority';
+import { AppError } from '#domain/errors';
+import { readTextModel } from '../text-model.ts';
+import { makePrompt, type PromptCall } from './make-prompt.ts';
+import type { FromPromptThread } from './prompts.ts';
+
+lowerPriority();
+const port = parentPort!;
+const model = readTextModel(workerData as string);
+port.on('message', (call: PromptCall) => void make(call).then((made) => port.postMessage(made)));
+
+async function make(call: PromptCall): Promise<FromPromptThread> {
+  try {
+    const { text, tokens } = makePrompt(await model, call);
+    return { text, tokens: tokens && Int32Array.from(tokens) };
+  } catch (error) {
+    const { code, message, param } = error instanceof AppError ? error : new AppError('internal', String(error));
+    return { code, message, param };
+  }
+}

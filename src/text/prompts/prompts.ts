@@ -1,0 +1,102 @@
+// Prompts that take long to render and encode, in a thread for each model: while they are made, others are answered. Short ones
+// are made where they are asked for, which is faster. A thread begins with the first long prompt and ends when none came for
+// a while: it holds the tokenizer a second time. Payers take turns at it.
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
+import pTimeout from 'p-timeout';
+import { startThread } from '#base/start-thread';
+import { AppError, type ErrorCode } from '#domain/errors';
+import { createTextQueue, type OnBehalf, type QueueLimits } from '../text-queue.ts';
+import { makePrompt, type MadePrompt, type PromptCall, type PromptMaker } from './make-prompt.ts';
+
+export interface Prompts {
+  /** Throws what the template throws, `too_many_requests`, `cancelled`. */
+  make(call: PromptCall, by: OnBehalf): Promise<MadePrompt>;
+}
+
+/** Tokens are packed, errors without their class. */
+export type FromPromptThread =
+  | { readonly text: string; readonly tokens: Int32Array | null }
+  | { readonly code: ErrorCode; readonly message: string; readonly param: string | null };
+
+/** A million tokens take some seconds. */
+const MAKE_MS = 60_000;
+const IDLE_MS = 60_000;
+const TURNS: QueueLimits = { waitMs: 60_000, waitingMax: 256, waitingOfOneMax: 64 };
+
+const THREAD = new URL(`./prompt-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
+
+/** `here`: the same model, in this thread. */
+export function createPrompts(directory: string, here: PromptMaker): Prompts {
+  let thread: Worker | null = null;
+  let idle: NodeJS.Timeout | null = null;
+  /** One after the other, so that the deadline is each one's own. */
+  const turns = createTextQueue(TURNS, unmade);
+
+  function start(): Worker {
+    const worker = startThread(THREAD, { name: 'long prompts', workerData: directory });
+    worker.unref();
+    worker.on('error', () => {}); // told to whoever waits, in ask()
+    worker.on('exit', () => end(worker));
+    return worker;
+  }
+
+  function end(worker: Worker | null): void {
+    if (worker === null || thread !== worker) return;
+    thread = null;
+    void worker.terminate();
+  }
+
+  async function ask(call: PromptCall): Promise<FromPromptThread> {
+    if (idle) clearTimeout(idle);
+    const worker = (thread ??= start());
+    const heard = new AbortController();
+    const made = Promise.race([
+      once(worker, 'message', heard).then(([message]) => message as FromPromptThread),
+      once(worker, 'exit', heard).then(() => null),
+    ]).catch(() => null);
+    worker.postMessage(call);
+    const answer = await pTimeout(made, { milliseconds: MAKE_MS, fallback: () => null });
+    heard.abort();
+    if (answer === null) {
+      end(worker);
+      throw unmade(`It took longer than ${MAKE_MS / 1000} s, or more memory than there is. Shorten it.`);
+    }
+    idle = setTimeout(() => end(worker), IDLE_MS).unref();
+    return answer;
+  }
+
+  return {
+    async make(call, by) {
+      if (isShort(call)) return makePrompt(here, call);
+      const made = await turns.run(by, () => ask(call));
+      if ('text' in made) return { text: made.text, tokens: made.tokens && Array.from(made.tokens) };
+      throw new AppError(made.code, made.message, made.param === null ? {} : { param: made.param });
+    },
+  };
+}
+
+const unmade = (why: string): AppError =>
+  new AppError('too_many_requests', `The prompt could not be made. ${why}`, {
+    param: 'messages',
+    retryAfterSeconds: 5,
+  });
+
+/** By characters and values: what takes at most some hundredths of a second needs no thread. */
+const SHORT_COST_MAX = 20_000;
+const VALUE_COST = 30;
+
+const isShort = (call: PromptCall): boolean => costOf(call, SHORT_COST_MAX) < SHORT_COST_MAX;
+
+function costOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return value.length;
+  let cost = VALUE_COST;
+  if (typeof value !== 'object' || value === null) return cost;
+  for (const key in value) {
+    if (cost >= most) return most;
+    cost += key.length + costOf((value as Record<string, unknown>)[key], most - cost);
+  }
+  return cost;
+}

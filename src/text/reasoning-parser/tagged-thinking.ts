@@ -1,0 +1,78 @@
+// Thinking between two tags at the beginning of an answer: `<think>…</think>`, `[THINK]…[/THINK]`, or sentences that serve as tags.
+// Line breaks right inside the tags, and right after the last one, are layout: they belong to neither part.
+import { beginningAtEnd } from '../beginning-at-end.ts';
+import type { ReasonedText, ReasoningParser, ThinkingState } from './reasoned-text.ts';
+
+/** Spellings of each; no one begins with another. */
+export interface ThinkingTags {
+  readonly starts: readonly string[];
+  readonly ends: readonly string[];
+  /** What is cut off at both ends of the parts, beside the tags. */
+  readonly layout: 'breaks' | 'blanks';
+}
+
+export function createTaggedThinking({ starts, ends, layout }: ThinkingTags, state: ThinkingState): ReasoningParser {
+  let part: 'before' | 'thinking' | 'content' = state === 'closed' ? 'content' : 'before';
+  let pending = '';
+  let atBeginning = true; // of the part: layout is dropped
+  const [leading, trailing] = layout === 'breaks' ? [/^\n+/, /\n*$/] : [/^\s+/, /\s*$/];
+
+  function dropLayout(): void {
+    if (!atBeginning) return;
+    pending = pending.replace(leading, '');
+    atBeginning = pending === '';
+  }
+
+  /** `over`: nothing follows. */
+  function read(over: boolean): ReasonedText {
+    let reasoning = '';
+    if (part === 'before') {
+      const text = pending.trimStart();
+      const start = starts.find((each) => text.startsWith(each));
+      if (start !== undefined) {
+        part = 'thinking';
+        pending = text.slice(start.length);
+      } else if (!over && starts.some((each) => each.startsWith(text))) return { reasoning: '', content: '' };
+      else part = state === 'open' ? 'thinking' : 'content';
+      atBeginning = part === 'thinking';
+    }
+    if (part === 'thinking') {
+      dropLayout();
+      const end = firstOf(ends, pending);
+      const ended = end ? pending.slice(0, end.at) : pending;
+      const kept = end || over ? 0 : heldBack(pending);
+      reasoning = ended.slice(0, ended.length - kept);
+      if (end || over) reasoning = reasoning.replace(trailing, '');
+      pending = end ? pending.slice(end.at + end.tag.length) : pending.slice(pending.length - kept);
+      if (!end) return { reasoning, content: '' };
+      part = 'content';
+      atBeginning = true;
+    }
+    dropLayout();
+    const content = pending;
+    pending = '';
+    return { reasoning, content };
+  }
+
+  /** Characters that may yet turn out to be layout before the end tag, or the tag itself. */
+  function heldBack(text: string): number {
+    const tag = beginningAtEnd(text, ends);
+    return tag + trailing.exec(text.slice(0, text.length - tag))![0].length;
+  }
+
+  return {
+    push(text) {
+      pending += text;
+      return read(false);
+    },
+    flush: () => read(true),
+    get thinking() {
+      return part === 'thinking' || (part === 'before' && state === 'open');
+    },
+  };
+}
+
+function firstOf(tags: readonly string[], text: string): { tag: string; at: number } | null {
+  const found = tags.map((tag) => ({ tag, at: text.indexOf(tag) })).filter(({ at }) => at >= 0);
+  return found.length === 0 ? null : found.reduce((first, each) => (each.at < first.at ? each : first));
+}

@@ -1,0 +1,57 @@
+// A call as gpt-oss writes it in the harmony format: a header with the recipient, `to=functions.f`, on either side of the channel, then
+// the arguments up to the end of the message. The format: github.com/openai/harmony, docs/format.md.
+import { beginningAtEnd } from '../beginning-at-end.ts';
+import type { CallReader } from './call-reader.ts';
+import { createJsonPieces } from './json-pieces.ts';
+
+const MESSAGE = '<|message|>';
+const ENDS = ['<|call|>', '<|end|>', '<|return|>', '<|start|>', '<|channel|>'];
+const RECIPIENT = /(?:^|\s)to=functions\.([^\s<]+)/;
+/** Of a header up to where it has been read. Longer ones are none. */
+const HEADER_CHARACTERS_MAX = 300;
+
+/** `opening`: what of the header was read. */
+export function createHarmonyCall(opening: string): CallReader {
+  let state: CallReader['state'] = 'reading';
+  let name: string | null = null;
+  const pieces = createJsonPieces();
+
+  function readHeader(text: string, from: number): number {
+    const end = text.indexOf(MESSAGE, from);
+    const header = opening + text.slice(from, end < 0 ? text.length : end);
+    const length = header.length - (end < 0 ? beginningAtEnd(header, [MESSAGE]) : 0);
+    const isHeader = length <= HEADER_CHARACTERS_MAX && !ENDS_HEADER.test(header);
+    if (isHeader && end < 0) return from;
+    name = isHeader ? (RECIPIENT.exec(header)?.[1] ?? null) : null;
+    if (name === null) state = 'broken';
+    return name === null ? from : end + MESSAGE.length;
+  }
+
+  function readArguments(text: string, from: number): number {
+    const ends = ENDS.map((tag) => text.indexOf(tag, from)).filter((at) => at >= 0);
+    const end = ends.length > 0 ? Math.min(...ends) : null;
+    const upTo = from + text.slice(from, end ?? text.length - beginningAtEnd(text.slice(from), ENDS)).trimEnd().length;
+    pieces.add(text.slice(from, upTo));
+    if (end === null) return upTo;
+    if (pieces.isEmpty) pieces.add('{}');
+    state = 'done';
+    return end;
+  }
+
+  return {
+    read(text, from) {
+      const at = name === null ? readHeader(text, from) : from;
+      return name === null || state === 'broken' ? at : readArguments(text, at);
+    },
+    get state() {
+      return state;
+    },
+    get name() {
+      return name;
+    },
+    takeArguments: pieces.take,
+  };
+}
+
+/** A header is one line. */
+const ENDS_HEADER = /\n|<\|(?:call|end|return)\|>/;

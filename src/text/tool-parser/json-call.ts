@@ -1,0 +1,145 @@
+// One call as a JSON object, `{"name": "f", "arguments": {…}}`, read character by character: says the name once it is whole
+// and passes the arguments on as they were written. Knows nothing of what stands around the object.
+import type { CallReader } from './call-reader.ts';
+import { createJsonBrackets } from './json-brackets.ts';
+import { createJsonPieces } from './json-pieces.ts';
+
+const SPACE = /\s/;
+const SCALAR_START = /[-\dtfn]/;
+/** In JSON inside strings only; elsewhere the model has left off and closes, or opens, a block. */
+const TAG_START = '<';
+const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters']);
+
+type Place = 'start' | 'key' | 'colon' | 'value' | 'in string' | 'in scalar' | 'in container' | 'behind value';
+
+/** `needsArguments`: an object without them is no call, whatever its name. */
+export function createJsonCall({ needsArguments }: { needsArguments: boolean }): CallReader {
+  let state: CallReader['state'] = 'reading';
+  let place: Place = 'start';
+  let name: string | null = null;
+  let key: string | null = null; // null while a key is read
+  let raw = ''; // of the string or scalar that is being read
+  let escaped = false;
+  let container = createJsonBrackets(); // of the value, where it is an object or a list
+  const pieces = createJsonPieces();
+  let hasArguments = false;
+  let inArguments = false; // the value that is read is theirs; of a key that comes twice the first counts
+
+  const isCall = () => name !== null && (hasArguments || !needsArguments);
+
+  /** False: no JSON object of a call goes on like this. */
+  function step(character: string): boolean {
+    switch (place) {
+      case 'start':
+        if (SPACE.test(character)) return true;
+        place = 'key';
+        return character === '{';
+      case 'key':
+        if (SPACE.test(character) || character === ',') return true;
+        if (character === '}') return finish();
+        key = null;
+        return character === '"' && beginString();
+      case 'colon':
+        if (character === ':') place = 'value';
+        return character === ':' || SPACE.test(character);
+      case 'value':
+        return SPACE.test(character) || beginValue(character);
+      case 'in string':
+        return stepString(character);
+      case 'in container':
+        return stepContainer(character);
+      case 'in scalar':
+        if (character !== ',' && character !== '}' && !SPACE.test(character)) {
+          if (inArguments && character !== TAG_START) pieces.add(character);
+          return character !== TAG_START;
+        }
+        place = 'behind value';
+        return step(character);
+      case 'behind value':
+        if (character === ',') place = 'key';
+        return character === ',' || SPACE.test(character) || (character === '}' && finish());
+    }
+  }
+
+  function finish(): boolean {
+    if (!isCall()) return false;
+    if (pieces.isEmpty) pieces.add('{}'); // none, or an empty string: clients parse them
+    state = 'done';
+    return true;
+  }
+
+  function beginString(): true {
+    raw = '';
+    escaped = false;
+    place = 'in string';
+    return true;
+  }
+
+  function beginValue(character: string): boolean {
+    const isContainer = character === '{' || character === '[';
+    inArguments = !hasArguments && ARGUMENT_KEYS.has(key!);
+    if (character !== '"' && ((key === 'name' && name === null) || !(isContainer || SCALAR_START.test(character))))
+      return false;
+    if (inArguments) hasArguments = true;
+    if (character === '"') return beginString();
+    if (inArguments) pieces.add(character);
+    place = isContainer ? 'in container' : 'in scalar';
+    container = createJsonBrackets();
+    if (isContainer) container.step(character);
+    return true;
+  }
+
+  /** Keys, the name, and arguments that are JSON text inside a string. */
+  function stepString(character: string): boolean {
+    if (character !== '"' || escaped) {
+      escaped = character === '\\' && !escaped;
+      raw += character;
+      return true;
+    }
+    const isName = key === 'name' && name === null;
+    place = key === null ? 'colon' : 'behind value';
+    if (key !== null && !isName && !inArguments) return true;
+    const text = parseString(raw);
+    if (text === null || (isName && text === '')) return false;
+    if (key === null) key = text;
+    else if (isName) name = text;
+    else pieces.add(text);
+    return true;
+  }
+
+  function stepContainer(character: string): boolean {
+    if (!container.quoted && character === TAG_START) return false;
+    if (inArguments) pieces.add(character);
+    if (container.step(character)) place = 'behind value';
+    return true;
+  }
+
+  return {
+    read(text, from) {
+      let at = from;
+      while (at < text.length && state === 'reading') {
+        if (!step(text[at]!)) state = 'broken';
+        else at++;
+      }
+      return at;
+    },
+    get state() {
+      return state;
+    },
+    get name() {
+      return isCall() ? name : null;
+    },
+    takeArguments: () => (isCall() ? pieces.take() : ''),
+  };
+}
+
+function parseString(raw: string): string | null {
+  try {
+    return JSON.parse(`"${raw.replace(/[\n\r\t]/g, (control) => CONTROLS[control]!)}"`) as string;
+  } catch {
+    return null;
+  }
+}
+
+/** Models write line breaks into strings as they are. */
+const CONTROLS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

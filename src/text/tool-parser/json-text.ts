@@ -1,0 +1,9 @@
+// Text that goes into a JSON string piece by piece. Halves of surrogate pairs stay as they are: the other half comes next.
+
+const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
+
+/** Without the quotes around it. */
+export const jsonText = (text: string): string =>
+  NEEDS_ESCAPE.test(text) ? text.replace(/["\\\u0000-\u001f]/g, escaped) : text;
+
+const escaped = (character: string): string => JSON.stringify(character).slice(1, -1);

@@ -1,0 +1,26 @@
+// What parsers of calls have in common: they go through the text in steps, until there is nothing more to do with what has come.
+import type { ToolDelta, ToolParser } from './tool-delta.ts';
+
+export interface Steps {
+  readonly add: (text: string) => void;
+  /** Null: nothing more to be done with what there is. `over`: nothing follows. */
+  readonly step: (over: boolean) => ToolDelta[] | null;
+  /** After the last step. */
+  readonly end: () => ToolDelta[];
+}
+
+export function readSteps({ add, step, end }: Steps): ToolParser {
+  function readAll(over: boolean): ToolDelta[] {
+    const deltas: ToolDelta[] = [];
+    for (let more = step(over); more !== null; more = step(over)) deltas.push(...more);
+    return deltas;
+  }
+
+  return {
+    push(text) {
+      add(text);
+      return readAll(false);
+    },
+    flush: () => [...readAll(true), ...end()],
+  };
+}

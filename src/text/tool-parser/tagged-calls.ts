@@ -1,0 +1,175 @@
+// Calls in blocks that tags open, any number of them, text around them: one call in a block, or a list of them. White space before
+// a tag, or with nothing else between and after the blocks, is dropped. A closing tag may be missing: nothing waits for it.
+// What the tags and the calls look like is the syntax's (tool-parser.ts).
+import { beginningAtEnd } from '../beginning-at-end.ts';
+import type { CallReader } from './call-reader.ts';
+import { createCallList } from './call-list.ts';
+import { readSteps } from './read-steps.ts';
+import type { ToolDelta, ToolParser } from './tool-delta.ts';
+
+/** What stands around and between the calls of a block. */
+export interface CallsInBlock {
+  readonly begin: string;
+  readonly between: RegExp;
+  readonly end: string;
+  /** There may be several without the brackets as well. */
+  readonly bracketsOptional: boolean;
+}
+
+export interface Blocks {
+  readonly opens: readonly string[];
+  readonly closes: readonly string[];
+  /** Null: a block is one call, read from right behind the tag. */
+  readonly list: CallsInBlock | null;
+  /** A list may be the beginning of the answer, without a tag. */
+  readonly bareList?: boolean;
+  /** `tag`: what opened the block; null: a list without one. `next`: how the call begins; empty where there is no list. */
+  readonly newReader: (tag: string | null, next: string) => CallReader;
+}
+
+export function createTaggedParser({ opens, closes, list, bareList = false, newReader }: Blocks): ToolParser {
+  const calls = createCallList();
+  let place: 'beginning' | 'text' | 'opened' | 'call' | 'between' = bareList ? 'beginning' : 'text';
+  let tag: string | null = null; // of the block
+  let opening = ''; // what led to the call so far
+  let listed = false;
+  let continued = false; // a separator led to the call
+  let closing = false; // the last block was a call, and its closing tag has not come yet
+  let onlySpace = false; // since the last call
+  let pending = '';
+
+  function step(over: boolean): ToolDelta[] | null {
+    switch (place) {
+      case 'beginning':
+        return readBeginning(over);
+      case 'text':
+        return readText(over);
+      case 'opened':
+        return readOpened();
+      case 'call':
+        return readCall();
+      case 'between':
+        return readBetween();
+    }
+  }
+
+  function readBeginning(over: boolean): ToolDelta[] | null {
+    const text = pending.trimStart();
+    if (text === '' && !over) return null;
+    place = 'text';
+    if (text.startsWith(list!.begin)) open(null, pending.slice(0, pending.length - text.length), text);
+    return [];
+  }
+
+  function readText(over: boolean): ToolDelta[] | null {
+    const tags = closing ? [...opens, ...closes] : opens;
+    const { found, at } = firstOf(tags, pending);
+    if (found !== null) {
+      const text = pending.slice(0, at).trimEnd();
+      const rest = pending.slice(at + found.length);
+      if (opens.includes(found)) open(found, pending.slice(text.length, at) + found, rest);
+      else {
+        closing = false;
+        pending = rest;
+      }
+      return content(text);
+    }
+    const kept = over ? 0 : heldBack(pending, tags);
+    const text = pending.slice(0, pending.length - kept);
+    pending = pending.slice(pending.length - kept);
+    if (text === '' || (over && isLayout(text))) return null;
+    return content(text);
+  }
+
+  function open(by: string | null, led: string, rest: string): void {
+    tag = by;
+    opening = led;
+    pending = rest;
+    closing = listed = continued = false;
+    if (list === null) begin('');
+    else place = 'opened';
+  }
+
+  function begin(next: string): void {
+    calls.begin(opening, newReader(tag, next));
+    place = 'call';
+  }
+
+  /** Behind the tag: a list begins, or the call itself. */
+  function readOpened(): ToolDelta[] | null {
+    const text = pending.trimStart();
+    if (text === '') return null;
+    const begins = !continued && text.startsWith(list!.begin);
+    const read = pending.length - text.length + (begins ? list!.begin.length : 0);
+    opening += pending.slice(0, read);
+    pending = pending.slice(read);
+    listed ||= begins;
+    if (!begins) begin(text);
+    return [];
+  }
+
+  function readCall(): ToolDelta[] | null {
+    if (pending === '') return null;
+    const before = calls.count;
+    const { deltas, rest, state } = calls.read(pending);
+    const waits = state === 'reading' && rest.length === pending.length && deltas.length === 0;
+    pending = rest;
+    if (calls.count > before) closing = onlySpace = true;
+    if (state !== 'reading') place = state === 'done' && list !== null ? 'between' : 'text';
+    return waits ? null : deltas;
+  }
+
+  /** Behind a call: another one of the list, or the list's end. */
+  function readBetween(): ToolDelta[] | null {
+    const text = pending.trimStart();
+    if (text === '') return null;
+    const separator = listed || list!.bracketsOptional ? list!.between.exec(text)?.[0] : undefined;
+    if (separator !== undefined) {
+      opening = pending.slice(0, pending.length - text.length) + separator;
+      continued = true;
+      pending = text.slice(separator.length);
+      place = 'opened';
+      return [];
+    }
+    if (listed && text.startsWith(list!.end)) pending = text.slice(list!.end.length);
+    place = 'text';
+    return [];
+  }
+
+  /** At the end of the answer: nothing that was meant to be read. */
+  const isLayout = (text: string): boolean => {
+    const rest = text.trimStart();
+    return rest === '' ? onlySpace : closing && closes.some((each) => each.startsWith(rest));
+  };
+
+  function content(text: string): ToolDelta[] {
+    if (text === '') return [];
+    onlySpace = false;
+    return [{ kind: 'content', text }];
+  }
+
+  function end(): ToolDelta[] {
+    if (place === 'call') return calls.abandon(pending);
+    const isSeparator = continued && pending.trim() === '';
+    return place === 'opened' && !isSeparator ? content(opening + pending) : [];
+  }
+
+  return readSteps({ add: (text) => void (pending += text), step, end });
+}
+
+/** The tag that comes first in the text; of those that begin together, the longest. */
+function firstOf(tags: readonly string[], text: string): { found: string | null; at: number } {
+  let first: { found: string | null; at: number } = { found: null, at: text.length };
+  for (const tag of tags) {
+    const at = text.indexOf(tag);
+    if (at >= 0 && (at < first.at || (at === first.at && tag.length > (first.found?.length ?? 0))))
+      first = { found: tag, at };
+  }
+  return first;
+}
+
+/** White space and the beginning of a tag at the end of the text. */
+function heldBack(text: string, tags: readonly string[]): number {
+  const before = text.slice(0, text.length - beginningAtEnd(text, tags));
+  return text.length - before.trimEnd().length;
+}

@@ -1,0 +1,104 @@
+// Calls that are the answer as a whole: Llama 3's `{"name": …}; {…}`, Pythonic `[f(a=1), g()]`. They begin where the answer begins,
+// behind a tag or not; once anything else comes, all that follows is content.
+import type { CallReader } from './call-reader.ts';
+import { createCallList } from './call-list.ts';
+import { readSteps } from './read-steps.ts';
+import type { ToolDelta, ToolParser } from './tool-delta.ts';
+
+export interface WholeAnswer {
+  /** May stand before the calls, and between lists of them. */
+  readonly opens: readonly string[];
+  /** May stand behind them. */
+  readonly closes: readonly string[];
+  /** What calls begin with; it is read with the first one where they are no list. */
+  readonly begin: '{' | '[';
+  /** White space and separators between calls. */
+  readonly between: RegExp;
+  /** `isTagged`: a tag stands before it. */
+  readonly newReader: (isTagged: boolean) => CallReader;
+}
+
+export function createWholeAnswerParser({ opens, closes, begin, between, newReader }: WholeAnswer): ToolParser {
+  const calls = createCallList();
+  const isList = begin === '[';
+  let place: 'outside' | 'inside' | 'call' | 'content' = 'outside';
+  let pending = '';
+
+  function step(over: boolean): ToolDelta[] | null {
+    if (pending === '') return null;
+    switch (place) {
+      case 'outside':
+        return readOutside(over);
+      case 'inside':
+        return readInside();
+      case 'call':
+        return readCall();
+      case 'content':
+        return [{ kind: 'content', text: take() }];
+    }
+  }
+
+  /** Before the first call, and behind each that is no item of a list. */
+  function readOutside(over: boolean): ToolDelta[] | null {
+    const isFirst = calls.count === 0;
+    const text = isFirst ? pending.trimStart() : pending.replace(isList ? /^\s+/ : between, '');
+    const layout = pending.slice(0, pending.length - text.length);
+    const close = isFirst ? undefined : closes.find((each) => text.startsWith(each));
+    if (close !== undefined) {
+      pending = text.slice(close.length);
+      return [];
+    }
+    const tag = opens.find((each) => text.startsWith(each)) ?? '';
+    const rest = text.slice(tag.length);
+    const from = isList ? rest.trimStart() : rest;
+    const opening = layout + tag + rest.slice(0, rest.length - from.length);
+    if (isList ? from.startsWith(begin) : tag !== '' || from.startsWith(begin)) {
+      const bracket = isList ? begin : '';
+      return beginCall(opening + bracket, from.slice(bracket.length), tag !== '');
+    }
+    const mayBegin = from === '' || [...opens, ...(isFirst ? [] : closes)].some((each) => each.startsWith(text));
+    if (!over && mayBegin) return null;
+    if (text === '' && !isFirst) pending = '';
+    place = 'content';
+    return [];
+  }
+
+  /** Behind a call of a list. */
+  function readInside(): ToolDelta[] | null {
+    const text = pending.trimStart();
+    if (text === '') return null;
+    const layout = pending.slice(0, pending.length - text.length);
+    if (text.startsWith(',')) return beginCall(`${layout},`, text.slice(1), true);
+    place = text.startsWith(']') ? 'outside' : 'content';
+    if (place === 'outside') pending = text.slice(1);
+    return [];
+  }
+
+  function beginCall(opening: string, rest: string, isTagged: boolean): ToolDelta[] {
+    calls.begin(opening, newReader(isTagged));
+    pending = rest;
+    place = 'call';
+    return [];
+  }
+
+  function readCall(): ToolDelta[] | null {
+    const { deltas, rest, state } = calls.read(pending);
+    const waits = state === 'reading' && rest.length === pending.length && deltas.length === 0;
+    pending = rest;
+    if (state === 'done') place = isList ? 'inside' : 'outside';
+    if (state === 'broken') place = 'content';
+    return waits ? null : deltas;
+  }
+
+  function take(): string {
+    const text = pending;
+    pending = '';
+    return text;
+  }
+
+  return readSteps({
+    add: (text) => void (pending += text),
+    step,
+    end: () => (place === 'call' ? calls.abandon(pending) : []),
+  });
+}

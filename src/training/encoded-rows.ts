@@ -1,0 +1,85 @@
+// Token sequences of a data set's rows as bytes, one row after the other, so that they can lie in a file: a data set may have
+// more of them than there is memory. Decides the form; where the bytes are is others' business. They live as long as a job's
+// attempt and never leave the machine, so numbers have its byte order.
+import { trainedCount } from './packing.ts';
+import type { TokenSequence } from './tokenize.ts';
+
+export interface EncodedRow {
+  readonly tokens: number;
+  /** Of them, those with labels. */
+  readonly trainedTokens: number;
+  /** Where the next row begins. */
+  readonly end: number;
+  /** Without log-probabilities: nobody sampled them. None: the row is not trained. */
+  sequences(): TokenSequence[];
+}
+
+export interface EncodedRows {
+  /** `from`: 0, or where a row ended. */
+  read(from: number): AsyncIterable<EncodedRow>;
+}
+
+/** Bytes behind the head, tokens, trained tokens, sequences. */
+const HEAD_NUMBERS = 4;
+const HEAD_BYTES = HEAD_NUMBERS * Uint32Array.BYTES_PER_ELEMENT;
+
+export function encodeRow(sequences: readonly TokenSequence[]): Uint8Array {
+  const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
+  const trained = sequences.reduce((sum, sequence) => sum + trainedCount(sequence), 0);
+  const bytes = sequences.length * 4 + tokens * 5;
+  const parts: ArrayBufferView[] = [Uint32Array.of(bytes, tokens, trained, sequences.length)];
+  for (const sequence of sequences)
+    parts.push(Uint32Array.of(sequence.tokens.length), sequence.tokens, sequence.trained);
+  return Buffer.concat(
+    parts.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
+  );
+}
+
+/** `from`: the place of the first byte. */
+export async function* decodeRows(
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  from: number,
+): AsyncGenerator<EncodedRow> {
+  let parts: Uint8Array[] = [];
+  let held = 0;
+  let wanted = HEAD_BYTES;
+  let end = from;
+  for await (const chunk of content) {
+    parts.push(chunk);
+    held += chunk.length;
+    if (held < wanted) continue;
+    let rest: Uint8Array = parts.length === 1 ? chunk : Buffer.concat(parts);
+    for (wanted = HEAD_BYTES; rest.length >= wanted; wanted = HEAD_BYTES) {
+      const [bytes, tokens, trainedTokens, count] = numbersIn(rest, 0, HEAD_NUMBERS);
+      wanted += bytes!;
+      if (rest.length < wanted) break;
+      const body = rest.subarray(HEAD_BYTES, wanted);
+      end += wanted;
+      yield { tokens: tokens!, trainedTokens: trainedTokens!, end, sequences: () => decodeSequences(body, count!) };
+      rest = rest.subarray(wanted);
+    }
+    parts = [rest];
+    held = rest.length;
+  }
+}
+
+function decodeSequences(body: Uint8Array, count: number): TokenSequence[] {
+  let at = 0;
+  return Array.from({ length: count }, () => {
+    const [length] = numbersIn(body, at, 1);
+    const tokens = new Int32Array(copyOf(body, at + 4, length! * 4).buffer);
+    const trained = copyOf(body, at + 4 + tokens.byteLength, length!);
+    at += 4 + tokens.byteLength + trained.byteLength;
+    return { tokens, trained, logprobs: new Float32Array(length!).fill(NaN) };
+  });
+}
+
+const numbersIn = (bytes: Uint8Array, at: number, count: number): Uint32Array =>
+  new Uint32Array(copyOf(bytes, at, count * 4).buffer);
+
+/** With a buffer of its own, which begins with it. */
+function copyOf(bytes: Uint8Array, at: number, length: number): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(length);
+  copy.set(bytes.subarray(at, at + length));
+  return copy;
+}

@@ -1,0 +1,72 @@
+// Rows of an SFT data set → their token sequences, as bytes (encoded-rows.ts), one row at a time: the whole of a data set is
+// never in memory. The same rows give the same bytes.
+import { createYielder } from '#base/yield-to-loop';
+import type { SftRow } from '#domain/sft';
+import type { Skipped } from '#domain/training-job';
+import { encodeRow } from './encoded-rows.ts';
+import { createTokenLimit } from './job-tokens.ts';
+import type { SftConfig } from './sft-config.ts';
+import { trainedCount } from './packing.ts';
+import { createSkipCount } from './skip-count.ts';
+import { tokenizeHistory, type ConversationEncoder, type SequenceLimits, type TokenSequence } from './tokenize.ts';
+
+export interface SftRowLimits extends Pick<SftConfig, 'trainedTurns'> {
+  /** Rows with a longer sequence are dropped. */
+  readonly lengthMax: number;
+}
+
+export interface EncodedSftData {
+  readonly rows: number;
+  /** Rows by the reason why they are not trained. */
+  readonly skipped: Skipped;
+  /** Tokens of the longest sequence. */
+  readonly longest: number;
+}
+
+/** On disk: 2.5 GB. */
+const DATA_TOKENS_MAX = 500_000_000;
+const WRITTEN_BYTES = 1 << 18;
+
+/** Throws `invalid_training_data` where there are too many tokens, and what `rows` and `write` throw. */
+export async function encodeSftRows(
+  rows: AsyncIterable<SftRow> | Iterable<SftRow>,
+  { trainedTurns, lengthMax }: SftRowLimits,
+  encoder: ConversationEncoder,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Promise<EncodedSftData> {
+  const limits = { lengthMax, count: createTokenLimit(DATA_TOKENS_MAX) };
+  const skips = createSkipCount();
+  const yieldToLoop = createYielder();
+  let [count, longest, held] = [0, 0, 0];
+  let parts: Uint8Array[] = [];
+  const flush = async () => {
+    await write(Buffer.concat(parts));
+    [parts, held] = [[], 0];
+  };
+  for await (const row of rows) {
+    const { sequences, tooLong } = await tokenizeRow(row, encoder, trainedTurns, limits);
+    if (tooLong) skips.add('too_long');
+    else if (sequences.length === 0) skips.add('no_trainable_tokens');
+    const bytes = encodeRow(tooLong ? [] : sequences);
+    count++;
+    if (!tooLong) for (const { tokens } of sequences) longest = Math.max(longest, tokens.length);
+    parts.push(bytes);
+    held += bytes.length;
+    if (held >= WRITTEN_BYTES) await flush();
+    await yieldToLoop();
+  }
+  await flush();
+  return { rows: count, skipped: skips.counts(), longest };
+}
+
+/** Usually one sequence; more where the template rewrites the past between turns (say, drops old reasoning). */
+async function tokenizeRow(
+  { messages, tools }: SftRow,
+  encoder: ConversationEncoder,
+  trainedTurns: SftConfig['trainedTurns'],
+  limits: SequenceLimits,
+): Promise<{ sequences: readonly TokenSequence[]; tooLong: boolean }> {
+  const turns = messages.map((message) => ({ kind: 'message' as const, message }));
+  const { sequences, cut } = await tokenizeHistory({ turns, tools }, encoder, trainedTurns, limits);
+  return { sequences: sequences.filter((sequence) => trainedCount(sequence) > 0), tooLong: cut.sequences > 0 };
+}

@@ -1,0 +1,29 @@
+// A job runner as a server wires it, for tests that name only what they are about.
+import { systemClock } from '#base/clock';
+import { silentLog } from '#base/log';
+import { readSftLine } from '#api/schema/sft';
+import type { TrainerCapabilities } from '#engine/capabilities';
+import type { JobObserver } from '#services/jobs/job-attempt';
+import { createJobRunner, type JobRunner, type JobRunnerDeps, type TrainerRoom } from '#services/jobs/job-runner';
+
+export const noObserver: JobObserver = { began() {}, stepped() {}, measured() {}, ended() {} };
+
+/** Of a trainer: as the embedded engine's. */
+export const ableTrainer = (): TrainerCapabilities => ({
+  exactTraining: true,
+  exactLogprobs: true,
+  sharedPrefixRows: true,
+});
+
+const USUAL = {
+  clock: systemClock,
+  log: silentLog,
+  readSftLine,
+  observer: noObserver,
+  retryPolicy: { initialDelayMs: 1, maxDelayMs: 20, totalMs: 60_000 },
+  baseModels: null,
+  trainerRoom: (): ReadonlyMap<string, TrainerRoom> => new Map(),
+} satisfies Partial<JobRunnerDeps>;
+
+export const aJobRunner = (deps: Omit<JobRunnerDeps, keyof typeof USUAL> & Partial<typeof USUAL>): JobRunner =>
+  createJobRunner({ ...USUAL, ...deps });

@@ -1,0 +1,185 @@
+// Every command of `whetstone`, in this process: its help, what it says to a flag that it does not know, and its --json.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createProgram } from '../../src/program.ts';
+import { register } from './registered-model.ts';
+import { BOOTSTRAP_KEY, send, shareTestServer } from './test-server.ts';
+
+const create = (): Command =>
+  createProgram((error) => {
+    throw error;
+  }).program;
+
+/** With their path, such as `jobs list`. */
+function leaves(command: Command, path: readonly string[] = []): { path: readonly string[]; command: Command }[] {
+  const below = command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
+  const isRunnable = command.commands.length === 0 || ['models', 'workers'].includes(command.name());
+  return isRunnable ? [{ path, command }, ...below] : below;
+}
+
+const COMMANDS = leaves(create()).map(({ path, command }) => ({ name: path.join(' '), path, command }));
+/** They print a log, a script, or lines that programs read already. */
+const WITHOUT_JSON = ['serve', 'workers run', 'completion'];
+
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly error: unknown;
+}
+
+async function run(...args: readonly string[]): Promise<Printed> {
+  const argv = ['node', 'whetstone', ...args];
+  const before = process.argv;
+  process.argv = argv;
+  const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const text = (spy: typeof stdout) => spy.mock.calls.map(([chunk]) => String(chunk)).join('');
+  try {
+    const error = await create()
+      .parseAsync(argv)
+      .then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+    return { stdout: text(stdout), stderr: text(stderr), error };
+  } finally {
+    stdout.mockRestore();
+    stderr.mockRestore();
+    process.argv = before;
+  }
+}
+
+describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
+  test('has a help that says what it does and what each of its flags does', async () => {
+    const { stdout, error } = await run(...path, '--help');
+    expect(error).toMatchObject({ code: 'commander.helpDisplayed', exitCode: 0 });
+    expect(stdout).toContain(`Usage: whetstone ${name}`);
+    expect(command.description()).not.toBe('');
+    for (const { flags, description } of command.options) expect([flags, description]).not.toEqual([flags, '']);
+    expect(command.options.some(({ long }) => long === '--json')).toBe(!WITHOUT_JSON.includes(name));
+  });
+
+  test('answers a wrong flag in one line that says where to read on', async () => {
+    const needed = command.registeredArguments.filter(({ required }) => required);
+    const mandatory = command.options.filter((option) => option.mandatory).flatMap(({ long }) => [long!, 'x']);
+    const words = [...needed.map(({ argChoices }) => argChoices?.[0] ?? 'x'), ...mandatory];
+    const { stdout, stderr, error } = await run(...path, ...words, '--nonsense');
+    expect(stdout).toBe('');
+    expect(stderr).toBe(`error: unknown option '--nonsense'. See: whetstone ${name} --help\n`);
+    expect(error).toMatchObject({ code: 'commander.unknownOption' });
+  });
+});
+
+test.each([
+  [['chat', 'x', '--temperature', 'hot'], "'--temperature <number>' argument 'hot'"],
+  [['chat', 'x', '--max-tokens', '1.5'], "'--max-tokens <count>' argument '1.5'"],
+  [['train', 'x.jsonl', '--batch-size', 'zero'], "'--batch-size <rows>' argument 'zero'"],
+  [['train', 'x.jsonl', '--batch-size', '0'], "'--batch-size <rows>' argument '0'"],
+  [['train', 'x.jsonl', '--learning-rate', '1e-'], "'--learning-rate <number>' argument '1e-'"],
+  [['train', 'x.jsonl', '--warmup', '2'], "'--warmup <part>' argument '2'"],
+  [['jobs', 'list', '--limit', '-1'], "'--limit <count>' argument '-1'"],
+  [['jobs', 'follow', 'x', '--timeout', 'soon'], "'--timeout <seconds>' argument 'soon'"],
+])('%j is refused by the name of the flag', async (args, named) => {
+  const { stderr, stdout } = await run(...args);
+  expect(stdout).toBe('');
+  expect(stderr).toContain(`error: option ${named} is invalid. It must be a`);
+  expect(stderr.trimEnd()).not.toContain('\n');
+});
+
+describe('--json', () => {
+  const server = shareTestServer();
+  let remote: readonly string[];
+  let directory: string;
+  let data: readonly string[];
+  beforeAll(async () => {
+    const { app } = await server;
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    remote = ['--url', url, '--key', BOOTSTRAP_KEY, '--json'];
+    directory = await mkdtemp(join(tmpdir(), 'whetstone-commands-'));
+    data = ['--data', join(directory, 'data'), '--json'];
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  /** What it prints, read as one JSON text. */
+  async function json(...args: readonly string[]): Promise<unknown> {
+    const { stdout, error } = await run(...args);
+    expect(error).toBeNull();
+    return JSON.parse(stdout) as unknown;
+  }
+
+  test('models and checkpoints', async () => {
+    const made = (await json('models', 'create', 'p/listed', ...remote)) as { id: string };
+    expect(made).toMatchObject({ project: 'p', name: 'listed' });
+    expect(await json('models', ...remote)).toContainEqual(
+      expect.objectContaining({ id: 'wandb-artifact:///default/p/listed' }),
+    );
+    expect(await json('models', 'metrics', 'p/listed', ...remote)).toBeInstanceOf(Array);
+    expect(await json('checkpoints', 'list', 'p/listed', ...remote)).toMatchObject([{ step: 0 }]);
+    const tar = join(directory, 'adapter.tar');
+    expect(await json('checkpoints', 'download', 'p/listed', '--out', tar, ...remote)).toEqual({ out: tar });
+    const peft = join(directory, 'peft');
+    expect(await json('checkpoints', 'export', 'p/listed', '--out', peft, ...remote)).toEqual({ out: peft });
+  });
+
+  test('jobs', async () => {
+    const model_id = await register(await server, 'jobs-listed');
+    const trajectories = [1, 0].map((reward) => ({
+      messages_and_choices: [{ role: 'user', content: 'Go' }],
+      reward,
+    }));
+    const body = { model_id, trajectory_groups: [{ trajectories }] };
+    const { id } = (await send(await server, { url: '/v1/preview/training-jobs', body })).json<{ id: string }>();
+    expect(await json('jobs', 'list', '--limit', '1', ...remote)).toMatchObject([{ id, status: 'queued' }]);
+    expect(await json('jobs', 'get', id, ...remote)).toMatchObject({ id, status: 'queued' });
+    expect(await json('jobs', 'logs', id, ...remote)).toEqual([]);
+    expect(await json('jobs', 'cancel', id, ...remote)).toMatchObject({ id, status: 'cancelled' });
+    const plain = remote.filter((word) => word !== '--json');
+    expect((await run('jobs', 'list', '--status', 'cancelled', ...plain)).stdout).toContain(`${id}  rl  cancelled`);
+    expect((await run('jobs', 'logs', id, ...plain)).stdout).toMatch(/^training_failed {2}.*cancelled/m);
+    const followed = await run('jobs', 'follow', id, ...plain);
+    expect(followed.error).toMatchObject({ message: `job ${id}: cancelled. See: whetstone jobs get ${id}` });
+    expect((await run('jobs', 'list', '--status', 'running', ...plain)).stdout).toBe('No jobs.\n');
+  });
+
+  test('artifacts and workers', async () => {
+    const file = join(directory, 'rows.jsonl');
+    await writeFile(file, '{"messages":[]}\n');
+    expect(await json('artifacts', 'push', 'p/rows', file, ...remote)).toMatchObject({ version: 'v0' });
+    expect(await json('artifacts', 'ls', 'p', ...remote)).toContainEqual(expect.objectContaining({ version: 'v0' }));
+    const target = join(directory, 'pulled');
+    expect(await json('artifacts', 'pull', 'p/rows', target, ...remote)).toMatchObject({ directory: target });
+    expect(await json('artifacts', 'rm', 'p/rows', ...remote)).toEqual({ deleted_count: 1 });
+    expect(await json('workers', ...remote)).toEqual([]);
+  });
+
+  test('chat', async () => {
+    expect(await json('chat', 'Hello', '--max-tokens', '4', ...remote)).toMatchObject({
+      choices: [{ message: { role: 'assistant' } }],
+    });
+  });
+
+  test('commands that work on a data directory', async () => {
+    expect(await json('migrate', ...data)).toMatchObject({ up_to_date: true });
+    const made = (await json('keys', 'create', '--entity', 'team', ...data)) as { id: string; key: string };
+    expect(made).toMatchObject({ entity: 'team', revoked_at: null });
+    expect(made.key).toMatch(/^wk-/);
+    expect(await json('keys', 'list', ...data)).toMatchObject([{ id: made.id }]);
+    expect(await json('keys', 'revoke', made.id, ...data)).toEqual({ id: made.id, outcome: 'revoked' });
+    const limits = { entity: 'team', limits: { queuedJobs: 3 } };
+    expect(await json('limits', 'set', 'team', '--queued-jobs', '3', ...data)).toEqual(limits);
+    expect(await json('limits', 'list', ...data)).toEqual([limits]);
+    expect(await json('doctor', ...data)).toMatchObject({ healthy: true, findings: [] });
+    const copy = join(directory, 'copy');
+    expect(await json('backup', copy, ...data)).toMatchObject({ settled: true, findings: [] });
+    const into = ['--data', join(directory, 'restored'), '--json'];
+    expect(await json('restore', copy, ...into)).toMatchObject({ outcome: 'restored' });
+  });
+});
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s names commands and flags', async (shell) => {
+  const { stdout } = await run('completion', shell);
+  for (const word of ['jobs', 'follow', 'learning-rate']) expect(stdout).toContain(word);
+});

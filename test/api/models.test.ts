@@ -1,0 +1,213 @@
+// Models over HTTP: registering them, and what other entities see of them.
+import { describe, expect, test } from 'vitest';
+import { createId } from '#base/ids';
+import { register, type List } from './registered-model.ts';
+import { BASE, chat, containing, faults, matching, shareTestServer, runScenarios, send } from './test-server.ts';
+
+const server = await shareTestServer();
+
+async function strangerHeaders(): Promise<Record<string, string>> {
+  const { secret } = await server.apiKeys.create({ entity: `team-${createId().slice(0, 8)}`, name: 'stranger' });
+  return { authorization: `Bearer ${secret}` };
+}
+
+describe('registering a model', () => {
+  const body = { entity: null, project: 'p', name: 'agent', base_model: BASE, return_existing: true };
+
+  test('gives the caller’s entity, a run_id of null, and a step 0 that can be called', async () => {
+    const response = await send(server, { url: '/v1/preview/models', body });
+    expect(response.json()).toEqual({
+      id: matching(/./),
+      entity: 'default',
+      project: 'p',
+      name: 'agent',
+      base_model: BASE,
+      run_id: null,
+    });
+    const { id } = response.json<{ id: string }>();
+    expect((await send(server, { url: `/v1/preview/models/${id}/checkpoints` })).json<List>().data).toMatchObject([
+      { step: 0, metrics: {} },
+    ]);
+    for (const model of [
+      'wandb-artifact:///default/p/agent',
+      'wandb-artifact://default/p/agent:latest',
+      'artifact:///default/p/agent:step0',
+      'wandb-artifact:///default/p/agent:v0',
+      'default/p/agent',
+      'default/p/agent@0',
+    ]) {
+      expect((await send(server, { url: '/v1/chat/completions', body: chat({ model }) })).statusCode, model).toBe(200);
+    }
+  });
+
+  test('that exists with another from_checkpoint gives it as it is, and says so; unknown fields are named', async () => {
+    const again = { ...body, from_checkpoint: 'default/p/agent@0', colour: 'red' };
+    const { id, warnings } = (await send(server, { url: '/v1/preview/models', body: again })).json<{
+      id: string;
+      warnings: string[];
+    }>();
+    expect(id).toBe((await server.storage.models.findByName('default', 'p', 'agent'))!.id);
+    expect(warnings).toEqual([containing('colour is not a field'), containing('from_checkpoint was not used')]);
+  });
+
+  test('twice with return_existing gives the same model', async () => {
+    const [first, second] = await Promise.all([
+      send(server, { url: '/v1/preview/models', body }),
+      send(server, { url: '/v1/preview/models/', body }),
+    ]);
+    expect(first.json()).toEqual(second.json());
+  });
+
+  runScenarios(() => server, [
+    { name: 'twice without it is a conflict', url: '/v1/preview/models', body: { ...body, return_existing: false }, status: 409, answer: { error: { code: 'model_conflict' } } },
+    {
+      name: 'on an unknown base model names the known ones',
+      url: '/v1/preview/models',
+      body: { ...body, name: 'other', base_model: 'nope' },
+      status: 404,
+      answer: { detail: containing(BASE), error: { code: 'base_model_not_found', param: 'base_model' } },
+    },
+    { name: 'in another entity is a 404', url: '/v1/preview/models', body: { ...body, entity: 'someone' }, status: 404 },
+    {
+      name: 'without a name is told so',
+      url: '/v1/preview/models',
+      body: { project: 'p', base_model: BASE },
+      status: 422,
+      answer: { detail: [{ loc: ['body', 'name'], type: 'missing', input: { project: 'p' } }] },
+    },
+    { name: 'cannot have a name that would break model names', url: '/v1/preview/models', body: { ...body, name: 'a/b:c' }, status: 422, then: (r) => expect(faults(r)).toEqual(['body.name value_error']) },
+  ]); // prettier-ignore
+
+  test('from a checkpoint makes a fork: step 0 is its copy, with its metrics, callable at once', async () => {
+    const source = await register(server, 'forked');
+    const step = (await server.storage.checkpoints.findLatest(source))!;
+    await server.storage.checkpoints.mergeMetrics(step.id, { 'val/reward': 0.5 });
+    const fork = (from_checkpoint: string, name: string) =>
+      send(server, { url: '/v1/preview/models', body: { ...body, name, from_checkpoint } });
+    const response = await fork('default/p/forked@0', 'fork');
+    expect(response.statusCode, response.body).toBe(200);
+    const { id } = response.json<{ id: string }>();
+    const copy = (await server.storage.checkpoints.findLatest(id))!;
+    expect(copy).toMatchObject({ step: 0, metrics: { 'val/reward': 0.5 } });
+    const files = (blobPrefix: string) =>
+      server.blobs
+        .list(blobPrefix)
+        .then((list) => list.map(({ name, sizeBytes }) => [name.split('/').at(-1), sizeBytes]));
+    expect(await files(copy.blobPrefix)).toEqual(await files(step.blobPrefix));
+    expect(
+      (await send(server, { url: '/v1/chat/completions', body: chat({ model: 'default/p/fork' }) })).statusCode,
+    ).toBe(200);
+    await send(server, { method: 'DELETE', url: `/v1/preview/models/${source}` });
+    expect(await files(copy.blobPrefix)).not.toEqual([]); // a copy, not a reference
+    const missing = await fork('default/p/forked@0', 'fork-of-nothing');
+    expect(missing.statusCode).toBe(404);
+    expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'from_checkpoint' } });
+  });
+
+  test('with another base model is a conflict', async () => {
+    await server.storage.models.create(
+      {
+        id: createId(),
+        entity: 'default',
+        project: 'p',
+        name: 'older',
+        baseModel: 'gone/base',
+        runId: null,
+        createdAtMs: 1,
+      },
+      {
+        id: createId(),
+        modelId: 'x',
+        step: 0,
+        metrics: {},
+        blobPrefix: 'checkpoints/x/0',
+        fresh: true,
+        createdAtMs: 1,
+      },
+    );
+    const response = await send(server, { url: '/v1/preview/models', body: { ...body, name: 'older' } });
+    expect(response.statusCode).toBe(409);
+    expect(response.json<{ detail: string }>().detail).toContain('gone/base');
+  });
+
+  test('with an Idempotency-Key answers repeats alike, and refuses another body', async () => {
+    const request = {
+      url: '/v1/preview/models',
+      headers: { 'idempotency-key': 'k1' },
+      body: { ...body, name: 'once', return_existing: false },
+    };
+    const first = await send(server, request);
+    expect(first.statusCode).toBe(200);
+    const second = await send(server, request);
+    expect(second.json()).toEqual(first.json());
+    const other = await send(server, { ...request, body: { ...body, name: 'twice' } });
+    expect(other.statusCode).toBe(422);
+    expect(other.json()).toMatchObject({ error: { code: 'idempotency_mismatch' } });
+    server.clock.advance(25 * 3_600_000);
+    expect((await send(server, request)).statusCode).toBe(409); // forgotten after a day: the name is taken
+  });
+
+  test('under an Idempotency-Key that is still running is a 409', async () => {
+    const request = {
+      url: '/v1/preview/models',
+      headers: { 'idempotency-key': 'at-once' },
+      body: { ...body, name: 'at-once', return_existing: false },
+    };
+    const statuses = (await Promise.all([send(server, request), send(server, request)])).map((each) => each.statusCode);
+    expect(statuses.sort()).toEqual([200, 409]);
+    expect((await send(server, request)).statusCode).toBe(200);
+  });
+
+  test('failing under an Idempotency-Key leaves the key free', async () => {
+    const request = { url: '/v1/preview/models', headers: { 'idempotency-key': 'k2' } };
+    expect((await send(server, { ...request, body: { ...body, base_model: 'nope', name: 'k2' } })).statusCode).toBe(
+      404,
+    );
+    expect((await send(server, { ...request, body: { ...body, name: 'k2' } })).statusCode).toBe(200);
+  });
+});
+
+test('models in short are found by a part of their name, the one with the latest job first', async () => {
+  const [older, newer] = [await register(server, 'Apple-pie'), await register(server, 'apple-juice')];
+  server.clock.advance(1_000);
+  const found = async () =>
+    (await send(server, { url: '/v1/preview/model-summaries?search=APPLE' })).json<List>().data.map(({ id }) => id);
+  expect(await found()).toEqual([newer, older]);
+  const body = { model_id: older, trajectory_groups: [] };
+  const job = await send(server, { url: '/v1/preview/training-jobs', body });
+  expect(await found()).toEqual([older, newer]);
+  await send(server, { method: 'POST', url: `/v1/preview/training-jobs/${job.json<{ id: string }>().id}/cancel` });
+});
+
+describe('another entity', () => {
+  test('sees nothing of a model: 404 everywhere', async () => {
+    const id = await register(server, 'secret');
+    const headers = await strangerHeaders();
+    const job = await send(server, { url: '/v1/preview/training-jobs', body: { model_id: id, trajectory_groups: [] } });
+    const jobUrl = `/v1/preview/training-jobs/${job.json<{ id: string }>().id}`;
+    const requests = [
+      { url: `/v1/preview/models/${id}` },
+      { method: 'DELETE' as const, url: `/v1/preview/models/${id}` },
+      { url: `/v1/preview/models/${id}/checkpoints` },
+      { url: `/v1/preview/models/${id}/evaluations` },
+      { method: 'DELETE' as const, url: `/v1/preview/models/${id}/checkpoints`, body: { steps: [0] } },
+      { url: `/v1/preview/models/${id}/checkpoints/0/download` },
+      { url: `/v1/preview/models/${id}/log`, body: { split: 'val', trajectory_groups: [] } },
+      { url: '/v1/preview/training-jobs', body: { model_id: id, trajectory_groups: [] } },
+      { url: jobUrl },
+      { url: `${jobUrl}/events` },
+      { url: `${jobUrl}/events`, headers: { ...headers, accept: 'text/event-stream' } },
+      { method: 'POST' as const, url: `${jobUrl}/cancel` },
+      { url: '/v1/chat/completions', body: chat({ model: 'wandb-artifact:///default/p/secret' }) },
+      { url: '/v1/models/wandb-artifact:%2F%2F%2Fdefault%2Fp%2Fsecret' },
+    ];
+    for (const request of requests)
+      expect((await send(server, { headers, ...request })).statusCode, request.url).toBe(404);
+    for (const url of ['/v1/preview/models', '/v1/preview/training-jobs', '/v1/preview/model-summaries?search=secret'])
+      expect((await send(server, { url, headers })).json<List>().data).toEqual([]);
+    expect((await send(server, { url: '/v1/models', headers })).json<List>().data.map((model) => model.id)).toEqual([
+      BASE,
+    ]);
+    expect((await send(server, { method: 'POST', url: `${jobUrl}/cancel` })).statusCode).toBe(200);
+  });
+});

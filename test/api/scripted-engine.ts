@@ -1,0 +1,43 @@
+// An engine that says what a test wants said, token by token: thinking, calls and broken ones, which a model with random weights
+// never writes. Prompts, limits and everything around are the real ones.
+import type { GenerateRequest, InferenceEngine, TokenEvent } from '#engine/inference-engine';
+import type { TextModel } from '#text/text-model';
+
+export interface Script {
+  text: string;
+  /** What it was asked for, last. */
+  asked: GenerateRequest | null;
+}
+
+/** Ends with the model's own end, or before at `maxTokens`. */
+export function speakScript(real: InferenceEngine, text: () => TextModel, script: Script): InferenceEngine {
+  return {
+    contextLength: real.contextLength,
+    vocabSize: real.vocabSize,
+    status: () => real.status(),
+    prepare: (...call) => real.prepare(...call),
+    loadAdapter: (adapter) => real.loadAdapter(adapter),
+    unloadAdapter: (id) => real.unloadAdapter(id),
+    close: () => real.close(),
+    generate(request) {
+      script.asked = request;
+      const { tokenizer, eosTokenIds } = text();
+      const said = [...tokenizer.encode(script.text), eosTokenIds[0]!];
+      const cancelled = new Set<number>();
+      async function* events(): AsyncGenerator<TokenEvent> {
+        for (let choiceIndex = 0; choiceIndex < request.n; choiceIndex++) {
+          for (const [i, tokenId] of said.entries()) {
+            if (cancelled.has(choiceIndex)) break;
+            const isLast = i === said.length - 1;
+            const isFull = i + 1 === request.sampling.maxTokens;
+            const finishReason = isLast ? 'stop' : isFull ? 'length' : null;
+            const prompt = i === 0 && choiceIndex === 0 ? { prompt: { cachedTokenCount: 3, logprobs: null } } : {};
+            yield { choiceIndex, tokenId, logprob: -0.5, topLogprobs: [], finishReason, ...prompt };
+            if (isFull) break;
+          }
+        }
+      }
+      return { [Symbol.asyncIterator]: () => events(), cancelChoice: (index) => void cancelled.add(index) };
+    },
+  };
+}

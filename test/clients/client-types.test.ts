@@ -1,0 +1,49 @@
+// What the client calls the wire's types, beside the types that are made from the OpenAPI document, and beside those of the openai
+// package. The compiler does the checking (npm run check:types).
+import type OpenAI from 'openai';
+import { expectTypeOf, test } from 'vitest';
+import type * as Wire from '#client/client';
+import type { paths } from '../../dashboard/src/api/openapi.ts';
+
+type Path = keyof paths;
+type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
+type Answer<P extends Path, M extends 'get' | 'post' = 'get'> =
+  paths[P] extends Record<M, { responses: { 200: infer Response } }> ? Json<Response> : never;
+type Item<P extends Path> = Answer<P> extends { data: readonly (infer Row)[] } ? Row : never;
+/** Fields by name: the server takes others, and says that it does not use them. */
+type Field<P extends Path> =
+  paths[P] extends Record<'post', { requestBody: infer Body }> ? keyof Named<Json<Body>> & string : never;
+type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
+
+type Job = '/v1/preview/training-jobs/{training_job_id}';
+type Model = '/v1/preview/models/{model_id}';
+
+test('every answer of the server is what the client says it is', () => {
+  expectTypeOf<Answer<'/v1/preview/models', 'post'>>().toExtend<Wire.Model>();
+  expectTypeOf<Item<'/v1/preview/models'>>().toExtend<Wire.Model>();
+  expectTypeOf<Item<`${Model}/checkpoints`>>().toExtend<Wire.Checkpoint>();
+  expectTypeOf<Item<`${Model}/metrics`>>().toExtend<Wire.HistoryStep>();
+  expectTypeOf<Item<`${Model}/evaluations`>>().toExtend<Wire.ModelEvaluation>();
+  expectTypeOf<Answer<Job>>().toExtend<Wire.TrainingJob>();
+  expectTypeOf<Item<'/v1/preview/training-jobs'>>().toExtend<Wire.TrainingJob>();
+  expectTypeOf<Answer<`${Job}/config`>>().toExtend<Wire.JobConfig>();
+  expectTypeOf<Item<`${Job}/groups`>>().toExtend<Wire.JobGroup>();
+  expectTypeOf<Item<`${Job}/groups/{group}/tokens`>>().toExtend<Wire.TrajectoryTokens>();
+  expectTypeOf<Item<'/v1/artifacts'>>().toExtend<Wire.Artifact>();
+  expectTypeOf<Item<'/v1/workers'>>().toExtend<Wire.Worker>();
+  type Answered = Item<`${Job}/evaluation/answers`>; // whose messages the document leaves open
+  expectTypeOf<keyof Wire.AnsweredPrompt>().toExtend<keyof Answered>();
+});
+
+test('every field of a request is one that the server uses', () => {
+  expectTypeOf<keyof Wire.RlJobRequest>().toExtend<Field<'/v1/preview/training-jobs'>>();
+  expectTypeOf<keyof Wire.SftJobRequest>().toExtend<Field<'/v1/preview/sft-training-jobs'>>();
+  expectTypeOf<keyof Wire.ChatRequest>().toExtend<Field<'/v1/chat/completions'>>();
+  expectTypeOf<keyof Wire.LogRequest>().toExtend<Field<`${Model}/log`>>();
+});
+
+test('requests of the openai package fit, and what is answered can be said again with it', () => {
+  expectTypeOf<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>().toExtend<Wire.ChatRequest>();
+  expectTypeOf<Wire.ChatChoice['message']>().toExtend<OpenAI.Chat.ChatCompletionMessageParam>();
+  expectTypeOf<OpenAI.Chat.ChatCompletion.Choice>().toExtend<Wire.Trajectory['messages_and_choices'][number]>();
+});

@@ -1,0 +1,27 @@
+// The official packages openai and anthropic for Python on the endpoints beside chat: python/clients/check_endpoints.py talks to a
+// server started here. Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { KEY, MODEL, openStarterServer } from './starter-server.ts';
+
+const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
+if (!python)
+  console.log(
+    'openai and anthropic for Python skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).',
+  );
+
+const SCRIPT = fileURLToPath(new URL('../../python/clients/check_endpoints.py', import.meta.url));
+
+describe.skipIf(!python)('openai and anthropic for Python', () => {
+  test('complete, respond and send messages, whole, streamed and with calls', { timeout: 180_000 }, async () => {
+    const server = await openStarterServer();
+    try {
+      const { stdout } = await promisify(execFile)(python!, [SCRIPT, server.baseUrl, KEY, MODEL]);
+      expect(stdout.trim()).toBe('ok');
+    } finally {
+      await server.close();
+    }
+  });
+});

@@ -1,0 +1,55 @@
+// Libraries that programs in Python reach models with, each unmodified: python/frameworks has a short program for each, which
+// talks to a server started here. Needs the interpreter that WHETSTONE_FRAMEWORKS_PYTHON names (scripts/python-env.sh frameworks).
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
+
+const python = process.env['WHETSTONE_FRAMEWORKS_PYTHON'];
+if (!python)
+  console.log(
+    'Frameworks in Python skipped: WHETSTONE_FRAMEWORKS_PYTHON names no interpreter. Try $(scripts/python-env.sh frameworks).',
+  );
+
+const folder = fileURLToPath(new URL('../../python/frameworks', import.meta.url));
+/** None of them shall ask the network for anything but the server. */
+const QUIET = {
+  LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+  OPENAI_AGENTS_DISABLE_TRACING: '1',
+  LANGSMITH_TRACING: 'false',
+};
+/** For what hangs. */
+const TIMEOUT_MS = 600_000;
+
+describe.skipIf(!python)('in Python', () => {
+  let server: StarterServer;
+  beforeAll(async () => {
+    server = await openStarterServer();
+  });
+  afterAll(() => server.close());
+
+  const run = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const options = { cwd: folder, env: { ...process.env, ...QUIET, ...env } };
+    return (await promisify(execFile)(python!, args, options)).stdout.trim();
+  };
+
+  test.each(['litellm', 'instructor', 'pydantic_ai', 'outlines', 'openai_agents', 'dspy'])(
+    '%s does what it is for',
+    { timeout: TIMEOUT_MS },
+    async (name) => {
+      const said = await run([`check_${name}.py`, server.baseUrl, KEY, MODEL]);
+      expect(said.split('\n').at(-1)).toBe('ok');
+    },
+  );
+
+  test('LangChain’s standard suite passes', { timeout: TIMEOUT_MS }, async () => {
+    const settings = ['asyncio_mode=auto', 'asyncio_default_test_loop_scope=session'].flatMap((each) => ['-o', each]);
+    const said = await run(['-m', 'pytest', '-q', '-p', 'no:cacheprovider', ...settings, 'langchain_standard.py'], {
+      WHETSTONE_BASE_URL: server.baseUrl,
+      WHETSTONE_API_KEY: KEY,
+      WHETSTONE_MODEL: MODEL,
+    });
+    expect(said).toMatch(/\d+ passed, \d+ skipped, \d+ xfailed/);
+  });
+});

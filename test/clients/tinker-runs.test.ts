@@ -1,0 +1,187 @@
+// Training runs of the Tinker protocol on a whole server that is killed and started again: what was acknowledged is there, what is
+// asked twice is done once, and nothing is other than without the kills. And a run of its verbs is the SFT job over the same rows.
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { extract } from 'tar-stream';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pushArtifact } from '#client/artifact-files';
+import { openSafetensors } from '#model-files/safetensors';
+import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
+import { sftJob } from '../golden/sft-rows.ts';
+import { openTinkerClient, type TinkerClient, type TinkerRun, type WeightedDatum } from './tinker-client.ts';
+
+/** A server starts several times, on machines that do other things beside. */
+const PATIENT = { timeout: 600_000 };
+
+let data: string;
+let server: ServerProcess;
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'whetstone-tinker-'));
+  server = await createServerProcess(join(data, 'store'));
+  await server.start();
+});
+afterAll(async () => {
+  await server.kill('server').catch(() => {});
+  await rm(data, { recursive: true, force: true });
+});
+
+/** adapter_model.safetensors of a model's step. */
+async function adapterOf(model: { readonly project: string; readonly name: string }, step: number): Promise<Buffer> {
+  for await (const { id } of server.client.listModels(model)) {
+    const tar = Readable.from(await server.client.downloadCheckpoint(id, step)).pipe(extract());
+    const files = new Map<string, Buffer>();
+    for await (const entry of tar) files.set(entry.header.name, await buffer(entry));
+    return files.get('adapter_model.safetensors')!;
+  }
+  throw new Error(`no step ${step} of ${model.name}`);
+}
+const modelOf = ({ id }: TinkerRun) => ({ project: 'tinker', name: id.replace(':train:', '-') });
+const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+const ADAM = { learning_rate: 1e-2 };
+const BATCHES = [40, 41, 42, 43].map((first): WeightedDatum[] => {
+  const tokens = Array.from({ length: 12 }, (_, i) => first + i);
+  return [{ tokens, targets: tokens.map((token) => token + 1), weights: tokens.map((_, i) => i % 3) }];
+});
+
+/** Four steps of two batches each; `between` comes after everything that was acknowledged. */
+async function trainOn(client: TinkerClient, between: (acknowledged: number) => Promise<unknown>) {
+  const run = await client.train(4, 7);
+  const told: number[] = [];
+  const note = async (result: number) => {
+    told.push(result);
+    await between(told.length);
+  };
+  for (let step = 0; step < 4; step++) {
+    await note(await run.forwardBackward(BATCHES[step]!));
+    await note(await run.forwardBackward(BATCHES[(step + 1) % 4]!));
+    await note(await run.optimStep(ADAM));
+  }
+  await run.saveState('end');
+  return { run, told, adapter: digest(await adapterOf(modelOf(run), 1)) };
+}
+
+test(
+  'kills of server, trainer and sampler between any two answers change neither losses nor the adapter',
+  PATIENT,
+  async () => {
+    const client = await openTinkerClient(server.url, server.apiKey);
+    const calm = await trainOn(client, async () => {});
+    expect(new Set(calm.told).size).toBe(12);
+    const disturbed = await trainOn(client, async (acknowledged) => {
+      if (acknowledged === 3 || acknowledged === 7) {
+        await server.kill('server'); // behind a step; between the two parts of another
+        await server.start();
+      }
+      if (acknowledged === 5) await server.kill('training');
+      if (acknowledged === 9) await server.kill('inference');
+    });
+    expect(disturbed.told).toEqual(calm.told);
+    expect(disturbed.adapter).toBe(calm.adapter);
+  },
+);
+
+test(
+  'a step that is sent again, before and after the server was killed, is made once and answered the same',
+  PATIENT,
+  async () => {
+    const client = await openTinkerClient(server.url, server.apiKey);
+    const [run, once] = [await client.train(4, 9), await client.train(4, 9)];
+    await run.forwardBackward(BATCHES[0]!);
+    const grad_norm = await run.optimStep(ADAM);
+    const again = { model_id: run.id, seq_id: 2, adam_params: ADAM };
+    const future = { request_id: `${run.id}/2` };
+    for (const kills of [false, true]) {
+      if (kills) {
+        await server.kill('server');
+        await server.start();
+      }
+      expect(await (await client.post('optim_step', again)).json()).toMatchObject(future);
+      expect(await (await client.post('retrieve_future', future)).json()).toEqual({ metrics: { grad_norm } });
+    }
+    await once.forwardBackward(BATCHES[0]!);
+    await once.optimStep(ADAM);
+    expect(await run.forwardBackward(BATCHES[1]!)).toBe(await once.forwardBackward(BATCHES[1]!));
+  },
+);
+
+/** A learning rate of 1 % more gives twice that. AdamW makes a move of rounding where a gradient is almost 0: 0.001 of the way. */
+const DISTANCE_MAX = 5e-3;
+/** Of the losses on the way there, for the same reason. */
+const LOSS_ERROR_MAX = 1e-3;
+
+/** How far two adapters are from each other, by how far the second went from where it began. */
+async function distance(a: Buffer, b: Buffer, start: Buffer): Promise<number> {
+  const [x, y, z] = await Promise.all([readTensors(a), readTensors(b), readTensors(start)]);
+  let [apart, moved] = [0, 0];
+  for (const [name, values] of x) {
+    values.forEach((value, i) => {
+      apart += (value - y.get(name)![i]!) ** 2;
+      moved += (y.get(name)![i]! - z.get(name)![i]!) ** 2;
+    });
+  }
+  return Math.sqrt(apart / moved);
+}
+
+async function readTensors(bytes: Buffer): Promise<Map<string, Float32Array>> {
+  const path = join(data, `${digest(bytes)}.safetensors`);
+  await writeFile(path, bytes);
+  const source = await openSafetensors(path);
+  const tensors = new Map<string, Float32Array>();
+  for (const name of source.names()) tensors.set(name, await source.read(name));
+  await source.close();
+  return tensors;
+}
+
+test('a supervised run and an SFT job over the same rows end with the same adapter', PATIENT, async () => {
+  const { rows, batchSize, learningRates, cases } = sftJob;
+  const { tokens, labels } = cases.find(({ assistantTurns }) => assistantTurns === 'all')!;
+  const client = await openTinkerClient(server.url, server.apiKey);
+  const run = await client.train(4, 3);
+  await run.saveState('start');
+
+  const losses: number[] = [];
+  for (const [batch, learning_rate] of learningRates.entries()) {
+    const members = tokens.map((_, i) => i).slice(batch * batchSize, (batch + 1) * batchSize);
+    const count = members.reduce((sum, i) => sum + labels[i]!.length, 0);
+    const loss = run.forwardBackward(
+      members.map((i) => ({
+        tokens: tokens[i]!.slice(0, -1),
+        targets: tokens[i]!.slice(1),
+        weights: tokens[i]!.slice(1).map((_, at) => (labels[i]!.includes(at + 1) ? 1 / count : 0)),
+      })),
+    );
+    const likeJobs = { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.01, grad_clip_norm: 1 };
+    await run.optimStep({ learning_rate, ...likeJobs });
+    losses.push(await loss);
+  }
+  await run.saveState('end');
+
+  const lines = join(data, 'rows.jsonl');
+  await writeFile(lines, rows.map((row) => JSON.stringify(row)).join('\n'));
+  const { uri } = await pushArtifact(server.client, 'default/same/rows', lines);
+  const { project, name } = modelOf(run);
+  const model = await server.client.registerModel({
+    project: 'same',
+    name: 'job',
+    base_model: 'whetstone/starter',
+    from_checkpoint: `default/${project}/${name}@1`,
+  });
+  const config = { batch_size: batchSize, learning_rate: learningRates };
+  const job = await server.client.submitSftJob({ model_id: model.id, training_data_url: uri, config });
+  const ofSteps: number[] = [];
+  await server.client.follow(job.id, {
+    deadlineMs: 600_000,
+    onEvent: ({ type, data }) => void (type === 'gradient_step' && ofSteps.push(data['loss'] as number)),
+  });
+
+  expect(ofSteps).toHaveLength(learningRates.length);
+  for (const [i, loss] of ofSteps.entries()) expect(Math.abs(losses[i]! / loss - 1)).toBeLessThan(LOSS_ERROR_MAX);
+  const [start, ofVerbs] = [await adapterOf(modelOf(run), 1), await adapterOf(modelOf(run), 2)];
+  const ofJob = await adapterOf({ project: 'same', name: 'job' }, 1);
+  expect(await distance(ofVerbs, ofJob, start)).toBeLessThan(DISTANCE_MAX);
+});

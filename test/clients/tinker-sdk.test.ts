@@ -1,0 +1,27 @@
+// The Tinker SDK as it is on the Python package index: python/tinker/check_sdk.py talks to a server started here. Needs the interpreter
+// that WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { KEY, MODEL, openStarterServer } from './starter-server.ts';
+
+const python = process.env['WHETSTONE_TINKER_PYTHON'];
+if (!python)
+  console.log('tinker skipped: WHETSTONE_TINKER_PYTHON names no interpreter. Try $(scripts/python-env.sh tinker).');
+
+const SCRIPT = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
+
+describe.skipIf(!python)('the Tinker SDK', () => {
+  test('trains, samples, saves, loads and is told what is refused', { timeout: 600_000 }, async () => {
+    const server = await openStarterServer();
+    const url = server.baseUrl.replace(/\/v1$/, '/tinker');
+    try {
+      const env = { ...process.env, TINKER_TELEMETRY: '0' };
+      const { stdout } = await promisify(execFile)(python!, [SCRIPT, url, KEY, MODEL], { env });
+      expect(stdout.trim()).toBe('ok');
+    } finally {
+      await server.close();
+    }
+  });
+});

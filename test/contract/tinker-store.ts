@@ -1,0 +1,215 @@
+// What every store promises of Tinker's sessions, runs, operations, samplers and checkpoints; part of the storage contract.
+import { expect, test } from 'vitest';
+import { createId } from '#base/ids';
+import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler } from '#domain/tinker';
+import type { Model } from '#domain/model';
+import type { Storage } from '#storage/storage';
+import { NOW } from './stored-rows.ts';
+
+const LEASE = { nowMs: NOW, leaseMs: 1_000, gapMs: 500 };
+const BASES = ['base'];
+const ALL = { offset: 0, limit: 10 };
+const DONE = { result: '{}', error: null, category: null };
+
+export function tinkerContract(
+  open: () => Promise<Storage>,
+  addModel: (storage: Storage, about?: Partial<Model>) => Promise<Model>,
+): void {
+  async function addRun(storage: Storage, about: Partial<TinkerRun> = {}): Promise<TinkerRun> {
+    const sessionId = createId();
+    const session = { id: sessionId, entity: 'team', keyId: 'k', tags: ['a'], metadata: { b: 1 }, createdAtMs: NOW };
+    await storage.tinker.createSession({ ...session, seenAtMs: NOW, endedAtMs: null });
+    const { id: modelId } = await addModel(storage);
+    return storage.tinker.createRun({
+      id: `${sessionId}:train:0`,
+      sessionId,
+      entity: 'team',
+      keyId: 'k',
+      modelId,
+      baseModel: 'base',
+      servedAs: 'alias',
+      lora: { rank: 4, seed: 1, attention: true, mlp: false },
+      resetsOptimizer: false,
+      metadata: { renderer: 'x' },
+      attempt: 0,
+      doneSeq: 0,
+      stateSeq: 0,
+      stateBlob: null,
+      createdAtMs: NOW,
+      usedAtMs: NOW,
+      ...about,
+    });
+  }
+
+  const anOperation = (runId: string, seq: number, about: Partial<TinkerOperation> = {}): TinkerOperation => ({
+    runId,
+    seq,
+    kind: 'optim_step',
+    bodyHash: `hash-${seq}`,
+    body: '{}',
+    status: 'queued',
+    result: null,
+    error: null,
+    category: null,
+    createdAtMs: NOW,
+    ...about,
+  });
+
+  const aCheckpoint = (run: TinkerRun, name: string, about: Partial<TinkerCheckpoint> = {}): TinkerCheckpoint => ({
+    runId: run.id,
+    kind: 'weights',
+    name,
+    entity: run.entity,
+    modelId: run.modelId,
+    step: 1,
+    sizeBytes: 10,
+    metadata: { a: 'b' },
+    createdAtMs: NOW,
+    expiresAtMs: null,
+    ...about,
+  });
+
+  test('a session is seen, and ends once', async () => {
+    const { tinker } = await open();
+    const session = { id: 's', entity: 'team', keyId: 'k', tags: [], metadata: {}, createdAtMs: NOW, seenAtMs: NOW };
+    await tinker.createSession({ ...session, endedAtMs: null });
+    for (const seenAtMs of [NOW + 5, NOW + 3]) await tinker.touchSession('s', seenAtMs);
+    for (const endedAtMs of [NOW + 7, NOW + 9]) await tinker.endSession('s', endedAtMs);
+    const ended = { ...session, seenAtMs: NOW + 5, endedAtMs: NOW + 7 };
+    expect(await tinker.findSession('s')).toEqual(ended);
+    expect(await tinker.listSessions('team', ALL)).toEqual({ rows: [ended], total: 1 });
+    expect(await tinker.listSessions('others', ALL)).toEqual({ rows: [], total: 0 });
+    expect(await tinker.findSession('t')).toBeNull();
+  });
+
+  test('a run is made once, and goes with its model', async () => {
+    const storage = await open();
+    const run = await addRun(storage);
+    expect(await storage.tinker.createRun({ ...run, lora: { ...run.lora, seed: 2 } })).toEqual(run);
+    expect(await storage.tinker.findRun(run.id)).toEqual(run);
+    expect(await storage.tinker.listRunsOf(run.sessionId)).toEqual([run]);
+    expect(await storage.tinker.listRuns('team', ALL)).toEqual({ rows: [run], total: 1 });
+    await storage.tinker.addOperation(anOperation(run.id, 1));
+    await storage.tinker.putCheckpoint(aCheckpoint(run, 'a'));
+    await storage.models.delete(run.modelId);
+    expect(await storage.tinker.findRun(run.id)).toBeNull();
+    expect(await storage.tinker.findOperation(run.id, 1)).toBeNull();
+    expect(await storage.tinker.listCheckpoints('team', null, ALL)).toEqual({ rows: [], total: 0 });
+  });
+
+  test('an operation is accepted once under its number', async () => {
+    const storage = await open();
+    const run = await addRun(storage);
+    const first = anOperation(run.id, 1, { createdAtMs: NOW + 2 });
+    expect(await storage.tinker.addOperation(first)).toEqual({ outcome: 'added', operation: first });
+    const again = { ...first, bodyHash: 'other' };
+    expect(await storage.tinker.addOperation(again)).toEqual({ outcome: 'exists', operation: first });
+    await storage.tinker.addOperation(anOperation(run.id, 3));
+    expect((await storage.tinker.listOperations(run.id, 0, 10)).map(({ seq }) => seq)).toEqual([1, 3]);
+    expect(await storage.tinker.countQueued(run.id)).toBe(2);
+    expect((await storage.tinker.findRun(run.id))!.usedAtMs).toBe(NOW);
+  });
+
+  test('a run is claimed when its next operation is there, or the one before it does not come', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const run = await addRun(storage);
+    expect(await tinker.claimRun('w', LEASE, BASES)).toBeNull();
+    await tinker.addOperation(anOperation(run.id, 2));
+    expect(await tinker.claimRun('w', LEASE, BASES)).toBeNull();
+    await tinker.addOperation(anOperation(run.id, 1));
+    expect(await tinker.claimRun('w', LEASE, [])).toBeNull();
+    expect(await tinker.claimRun('w', LEASE, ['other'])).toBeNull();
+    const held = (await tinker.claimRun('w', LEASE, BASES))!;
+    expect(held).toMatchObject({ id: run.id, attempt: 1 });
+    expect(await tinker.claimRun('v', LEASE, BASES)).toBeNull();
+    expect(await tinker.finishOperation(held, 1, DONE)).toBe(true);
+    expect(await tinker.findOperation(run.id, 1)).toMatchObject({ status: 'done', result: '{}' });
+    expect(await tinker.finishOperation(held, 2, { result: null, error: 'no', category: 'user' })).toBe(true);
+    expect(await tinker.findOperation(run.id, 2)).toMatchObject({ status: 'failed', error: 'no', category: 'user' });
+    await tinker.addOperation(anOperation(run.id, 5));
+    expect(await tinker.renewRun(held, NOW)).toBe(true);
+    expect(await tinker.claimRun('v', { ...LEASE, nowMs: NOW + 499 }, BASES)).toBeNull();
+    expect(await tinker.claimRun('v', { ...LEASE, nowMs: NOW + 500 }, BASES)).toMatchObject({ attempt: 2, doneSeq: 2 });
+    expect(await tinker.finishOperation(held, 5, DONE)).toBe(false);
+    expect(await tinker.saveState(held, { stateSeq: 2, stateBlob: 'tinker/x' })).toBe(false);
+    expect(await tinker.renewRun(held, NOW + 9_000)).toBe(false);
+    expect(await tinker.findOperation(run.id, 5)).toMatchObject({ status: 'queued' });
+  });
+
+  test('runs take turns, and are free when they are let go', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const [a, b] = [await addRun(storage), await addRun(storage)];
+    for (const { id } of [a, b]) await tinker.addOperation(anOperation(id, 1));
+    const first = (await tinker.claimRun('w', LEASE, BASES))!;
+    const second = (await tinker.claimRun('w', { ...LEASE, nowMs: NOW + 1 }, BASES))!;
+    expect(new Set([first.id, second.id])).toEqual(new Set([a.id, b.id]));
+    await tinker.releaseRuns();
+    expect(await tinker.claimRun('w', { ...LEASE, nowMs: NOW + 2 }, BASES)).toMatchObject({ id: first.id, attempt: 2 });
+    expect(await tinker.saveState({ id: first.id, attempt: 2 }, { stateSeq: 1, stateBlob: 'tinker/x' })).toBe(true);
+    expect(await tinker.findRun(first.id)).toMatchObject({ stateSeq: 1, stateBlob: 'tinker/x' });
+    await tinker.forgetOperations(first.id, 2);
+    expect(await tinker.findOperation(first.id, 1)).toBeNull();
+  });
+
+  test('a sampler has its place in the session once', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const { sessionId, modelId } = await addRun(storage);
+    const sampler: TinkerSampler = {
+      id: `${sessionId}:sampler:0`,
+      sessionId,
+      ordinal: 0,
+      entity: 'team',
+      baseModel: 'base',
+      servedAs: 'alias',
+      modelPath: 'tinker://a/weights/b',
+      modelId,
+      step: 1,
+      blob: null,
+      createdAtMs: NOW,
+    };
+    expect(await tinker.createSampler(sampler)).toEqual(sampler);
+    expect(await tinker.createSampler({ ...sampler, id: 'other' })).toEqual(sampler);
+    expect(await tinker.findSampler(sampler.id)).toEqual(sampler);
+    const next = { ...sampler, id: `${sessionId}:sampler:1`, ordinal: 1, modelId: null, step: null, modelPath: null };
+    await tinker.createSampler(next);
+    expect(await tinker.listSamplersOf(sessionId)).toEqual([sampler, next]);
+    await tinker.deleteSampler(sampler.id);
+    expect(await tinker.findSampler(sampler.id)).toBeNull();
+  });
+
+  test('a checkpoint replaces the one of its name, and expires', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const run = await addRun(storage);
+    const first = aCheckpoint(run, 'a');
+    const second = aCheckpoint(run, 'a', { step: 2, createdAtMs: NOW + 1, expiresAtMs: NOW + 50 });
+    expect(await tinker.putCheckpoint(first)).toBeNull();
+    expect(await tinker.putCheckpoint(second)).toEqual(first);
+    const sampled = aCheckpoint(run, 'a', { kind: 'sampler_weights' });
+    await tinker.putCheckpoint(sampled);
+    expect(await tinker.findCheckpoint(run.id, 'weights', 'a')).toEqual(second);
+    expect(await tinker.listCheckpoints('team', run.id, ALL)).toEqual({ rows: [second, sampled], total: 2 });
+    expect(await tinker.listCheckpoints('team', null, { offset: 1, limit: 1 })).toEqual({ rows: [sampled], total: 2 });
+    expect(await tinker.listCheckpoints('others', null, ALL)).toEqual({ rows: [], total: 0 });
+    expect(await tinker.listExpired(NOW + 49, 10)).toEqual([]);
+    expect(await tinker.listExpired(NOW + 50, 10)).toEqual([second]);
+    await tinker.setExpiry(second, null);
+    expect(await tinker.listExpired(NOW + 50, 10)).toEqual([]);
+    await tinker.deleteCheckpoint(run.id, 'weights', 'a');
+    expect(await tinker.findCheckpoint(run.id, 'weights', 'a')).toBeNull();
+  });
+
+  test('a checkpoint that no job made is the next step of its model', async () => {
+    const storage = await open();
+    const { id: modelId } = await addModel(storage);
+    const about = { modelId, metrics: {}, blobPrefix: 'checkpoints/m/x', fresh: false, createdAtMs: NOW };
+    const first = { ...about, id: createId() };
+    expect(await storage.checkpoints.add(first)).toEqual({ ...first, step: 1 });
+    await storage.checkpoints.delete(modelId, [1]);
+    expect(await storage.checkpoints.add({ ...first, id: createId() })).toMatchObject({ step: 2 });
+    expect(await storage.checkpoints.add({ ...first, id: createId(), modelId: 'gone' })).toBeNull();
+  });
+}

@@ -1,0 +1,41 @@
+// Jobs that a tiny model trains in a moment: little text, one token a character.
+import type { RlJobBody } from '#domain/trajectory';
+import { group, rollout } from '../training/rollouts.ts';
+
+export const BODY: RlJobBody = {
+  groups: ['abc', 'xyz'].map((letters) => group(...[...letters].map((letter, i) => rollout(i, letter.repeat(4))))),
+  config: { learningRate: 1e-2, packedSequenceLength: 8 },
+  warnings: [],
+};
+/** Asks what other policies say of the rows before it trains. */
+export const DEMANDING: RlJobBody = {
+  ...BODY,
+  config: {
+    ...BODY.config,
+    precalculateLogprobs: true,
+    klPenaltyCoefficient: 0.1,
+    klReference: { step: 0 },
+    scaleLearningRateByRewardStdDev: true,
+  },
+};
+/** Three batches, one of several packed rows; held-out rows are measured at the end. */
+export const IMITATION = {
+  rows: ['abcd', 'abxy', 'zz', 'longer than the others', 'q', 'held out'].map((content) => ({
+    messages: [
+      { role: 'user', content: 'ask' },
+      { role: 'assistant', content },
+    ],
+  })),
+  config: { learningRate: [1e-2, 2e-2, 1e-3], batchSize: 2, validationSplit: 0.17, logsMetrics: true },
+};
+export type JobData = RlJobBody | typeof IMITATION;
+export const KILLED = [
+  ['', BODY],
+  [', with other policies,', DEMANDING],
+  [', of SFT,', IMITATION],
+] as const satisfies readonly (readonly [string, JobData])[];
+export const NOTHING_TO_LEARN: RlJobBody = {
+  groups: [group(rollout(1, 'a'), rollout(1, 'b'))],
+  config: {},
+  warnings: [],
+};

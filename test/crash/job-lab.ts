@@ -1,0 +1,138 @@
+// What tests of the job runner share: a tiny model's real trainer, and worlds to run jobs in, each with a store and one model.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { systemClock } from '#base/clock';
+import { createId } from '#base/ids';
+import { silentLog } from '#base/log';
+import { createLoraAdapter, linearLayers } from '#model-files/lora';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { writePeftDirectory } from '#model-files/peft-directory';
+import type { TrainingEngine } from '#engine/training-engine';
+import { readEvaluationLine } from '#api/schema/evaluation';
+import { createAccountLimits } from '#services/accounts/account-limits';
+import { createArtifacts, type Artifacts } from '#services/artifacts/artifacts';
+import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
+import { createJobEvents, type JobEvents } from '#services/jobs/job-events';
+import { createTrainingJobs, type TrainingJobs } from '#services/jobs/training-jobs';
+import type { BlobStore } from '#storage/blobs';
+import { createMemoryBlobs } from '#storage/blobs/memory';
+import { createMemoryStorage } from '#storage/memory';
+import type { Storage } from '#storage/storage';
+import { DEFAULT_LORA } from '#training/rl-config';
+import { aCaller } from '../a-caller.ts';
+import { EVALUATION_LIMITS } from '../api/test-server.ts';
+import { noObserver } from '../a-job-runner.ts';
+import { writeTinyModel } from '../serving/tiny-model.ts';
+import type { JobData } from './job-bodies.ts';
+
+export const OWNER = aCaller();
+
+export interface World {
+  readonly storage: Storage;
+  readonly blobs: BlobStore;
+  readonly modelId: string;
+  readonly jobEvents: JobEvents;
+  readonly jobs: TrainingJobs;
+  readonly artifacts: Artifacts;
+}
+
+export interface JobLab {
+  readonly engine: TrainingEngine;
+  /** Removed by `close`. */
+  readonly work: string;
+  createWorld(): Promise<World>;
+  /** One more, over any base model of these weights; gives its id. */
+  addModel(world: Pick<World, 'storage' | 'blobs'>, name: string, baseModel: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openJobLab(): Promise<JobLab> {
+  const model = await writeTinyModel();
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory: model.directory,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+  });
+  const work = await mkdtemp(join(tmpdir(), 'whetstone-runner-'));
+
+  async function addModel({ storage, blobs }: Pick<World, 'storage' | 'blobs'>, name: string, baseModel: string) {
+    const modelId = createId();
+    const directory = await mkdtemp(join(work, 'fresh-'));
+    const layers = linearLayers(model.config);
+    await writePeftDirectory(directory, createLoraAdapter(layers, DEFAULT_LORA), layers, 'tiny');
+    await blobs.putDirectory(`checkpoints/${modelId}/0`, directory);
+    await storage.models.create(
+      { id: modelId, entity: 'team', project: 'p', name, baseModel, runId: null, createdAtMs: 0 },
+      {
+        id: createId(),
+        modelId,
+        step: 0,
+        metrics: {},
+        blobPrefix: `checkpoints/${modelId}/0`,
+        fresh: true,
+        createdAtMs: 0,
+      },
+    );
+    return modelId;
+  }
+
+  async function createWorld(): Promise<World> {
+    const [storage, blobs] = [createMemoryStorage(), createMemoryBlobs()];
+    const modelId = await addModel({ storage, blobs }, 'm', 'tiny');
+    const jobEvents = createJobEvents();
+    const limits = createAccountLimits({ storage, clock: systemClock });
+    const artifacts = createArtifacts({
+      storage,
+      blobs,
+      clock: systemClock,
+      log: silentLog,
+      fileBytesMax: 1e8,
+      limits,
+    });
+    const jobs = createTrainingJobs({
+      storage,
+      blobs,
+      jobEvents,
+      clock: systemClock,
+      log: silentLog,
+      queuedJobsMax: 100,
+      recall: async function* (groups) {
+        yield* groups;
+      },
+      artifacts,
+      acceptEvaluation: createAcceptEvaluation({ artifacts, limits: EVALUATION_LIMITS, readLine: readEvaluationLine }),
+      limits,
+      observer: noObserver,
+    });
+    return { storage, blobs, modelId, jobEvents, jobs, artifacts };
+  }
+
+  return {
+    engine,
+    work,
+    createWorld,
+    addModel,
+    async close() {
+      await engine.close();
+      await model.remove();
+      await rm(work, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function submit({ jobs, modelId, artifacts }: World, body: JobData) {
+  if ('groups' in body) return jobs.submitRl(OWNER, body, modelId, createId());
+  const name = { entity: 'team', project: 'p', name: 'data' };
+  const lines = Readable.from([Buffer.from(body.rows.map((row) => JSON.stringify(row)).join('\n'))]);
+  const { sha256 } = await artifacts.upload(OWNER, name, { content: lines, declaredBytes: null, sha256: null });
+  const files = [{ path: 'train.jsonl', sha256 }];
+  await artifacts.commit(OWNER, name, { type: 'dataset', metadata: {}, aliases: [], files });
+  return jobs.submitSft(
+    OWNER,
+    { modelId, data: { ...name, version: null }, config: body.config, warnings: ['said'] },
+    createId(),
+  );
+}

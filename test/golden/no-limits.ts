@@ -1,0 +1,8 @@
+// A machine on which every row of a fixture fits, so that rows depend on nothing but the job.
+import type { TrainingLimits } from '#engine/training-engine';
+
+export const NO_LIMITS: TrainingLimits = {
+  contextLength: 1024,
+  rowLengthMax: 1024,
+  memory: { budgetBytes: Infinity, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 },
+};

@@ -1,0 +1,101 @@
+// The losses of the Tinker protocol against PyTorch (fixtures/tinker, python/golden/make_tinker.py, which reads every datum alone):
+// data as a client sends them → rows, with and without shared prefixes → the log-probability of every target, the loss, and every
+// LoRA gradient.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLog } from '#base/log';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import type { TrainingEngine } from '#engine/training-engine';
+import { planDatumRows } from '#services/tinker/datum-rows';
+import type { TinkerDatum } from '#services/tinker/protobuf/forward-backward';
+import type { WireTensor } from '#services/tinker/protobuf/tensors';
+import { tinkerLoss } from '#training/tinker-losses';
+import { aSession } from '../learning/a-session.ts';
+import { relativeDistance } from './distance.ts';
+import { openModelFixture, readFixture, type ModelFixture } from './fixture.ts';
+import { readGradients, sketchError } from './gradients.ts';
+import { NO_LIMITS } from './no-limits.ts';
+
+type Numbers = readonly number[] | readonly (readonly number[])[];
+
+interface GoldenLosses {
+  readonly tolerance: number;
+  readonly data: Readonly<
+    Record<string, readonly ({ readonly tokens: readonly number[] } & Record<string, Numbers>)[]>
+  >;
+  readonly cases: readonly {
+    readonly data: string;
+    readonly loss: string;
+    readonly config: Readonly<Record<string, number>>;
+    /** Of the data, what this loss reads beside the targets. */
+    readonly inputs: readonly string[];
+    readonly value: number;
+    /** `[datum][places · K]` */
+    readonly logprobs: readonly (readonly number[])[];
+    readonly gradients: Readonly<Record<string, readonly number[]>>;
+  }[];
+}
+
+const golden = readFixture<GoldenLosses>('tinker/expected.json');
+
+function tensorOf(numbers: Numbers, type: typeof Float32Array | typeof Int32Array): WireTensor {
+  const [first] = numbers;
+  const shape = typeof first === 'object' ? [numbers.length, first.length] : [numbers.length];
+  return { values: type.from(numbers.flat()), shape };
+}
+
+function dataOf({ data, inputs }: GoldenLosses['cases'][number]): TinkerDatum[] {
+  return golden.data[data]!.map((datum) => ({
+    tokens: Int32Array.from(datum.tokens),
+    inputs: new Map([
+      ['target_tokens', tensorOf(datum['target_tokens']!, Int32Array)],
+      ...inputs.map((name) => [name, tensorOf(datum[name]!, Float32Array)] as const),
+    ]),
+  }));
+}
+
+let fixture: ModelFixture;
+let engine: TrainingEngine;
+let scratch: string;
+beforeAll(async () => {
+  fixture = await openModelFixture('qwen3');
+  engine = await openOnnxTrainingEngine({
+    modelDirectory: fixture.model,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+  });
+  scratch = await mkdtemp(join(tmpdir(), 'whetstone-golden-'));
+});
+afterAll(async () => {
+  await engine.close();
+  await rm(scratch, { recursive: true });
+});
+
+const cases = golden.cases.map((each, i) => [`${each.loss} of ${each.data} ${JSON.stringify(each.config)}`, each, i] as const); // prettier-ignore
+
+describe.each([true, false])('shared prefixes: %s', (sharesPrefixes) => {
+  test.each(cases)('%s', async (_, expected, number) => {
+    const { tolerance } = golden;
+    const loss = tinkerLoss(expected.loss, expected.config);
+    const plan = planDatumRows(dataOf(expected), loss, { limits: NO_LIMITS, vocabSize: 1000, sharesPrefixes });
+    expect(plan.rows).toHaveLength(1);
+    const { row } = plan.rows[0]!;
+    if (sharesPrefixes) expect(row.tokens.length).toBeLessThan(plan.tokenCount);
+
+    const lora = { rank: 4, alpha: 8, seed: 0 };
+    const session = await engine.open(aSession({ from: fixture.adapter, lora }), AbortSignal.timeout(30_000));
+    const result = await session.forwardBackward(row, loss.program);
+    const gradients = await readGradients(session, join(scratch, `${number}-${sharesPrefixes}`));
+    await session.close();
+
+    expect(Math.abs(result.loss - expected.value) / Math.max(1, Math.abs(expected.value))).toBeLessThan(tolerance);
+    for (const [i, { logprobs }] of plan.spread([result.logprobs!]).entries())
+      expect(relativeDistance(logprobs, expected.logprobs[i]!)).toBeLessThan(tolerance);
+    expect([...gradients.keys()].sort()).toEqual(Object.keys(expected.gradients).sort());
+    for (const [name, sketch] of Object.entries(expected.gradients))
+      expect(sketchError(gradients.get(name)!, sketch), name).toBeLessThan(tolerance);
+  });
+});

@@ -1,0 +1,86 @@
+// A machine on which nobody ever used npm: an empty home and cache, no .npmrc, none of the settings that `npm test` hands to its
+// children. Only the registry is the one that is used here. Whetstone comes as the tarball that `npm pack` makes.
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MINUTES = 60_000;
+
+export interface Said {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A directory in which somebody works. */
+export interface Project {
+  readonly directory: string;
+  /** Rejects with all that was said where it does not end with 0. */
+  run(command: string, ...args: readonly string[]): Promise<Said>;
+  start(command: string, ...args: readonly string[]): ChildProcess;
+}
+
+export interface EmptyMachine {
+  readonly tarball: string;
+  createProject(name: string): Promise<Project>;
+  remove(): Promise<void>;
+}
+
+export async function createEmptyMachine(): Promise<EmptyMachine> {
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-install-'));
+  const at = (name: string) => join(directory, name);
+  const registry = (await promisify(execFile)('npm', ['config', 'get', 'registry'], { cwd: ROOT })).stdout.trim();
+  const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|WHETSTONE_|NODE_OPTIONS$|CI$)/i.test(name));
+  const env = {
+    ...Object.fromEntries(kept),
+    HOME: at('home'),
+    npm_config_registry: registry,
+    npm_config_cache: at('cache'),
+    npm_config_userconfig: at('no-npmrc'),
+    npm_config_globalconfig: at('no-global-npmrc'),
+    npm_config_prefix: at('global'),
+    npm_config_update_notifier: 'false', // else it advertises a newer npm
+    PATH: `${at('global/bin')}:${process.env['PATH']}`,
+  };
+  for (const each of ['home', 'global', 'packed']) await mkdir(at(each), { recursive: true });
+  const run = async (cwd: string, command: string, args: readonly string[]): Promise<Said> =>
+    promisify(execFile)(command, args, { cwd, env, timeout: 10 * MINUTES, maxBuffer: 64 * 1024 * 1024 });
+  // `npm test` has built it, which is what packing would do first.
+  await run(ROOT, 'npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', at('packed')]);
+  const [tarball] = await readdir(at('packed'));
+  return {
+    tarball: at(join('packed', tarball!)),
+    async createProject(name) {
+      const project = await mkdtemp(at(`${name}-`));
+      await writeFile(join(project, 'package.json'), JSON.stringify({ name, private: true }));
+      return {
+        directory: project,
+        run: (command, ...args) => run(project, command, args),
+        start: (command, ...args) => spawn(command, args, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+      };
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+export interface Announced {
+  readonly url: string;
+  readonly key: string | null;
+}
+
+/** What `whetstone serve` says once it listens. */
+export async function announced(serving: ChildProcess): Promise<Announced> {
+  let key: string | null = null;
+  let log = '';
+  serving.stderr!.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-5_000)));
+  for await (const line of createInterface({ input: serving.stdout! })) {
+    key = /^api key: (\S+)$/.exec(line)?.[1] ?? key;
+    const url = /^whetstone listening on (\S+)$/.exec(line)?.[1];
+    if (url !== undefined) return { url, key };
+  }
+  throw new Error(`the server ended before it listened:\n${log}`);
+}

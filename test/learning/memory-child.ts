@@ -1,0 +1,32 @@
+// A process that trains by two losses and asks for log-probabilities, with rows as long as its budget allows, and prints
+// the bytes that it holds beside what it held when it was ready: after each, and when the session is closed.
+import { silentLog } from '#base/log';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { aSession } from './a-session.ts';
+import { randomPrompt } from '../contract/inference-engine.ts';
+import { plainRow } from './tiny-decoders.ts';
+
+const [modelDirectory, memoryBytes] = process.argv.slice(2);
+const engine = await openOnnxTrainingEngine({
+  modelDirectory: modelDirectory!,
+  threads: 1,
+  graphIdleMs: 0,
+  memoryBytes: Number(memoryBytes),
+  log: silentLog,
+});
+const session = await engine.open(aSession({ lora: { rank: 4, alpha: 8, seed: 1 } }), new AbortController().signal);
+const row = plainRow(randomPrompt(engine.limits.rowLengthMax, 1), {});
+const atFirst = process.memoryUsage().rss;
+const held = (): number => process.memoryUsage().rss - atFirst;
+const afterLoss = async (factor: number): Promise<number> => {
+  const perToken = { op: 'mul', x: { op: 'constant', value: factor }, y: { op: 'logprob' } } as const;
+  await session.forwardBackward(row, { name: `times ${factor}`, perToken, metrics: {} });
+  return held();
+};
+const held1 = await afterLoss(1);
+const held2 = await afterLoss(2);
+await session.logprobs(row);
+const held3 = held();
+await session.close();
+console.log(JSON.stringify({ working: [held1, held2, held3], closed: held() }));
+await engine.close();

@@ -1,0 +1,71 @@
+// What the grammar library would read wrongly is written in other words, and means what it says: regular expressions of
+// JavaScript are the judge.
+import { afterAll, expect, test } from 'vitest';
+import { createRandom, type Random } from '#base/random';
+import { accepts, createByteGrammars, ebnf, regex } from './byte-grammars.ts';
+
+const grammars = createByteGrammars();
+afterAll(() => grammars.close());
+
+test.each([
+  [regex('[а-я]{3}'), ['где', 'яма'], ['513', 'abc', 'гд', 'ГДЕ']],
+  [regex('[\\^a]'), ['^', 'a'], ['b', '\\']],
+  [regex('[^а]'), ['b'], ['а']],
+  [regex('^(yes|no)$'), ['yes', 'no'], ['yesno', '^yes$']],
+  [regex('^a|b$'), ['a', 'b'], ['ab', 'ax']],
+  [regex('é{2,1500}'), ['éé', 'é'.repeat(1_500)], ['é', 'é'.repeat(1_501), 'è']],
+  [ebnf('root ::= [а-я] [\\^a] # a comment\n'), ['г^', 'яa'], ['5^', 'гb', 'г\\']],
+  [ebnf('root ::= word("!"|"?")\nword ::= [a-zäöü]+'), ['grün!'], ['GRÜN!', 'a']],
+  [ebnf('root ::= "baba" | "baa"'), ['baba', 'baa'], ['babbbba', 'ba', 'babaa']],
+  [ebnf('root ::= ("1111" | "111" | "") end\nend ::= "."'), ['1111.', '111.', '.'], ['11111.', '11.']],
+  [ebnf('root ::= "a" ws "b"\nws ::= | " " | "\\n" [ \\t]{0,20}'), ['ab', 'a b', 'a\n\tb'], ['a  b', 'a']],
+  [ebnf('root ::= ("b" |) "." | "a" |\nend ::= "."'), ['b.', '.', 'a', ''], ['b', 'ab']],
+  [ebnf('root ::= ("" | "a") [bc] "x" | ("" | "a") [bd] "y"'), ['bx', 'by', 'abx', 'ady'], ['ax', 'dx', 'cy']],
+  [ebnf('start: /[а-я]{2}/ | "x"'), ['да', 'x'], ['51', 'xx']],
+] as const)('%j', async (constraint, good, bad) => {
+  for (const text of good) expect(await accepts(grammars, constraint, text), text).toBe(true);
+  for (const text of bad) expect(await accepts(grammars, constraint, text), text).toBe(false);
+});
+
+const pick = <T>(items: readonly T[], random: Random): T => items[random.integer(items.length)]!;
+
+/** Options that begin alike, of few characters: what the library joins into loops. */
+function randomPattern(random: Random, depth: number): string {
+  const some = (count: number, part: () => string) => Array.from({ length: count }, part);
+  if (depth > 0 && random.next() < 0.6)
+    return `(${some(2 + random.integer(2), () => randomPattern(random, depth - 1)).join('|')})${pick(['', '', '?', '{1,2}', '*'], random)}`;
+  if (depth > 0 && random.next() < 0.4) return some(2, () => randomPattern(random, depth - 1)).join('');
+  return some(
+    1 + random.integer(4),
+    () => pick(['a', 'b', 'é', '[ab]', '[ab]', '[aé]'], random) + pick(['', '', '{2}', '{1,3}'], random),
+  ).join('');
+}
+
+test('150 random expressions allow the texts that match, and no others', { timeout: 120_000 }, async () => {
+  const random = createRandom(3);
+  for (let i = 0; i < 150; i++) {
+    const pattern = randomPattern(random, 3);
+    const judge = new RegExp(`^(?:${pattern})$`, 'u');
+    const texts = Array.from({ length: 40 }, () =>
+      Array.from({ length: random.integer(9) }, () => pick(['a', 'b', 'é'], random)).join(''),
+    );
+    const verdicts = await Promise.all(texts.map((text) => accepts(grammars, regex(pattern), text)));
+    const wrong = texts.filter((text, t) => verdicts[t] !== judge.test(text));
+    expect(wrong, pattern).toEqual([]);
+  }
+});
+
+test('200 random choices allow their own texts only', { timeout: 120_000 }, async () => {
+  const random = createRandom(4);
+  const word = () => Array.from({ length: 1 + random.integer(5) }, () => pick(['a', 'b', 'é', 'è'], random)).join('');
+  for (let i = 0; i < 200; i++) {
+    const words = Array.from({ length: 2 + random.integer(6) }, word);
+    const constraint = ebnf(`root ::= ${words.map((each) => `"${each}"`).join(' | ')}`);
+    const texts = [...words, ...Array.from({ length: 20 }, () => word() + word())];
+    const verdicts = await Promise.all(texts.map((text) => accepts(grammars, constraint, text)));
+    expect(
+      texts.filter((text, t) => verdicts[t] !== words.includes(text)),
+      words.join(),
+    ).toEqual([]);
+  }
+});

@@ -1,0 +1,4 @@
+// The embedded engine small enough for tests: short chunks, so that prompts have several.
+import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from '#engine/onnx/serving/inference-limits';
+
+export const TEST_LIMITS: InferenceLimits = { ...DEFAULT_INFERENCE_LIMITS, prefillChunk: 32, cacheBytes: 64 * 2 ** 20 };

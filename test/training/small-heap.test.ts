@@ -1,0 +1,16 @@
+// What is alive in the heap does not grow with a data set: a process prepares and trains more rows than would fit as objects.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const HEAP_MB = 64;
+/** As objects with their tokens some 40 MB, beside the 40 MB that such a process has without them. */
+const ROWS = 40_000;
+
+test('an SFT job of more rows than the heap would hold is prepared and trained', () => {
+  const script = fileURLToPath(new URL('./small-heap-child.ts', import.meta.url));
+  const args = [...process.execArgv, `--max-old-space-size=${HEAP_MB}`, script, String(ROWS)];
+  const child = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 180_000 });
+  expect(child.status, child.stderr).toBe(0);
+  expect(JSON.parse(child.stdout)).toEqual({ status: 'succeeded', errorMessage: null });
+}, 200_000);

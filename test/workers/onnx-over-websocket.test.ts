@@ -1,0 +1,39 @@
+// The embedded engines as a worker, behind a real server and real sockets: they keep the same contracts as in this process.
+import { silentLog } from '#base/log';
+import type { InferenceEngine } from '#engine/inference-engine';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { onnxCapabilities } from '#engine/onnx/onnx-backend';
+import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
+import type { TrainingEngine } from '#engine/training-engine';
+import { inferenceEngineContract } from '../contract/inference-engine.ts';
+import { trainingEngineContract } from '../contract/training-engine.ts';
+import { TEST_LIMITS } from '../serving/test-limits.ts';
+import { closingWith } from './closing-with.ts';
+import { openWorkerLab } from './worker-lab.ts';
+
+inferenceEngineContract('the embedded engine over a WebSocket', {
+  capabilities: onnxCapabilities('float32'),
+  async open({ directory }, queue): Promise<InferenceEngine> {
+    const limits = queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS;
+    const engine = await openOnnxInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
+    const lab = await openWorkerLab(directory);
+    await lab.connect({ inference: engine, training: null });
+    return closingWith(lab.inference, async () => {
+      await lab.close();
+      await engine.close();
+    });
+  },
+});
+
+trainingEngineContract('the embedded engine over a WebSocket', {
+  capabilities: onnxCapabilities('float32'),
+  async open(options): Promise<TrainingEngine> {
+    const engine = await openOnnxTrainingEngine({ ...options, memoryBytes: 4e9, log: silentLog });
+    const lab = await openWorkerLab(options.modelDirectory);
+    await lab.connect({ inference: null, training: engine });
+    return closingWith(lab.training, async () => {
+      await lab.close();
+      await engine.close();
+    });
+  },
+});

@@ -1,0 +1,31 @@
+// The trainer on PyTorch, as the worker process that an operator starts, behind a real server: it keeps the contract of every
+// training engine. Needs the interpreter that WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
+import { describe, vi } from 'vitest';
+import type { TrainingEngine } from '#engine/training-engine';
+import { trainingEngineContract } from '../contract/training-engine.ts';
+import { closingWith } from './closing-with.ts';
+import { startPythonWorker, WORKER_PYTHON } from './python-worker.ts';
+import { TORCH_CAPABILITIES, trainerArguments } from './torch-trainer.ts';
+import { openWorkerLab } from './worker-lab.ts';
+
+if (!WORKER_PYTHON)
+  console.log(
+    'The PyTorch trainer skipped: WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh worker).',
+  );
+
+/** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
+vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
+
+describe.skipIf(!WORKER_PYTHON)('PyTorch', () => {
+  trainingEngineContract('the trainer on PyTorch over a WebSocket', {
+    capabilities: TORCH_CAPABILITIES,
+    async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {
+      const lab = await openWorkerLab(modelDirectory);
+      const worker = await startPythonWorker(lab, trainerArguments(modelDirectory, rowLengthMax));
+      return closingWith(lab.training, async () => {
+        await worker.leave();
+        await lab.close();
+      });
+    },
+  });
+});

@@ -1,0 +1,20 @@
+// The trainer of whetstone-worker on PyTorch in tests, in one process or several: what it declares, and how it is started on a processor.
+import { join } from 'node:path';
+import type { EngineCapabilities } from '#engine/capabilities';
+import { MODEL } from './worker-lab.ts';
+
+export const TORCH_CAPABILITIES: EngineCapabilities = {
+  exactReplay: false,
+  exactTraining: true,
+  exactLogprobs: false,
+  constraints: [],
+  promptLogprobs: false,
+  sharedPrefixRows: true,
+  precision: 'float32',
+  unsupportedSampling: [],
+};
+
+export const trainerArguments = (modelDirectory: string, rowLengthMax: number): string[] => [
+  ...['--model', modelDirectory, '--model-id', MODEL, '--roles', 'train', '--device', 'cpu'],
+  ...['--row-length-max', String(rowLengthMax), '--cache-dir', join(modelDirectory, 'worker-cache')],
+];

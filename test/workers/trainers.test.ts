@@ -1,0 +1,256 @@
+// Several trainers of one base model: jobs side by side, trainers that go in the middle of a job, and those that a row ends.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { WebSocket } from 'ws';
+import { silentLog } from '#base/log';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+import { encodeMessage } from '#engine/workers/codec';
+import { watchRowDeaths } from '#services/jobs/row-deaths';
+import { crossEntropyLoss } from '#training/losses';
+import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { BODY } from '../crash/job-bodies.ts';
+import { openJobLab, OWNER, submit, type JobLab, type World } from '../crash/job-lab.ts';
+import { aSession } from '../learning/a-session.ts';
+import { plainRow } from '../learning/tiny-decoders.ts';
+import { createRecordingLog } from '../serving/recording-log.ts';
+import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
+import { encoder } from '../training/rollouts.ts';
+import { callsOf, sayHello } from './by-hand.ts';
+import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
+
+const SOON = { timeout: 30_000 };
+const never = new AbortController().signal;
+
+let model: TinyModel;
+let jobLab: JobLab;
+let lab: WorkerLab;
+let engines: TrainingEngine[];
+let work: string;
+beforeEach(async () => {
+  [model, jobLab] = [await writeTinyModel(), await openJobLab()];
+  lab = await openWorkerLab(model.directory, { leaseMs: 300, heartbeatMs: 1_000 });
+  work = await mkdtemp(join(tmpdir(), 'whetstone-trainers-'));
+  engines = [];
+});
+afterEach(async () => {
+  await lab.close();
+  await jobLab.close();
+  for (const engine of engines) await engine.close();
+  await model.remove();
+  await rm(work, { recursive: true, force: true });
+});
+
+/** One more; `before` is waited for before each row is trained. */
+async function addTrainer(before: (row: TrainingRow) => Promise<void> = async () => {}) {
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory: model.directory,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+  });
+  engines.push(engine);
+  const watchSession = (session: TrainingSession): TrainingSession => ({
+    logprobs: (row) => session.logprobs(row),
+    optimStep: (params) => session.optimStep(params),
+    save: (directory, options) => session.save(directory, options),
+    close: () => session.close(),
+    async forwardBackward(row, loss) {
+      await before(row);
+      return session.forwardBackward(row, loss);
+    },
+  });
+  const training: TrainingEngine = {
+    limits: engine.limits,
+    status: () => engine.status(),
+    close: () => engine.close(),
+    open: async (options, signal) => watchSession(await engine.open(options, signal)),
+  };
+  return lab.connect({ inference: null, training });
+}
+
+function startRunner({ storage, blobs, jobEvents }: World) {
+  const { training } = lab;
+  const opened = vi.fn();
+  const log = createRecordingLog();
+  const engine: TrainingEngine = {
+    get limits() {
+      return training.limits;
+    },
+    status: () => training.status(),
+    close: () => training.close(),
+    open: (options, signal) => (opened(), training.open(options, signal)),
+  };
+  const runner = aJobRunner({
+    ...{ storage, blobs, jobEvents, workDirectory: work, exclusive: true, saveEveryMs: 0, log },
+    trainerOf: () => ({
+      engine,
+      encoder,
+      capabilities: ableTrainer,
+      readElsewhere: null,
+      preload: async () => {},
+    }),
+    trainerRoom: () => {
+      const { sessionsMax, ready } = training.status();
+      return new Map([['tiny', { jobs: sessionsMax, isReady: ready }]]);
+    },
+  });
+  return { runner, opened, log };
+}
+
+async function worldOfTwo() {
+  const world = await jobLab.createWorld();
+  return { world, other: { ...world, modelId: await jobLab.addModel(world, 'n', 'tiny') } };
+}
+
+const statusOf = async (world: World, id: string) => (await world.jobs.get(OWNER, id)).status;
+const allEnd = (world: World, ids: readonly string[]) =>
+  vi.waitFor(async () => {
+    const jobs = await Promise.all(ids.map((id) => world.jobs.get(OWNER, id)));
+    expect(jobs).toMatchObject(ids.map(() => ({ status: 'succeeded', errorMessage: null })));
+  }, SOON);
+
+/** Resolves for everybody when `count` of them wait. */
+function meetingOf(count: number) {
+  let arrived = 0;
+  let meet = () => {};
+  const met = new Promise<void>((resolve) => (meet = resolve));
+  return async () => {
+    if (++arrived === count) meet();
+    await met;
+  };
+}
+
+test('two trainers of one base model train two of its models at once, and one model’s jobs in order', async () => {
+  const { world, other } = await worldOfTwo();
+  const meeting = meetingOf(2);
+  for (let i = 0; i < 2; i++) await addTrainer(meeting);
+  const [first, second] = [(await submit(world, BODY)).id, (await submit(world, BODY)).id];
+  const beside = (await submit(other, BODY)).id;
+  expect(lab.training.status()).toMatchObject({ ready: true, sessionsMax: 2 });
+  const { runner } = startRunner(world);
+  await runner.start(); // alone, each of the two would wait for the other for ever
+  await allEnd(world, [first, second, beside]);
+  await runner.stop();
+  const ended = await Promise.all([first, second].map((id) => world.jobs.get(OWNER, id)));
+  expect(ended.map(({ step }) => step)).toEqual([1, 2]);
+  expect(ended[1]!.startedAtMs!).toBeGreaterThanOrEqual(ended[0]!.endedAtMs!);
+});
+
+test('a job whose trainer has left waits, while another’s goes on, until there is room; one that is cancelled does not', async () => {
+  const { world, other } = await worldOfTwo();
+  const third = { ...world, modelId: await jobLab.addModel(world, 'o', 'tiny') };
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let training = 0;
+  const trainers = [];
+  for (let i = 0; i < 3; i++) trainers.push(await addTrainer(() => (training++, held)));
+  const ids = [(await submit(world, BODY)).id, (await submit(other, BODY)).id, (await submit(third, BODY)).id];
+  const { runner, opened, log } = startRunner(world);
+  const waiting = () =>
+    log.lines.filter(({ event }) => event === 'job.waits_for_trainer').map(({ fields }) => fields['jobId'] as string);
+  await runner.start();
+  await vi.waitFor(() => expect(training).toBe(3), SOON);
+  expect(lab.workers.list().map(({ sessions }) => sessions)).toEqual([1, 1, 1]);
+  for (const trainer of trainers.slice(1)) await trainer.leave(0);
+  await vi.waitFor(() => expect(waiting()).toHaveLength(2), SOON);
+  expect(lab.training.status()).toMatchObject({ sessionsMax: 1, busy: true });
+  expect(opened).toHaveBeenCalledTimes(3);
+  expect(await Promise.all(ids.map((id) => statusOf(world, id)))).toEqual(['running', 'running', 'running']);
+
+  const [unwanted, wanted] = waiting();
+  await world.jobs.cancel(OWNER, unwanted!);
+  await vi.waitFor(async () => expect(await statusOf(world, unwanted!)).toBe('cancelled'), SOON);
+  await addTrainer();
+  await allEnd(world, [wanted!]); // on the new one: the first still holds its own
+  letGo();
+  await allEnd(
+    world,
+    ids.filter((id) => id !== unwanted),
+  );
+  await runner.stop();
+});
+
+const ROW = plainRow([1, 2, 3, 4], { weights: [1, 1, 1] });
+const LIMITS = {
+  contextLength: 512,
+  rowLengthMax: 512,
+  memory: { budgetBytes: 1e9, fixedBytes: 0, bytesPerToken: 1, bytesPerPair: 0 },
+};
+
+/** A session with a trainer that goes, by `go`, while it computes the row; gives what the job sees. */
+async function loseTrainer(
+  engine: TrainingEngine,
+  row: TrainingRow,
+  go: (socket: WebSocket) => void,
+): Promise<unknown> {
+  const hand = await sayHello(lab, {
+    worker: { id: `hand-${performance.now()}`, name: 'hand', version: '1' },
+    roles: ['train'],
+    sampler: null,
+    trainer: { limits: LIMITS },
+  });
+  await vi.waitFor(() => expect(lab.training.status().ready).toBe(true), SOON);
+  const opening = engine.open(aSession({}), never);
+  await vi.waitFor(() => expect(callsOf(hand)).toMatchObject([{ method: 'open' }]), SOON);
+  hand.socket.send(encodeMessage([1, 0, { kind: 'return', id: callsOf(hand)[0]!.id, value: 1 }]));
+  const session = await opening;
+  const computing = session.forwardBackward(row, crossEntropyLoss).catch((error: unknown) => error);
+  await vi.waitFor(() => expect(callsOf(hand)).toHaveLength(2), SOON);
+  go(hand.socket);
+  const error = await computing;
+  await session.close();
+  return error;
+}
+
+test('a row at which trainers are gone without a word ends its job the third time', async () => {
+  const engine = watchRowDeaths(lab.training);
+  const other = plainRow([5, 6, 7], { weights: [1, 1] });
+  const terminate = (socket: WebSocket) => socket.terminate();
+  const again = { code: 'engine_unavailable', end: { byOthers: 'unknown' } };
+  expect(await loseTrainer(engine, other, terminate)).toMatchObject(again);
+  expect(await loseTrainer(engine, ROW, terminate)).toMatchObject(again);
+  expect(await loseTrainer(engine, ROW, terminate)).toMatchObject(again);
+  expect(await loseTrainer(engine, ROW, terminate)).toMatchObject({
+    code: 'engine_failed',
+    message: expect.stringMatching(
+      /ended 3 times while it computed the same row, of 4 tokens \(it lost its connection/,
+    ) as string,
+  });
+});
+
+test('one at which they take their leave does not', async () => {
+  const engine = watchRowDeaths(lab.training);
+  for (let i = 0; i < 4; i++) {
+    expect(await loseTrainer(engine, ROW, (socket) => socket.close(1001))).toMatchObject({
+      code: 'engine_unavailable',
+      end: { byOthers: true },
+    });
+  }
+});
+
+test('a trainer that takes no shared beginnings and came after the rows were laid out is not given them', async () => {
+  await lab.connect({ inference: null, training: await openTraining() }, {}, { sharedPrefixRows: false });
+  expect(lab.training.capabilities).toEqual({ exactTraining: true, exactLogprobs: true, sharedPrefixRows: false });
+  const session = await lab.training.open(aSession({}), never);
+  const shared = { ...ROW, segments: Int32Array.of(0, 0, 0, 1), parents: Int32Array.of(-1, 0) };
+  await expect(session.forwardBackward(shared, crossEntropyLoss)).rejects.toMatchObject({
+    code: 'engine_unavailable',
+    message: expect.stringMatching(/share their beginnings/) as string,
+  });
+  expect((await session.forwardBackward(ROW, crossEntropyLoss)).loss).toBeGreaterThan(0);
+  await session.close();
+});
+
+async function openTraining(): Promise<TrainingEngine> {
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory: model.directory,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+  });
+  engines.push(engine);
+  return engine;
+}

@@ -1,0 +1,58 @@
+// The sampler on vLLM, as the worker process that an operator starts, behind a real server: it keeps the contract of every inference
+// engine. Needs the interpreter that WHETSTONE_VLLM_PYTHON names (scripts/python-env.sh vllm).
+import { join } from 'node:path';
+import { describe, vi } from 'vitest';
+import { CONSTRAINT_KINDS } from '#domain/constraint';
+import type { InferenceEngine } from '#engine/inference-engine';
+import { inferenceEngineContract } from '../contract/inference-engine.ts';
+import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
+import { writeByteTokenizer } from './byte-tokenizer.ts';
+import { closingWith } from './closing-with.ts';
+import { startPythonWorker } from './python-worker.ts';
+import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
+import { MODEL, openWorkerLab } from './worker-lab.ts';
+
+if (!VLLM_PYTHON)
+  console.log('vLLM skipped: WHETSTONE_VLLM_PYTHON names no interpreter. Try $(scripts/python-env.sh vllm).');
+
+/** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
+vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
+
+describe.skipIf(!VLLM_PYTHON)('vLLM', () => {
+  inferenceEngineContract('the sampler on vLLM over a WebSocket', {
+    capabilities: {
+      exactReplay: false,
+      exactTraining: false,
+      exactLogprobs: true, // on a processor; a worker does not say so, because nobody has looked at its GPU
+      constraints: CONSTRAINT_KINDS,
+      promptLogprobs: true,
+      sharedPrefixRows: false,
+      precision: 'float32',
+      unsupportedSampling: ['badWords', 'logprobTokenIds', 'thinkingBudget'],
+    },
+    writeModel: writeServableModel,
+    async open({ directory }, queue): Promise<InferenceEngine> {
+      const lab = await openWorkerLab(directory, queue ? { waitingMax: queue.waitingMax } : {});
+      const worker = await startPythonWorker(
+        lab,
+        [
+          ...['--model', directory, '--model-id', MODEL, '--roles', 'sample', '--dtype', 'float32'],
+          ...['--sequences-max', String(queue?.runningMax ?? 64), '--cache-dir', join(directory, 'worker-cache')],
+          ...['--', '--enforce-eager'],
+        ],
+        { python: VLLM_PYTHON!, more: ON_A_PROCESSOR },
+      );
+      return closingWith(lab.inference, async () => {
+        await lab.close();
+        await worker.leave();
+      });
+    },
+  });
+});
+
+/** With heads as large as vLLM has attention for, and a tokenizer, without which it does not start. */
+async function writeServableModel(): Promise<TinyModel> {
+  const model = await writeTinyModel('qwen3', 1, 512, { head_dim: 32 });
+  await writeByteTokenizer(model.directory);
+  return model;
+}

@@ -1,0 +1,147 @@
+// A server that takes workers, and workers whose engines are the embedded ones, over real sockets on loopback.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '#base/log';
+import { CONSTRAINT_KINDS } from '#domain/constraint';
+import type { EngineCapabilities } from '#engine/capabilities';
+import type { SamplerPool } from '#engine/workers/sampler-pool';
+import type { QueueLimits } from '#engine/workers/sampler-queue';
+import type { TrainerPool } from '#engine/workers/trainer-pool';
+import type { WorkerModel } from '#engine/workers/handshake';
+import { dialServer, type DialedServer, type DialOptions } from '#engine/workers/dial-server';
+import { serveWorker, type WorkerEngines } from '#engine/workers/serve-worker';
+import { openWorkerFiles } from '#engine/workers/worker-files';
+import { readWorkerModel } from '#engine/workers/worker-model';
+import type { RegistryLimits } from '#engine/workers/worker-registry';
+import type { OpenWorkers } from '#engine/workers/workers';
+import type { ApiKeys } from '#services/accounts/api-keys';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { writeFreshAdapter } from '#model-files/fresh-adapter';
+import { BOOTSTRAP_KEY, openTestServer, type TestServer } from '../api/test-server.ts';
+
+export interface WorkerLab {
+  readonly url: string;
+  readonly workers: OpenWorkers;
+  /** Whether the server knows a worker. */
+  isThere(): boolean;
+  readonly inference: SamplerPool;
+  readonly training: TrainerPool;
+  /** That it hosts. */
+  readonly model: WorkerModel;
+  readonly apiKeys: ApiKeys;
+  /** The server's; stands still until it is moved. */
+  readonly clock: TestServer['clock'];
+  readonly capabilities: EngineCapabilities;
+  /** Cuts every socket to the server, as a network would. */
+  breakConnections(): void;
+  /** Resolves when the server knows it. */
+  connect(
+    engines: WorkerEngines,
+    changes?: Partial<DialOptions>,
+    capabilities?: Partial<EngineCapabilities>,
+    sampler?: { sequencesMax?: number },
+  ): Promise<DialedServer>;
+  /** Into a new directory: one that the hosted model could have. */
+  writeAdapter(directory: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const MODEL = 'tiny/worker';
+
+/** `modelDirectory`: both ends have it. */
+export async function openWorkerLab(
+  modelDirectory: string,
+  limits: Partial<RegistryLimits & QueueLimits> = {},
+  modelId = MODEL,
+): Promise<WorkerLab> {
+  const server = await openTestServer({ workerLimits: limits });
+  const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
+  await writeFile(join(modelDirectory, 'tokenizer.json'), '{}', { flag: 'wx' }).catch(ignoreExisting); // tiny models have none
+  const model = await readWorkerModel(modelId, modelDirectory);
+  const { inference, training } = server.workers.host(model);
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-worker-'));
+  const dialed: DialedServer[] = [];
+  let count = 0;
+  return {
+    url,
+    workers: server.workers,
+    isThere: () => server.workers.list().length > 0,
+    inference,
+    training,
+    model,
+    apiKeys: server.apiKeys,
+    clock: server.clock,
+    capabilities: EVERYTHING,
+    breakConnections() {
+      for (const socket of server.app.websocketServer.clients) socket.terminate();
+    },
+    async writeAdapter(target) {
+      await mkdir(target);
+      await writeFreshAdapter(target, await readDecoderConfig(modelDirectory), { rank: 2, alpha: 4, seed: 1 }, modelId);
+    },
+    async connect(engines, changes = {}, capabilities = {}, sampler = {}) {
+      const name = `worker-${++count}`;
+      const files = await openWorkerFiles({
+        url,
+        key: BOOTSTRAP_KEY,
+        directory: join(directory, name),
+        cacheBytesMax: 1e9,
+      });
+      const before = server.workers.list().length;
+      const worker = dialServer({
+        url,
+        key: BOOTSTRAP_KEY,
+        name,
+        version: '0',
+        hello: {
+          model,
+          roles: [
+            ...(engines.inference ? (['sample'] as const) : []),
+            ...(engines.training ? (['train'] as const) : []),
+          ],
+          sampler: engines.inference && {
+            contextLength: engines.inference.contextLength,
+            vocabSize: engines.inference.vocabSize,
+            sequencesMax: 128,
+            adaptersMax: 8,
+            capabilities: { ...EVERYTHING, ...capabilities },
+            ...sampler,
+          },
+          trainer: engines.training && {
+            limits: engines.training.limits,
+            capabilities: { ...EVERYTHING, ...capabilities },
+          },
+        },
+        serve: (port) => serveWorker(port, engines, files),
+        log: silentLog,
+        ...changes,
+      });
+      dialed.push(worker);
+      while (server.workers.list().length === before) {
+        await Promise.race([worker.over, new Promise((resolve) => setTimeout(resolve, 5))]);
+      }
+      return worker;
+    },
+    async close() {
+      await Promise.all(dialed.map((worker) => worker.leave(0)));
+      await server.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const EVERYTHING: EngineCapabilities = {
+  exactReplay: true,
+  exactTraining: true,
+  exactLogprobs: true,
+  constraints: CONSTRAINT_KINDS,
+  promptLogprobs: true,
+  sharedPrefixRows: true,
+  precision: 'float32',
+  unsupportedSampling: [],
+};
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
