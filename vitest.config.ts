@@ -15,8 +15,5 @@ export default defineConfig({
     // For what hangs; a busy machine takes its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Real processes, ports and networks on a shared machine: in CI a test that failed runs up to
-    // twice more, and the report says so.
-    retry: process.env.CI ? 2 : 0,
   },
 });

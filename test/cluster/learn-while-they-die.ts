@@ -1,7 +1,7 @@
 // What every cluster must hold: a model learns while workers, a node and the server are killed. Each job ends as succeeded, no event comes
 // twice, and the rewards rise as in `npm run demo`. Which engines the workers have is the caller's.
 import OpenAI from 'openai';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Client, Model } from '#client/client';
 import { evaluate, inferenceName, reinforce, type Task } from '../../examples/demo/rl-loop.ts';
 import { yesNoMaybe } from '../../examples/demo/tasks.ts';
@@ -27,6 +27,7 @@ export interface LearningCluster {
 
 /** A sampler that starts takes its time, and 503 is answered until it is there. */
 const RETRIES = 100;
+const SOON = { timeout: 120_000, interval: 500 };
 
 /** One death in each step, the first step's first; two steps more without. */
 export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly Death[]): Promise<void> {
@@ -84,17 +85,23 @@ export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly
 
 /** As the kernel, a power cut or an operator would do it. */
 async function kill({ server, cluster }: LearningCluster, victim: Victim): Promise<void> {
-  const workers = async (role: ClusterWorker['role']) =>
-    (await cluster.status()).workers.filter((worker) => worker.role === role);
+  /** Those of which is known where they are: after another death, that takes a while. */
+  const placed = (role: ClusterWorker['role']) =>
+    vi.waitFor(async () => {
+      const { workers } = await cluster.status();
+      const found = workers.filter((worker) => worker.role === role && worker.pid !== undefined);
+      expect(found, `a ${role} that is placed`).not.toEqual([]);
+      return found;
+    }, SOON);
   if (victim === 'server') {
     await server.kill();
     await server.start();
   } else if (victim === 'node') {
-    const [trainer] = await workers('trainer');
+    const [trainer] = await placed('trainer');
     await cluster.killNode(trainer!.node!);
     await cluster.addNode();
   } else {
-    const [worker] = (await workers(victim)).filter(({ pid }) => pid !== undefined);
+    const [worker] = await placed(victim);
     process.kill(worker!.pid!, 'SIGKILL');
   }
 }
