@@ -1,8 +1,8 @@
 // `npm run bench:constraints -- DIRECTORY`: what compiling a schema and a mask cost at a vocabulary of 151,643 tokens, with llguidance and
 // xgrammar beside, on a part of the fixed sample of real schemas (DIRECTORY: `data` of JSONSchemaBench, as for coverage:schemas). Each schema
 // has one answer, written without a model, its keys in the order in which the schema names them; all engines walk its tokens. Times
-// are the processor's, so that a busy machine shows the same, of a fresh engine, the least of some rounds; a mask's contains taking the
-// token. The vocabulary is Qwen's, which the Python package dashscope carries, cut greedily.
+// are the processor's, so that a busy machine shows the same, of a fresh engine as it is built (dist), the least of some rounds; a mask's
+// contains taking the token. The vocabulary is Qwen's, which the Python package dashscope carries, cut greedily.
 // WHETSTONE_PEERS_PYTHON="$(scripts/python-env.sh peers)" has it and the peers.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

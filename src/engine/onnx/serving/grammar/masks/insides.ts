@@ -27,17 +27,27 @@ const INSIDES_MAX = 1_000;
 const LISTED_MAX = 2_000;
 /** Fewer tokens are walked through sooner than a term is asked about all characters. */
 const SUBTREE_MIN = 32;
+/** Most tokens begin with one, or with a blank and one. */
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ '].map((letter) => letter.charCodeAt(0));
 
 export function createInsides(tries: VocabularyTries, maskWords: number): Insides {
   const known = new LRUCache<Term, Inside>({ max: INSIDES_MAX });
 
   function look(terms: Terms, start: Term): Inside {
     let bits: Int32Array | null = null;
+    /** The walk began with all safe tokens marked, and takes away those that may not come. */
+    let takesAway = false;
     const found: number[] = [];
     const exits: Exit[] = [];
     const isAlive = (term: Term) => term.alive ?? terms.isAlive(term);
 
+    function unmark({ tokens, firstToken }: TokenTrie, node: number, behind: number): void {
+      for (let i = firstToken[node]!; i < firstToken[behind]!; i++)
+        bits![tokens[i]! >> 5]! &= ~(1 << (tokens[i]! & 31));
+    }
+
     function mark({ tokens, firstToken }: TokenTrie, node: number, behind: number): void {
+      if (takesAway) return;
       const [from, to] = [firstToken[node]!, firstToken[behind]!];
       if (bits === null && found.length + to - from > LISTED_MAX) {
         bits = new Int32Array(maskWords);
@@ -58,6 +68,7 @@ export function createInsides(tries: VocabularyTries, maskWords: number): Inside
         const next = deriveBy(terms, stack[depth]!, symbol[node]!);
         if (next === null) walk(tries.bytesBelow(trie, node), stack[depth]!);
         if (next === null || !isAlive(next)) {
+          if (next !== null && takesAway) unmark(trie, node, nodeEnd);
           node = nodeEnd;
           continue;
         }
@@ -91,9 +102,17 @@ export function createInsides(tries: VocabularyTries, maskWords: number): Inside
       return { count: SAFE_MAX, isAll: true };
     }
 
+    const mostMayFollow = (term: Term): boolean =>
+      LETTERS.filter((byte) => isAlive(terms.derive(term, byte))).length > LETTERS.length / 2;
+
     const { count, isAll } = safeCharacters(start);
     if (isAll && count > 0) bits = tries.short[count]!.slice();
-    else if (!isAll) walk(tries.safe, start);
+    else if (!isAll) {
+      takesAway = mostMayFollow(start);
+      if (takesAway) bits = tries.short[SAFE_MAX]!.slice();
+      walk(tries.safe, start);
+      takesAway = false;
+    }
     walk(tries.mixed, start);
     return { ids: bits === null ? Int32Array.from(found) : null, bits, exits };
   }

@@ -36,6 +36,8 @@ const regex = (source: string): Constraint => ({ kind: 'regex', source });
 const CONSTRAINTS: Readonly<Record<string, Constraint>> = {
   'any object': schema({ type: 'object' }),
   'named keys and others': schema({ properties: { name: { type: 'string' }, age: { minimum: 3 } }, required: ['name'] }),
+  'names that begin alike': schema({ properties: { name: true, 'name"': { type: 'null' }, names: { minimum: 3 }, 'na': true, '日': true, '日本': true, 'é': true, XY: true }, additionalProperties: false, minProperties: 2, maxProperties: 4 }),
+  'alternatives of names': schema({ oneOf: [{ properties: { name: { const: 7 }, a: true }, required: ['name'], additionalProperties: false }, { properties: { the: true, a: { type: 'null' } }, required: ['the'] }] }),
   'lengths': schema({ type: 'array', items: { type: 'string', minLength: 2, maxLength: 9 }, minItems: 2 }),
   'a pattern with a length': schema({ type: 'string', pattern: '^[a-zé]+(-[A-Z]{2})?', maxLength: 20 }),
   'not a word': schema({ type: 'string', not: { enum: ['name', 'a日本'] } }),

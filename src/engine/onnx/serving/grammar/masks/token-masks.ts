@@ -1,7 +1,9 @@
-// Which tokens may come next: the trees of tokens walked with the recogniser, where it is not inside a lexeme.
+// Which tokens may come next: the trees of tokens walked with the recogniser, where it is neither inside a lexeme nor inside the name
+// of a key.
 import type { Term, Terms } from '../lexemes/terms.ts';
 import type { Machine, Place, PlaceSet } from '../structure/places.ts';
 import type { Insides } from './insides.ts';
+import { createNameWalks } from './name-tokens.ts';
 import { runOf } from './symbols.ts';
 import type { TokenTrie } from './token-trie.ts';
 import type { VocabularyTries } from './vocabulary-tries.ts';
@@ -11,7 +13,14 @@ export interface TokenMasks {
   write(set: PlaceSet, position: number, mask: Int32Array): void;
 }
 
+type Named = Extract<Place, { kind: 'named' }>;
+const isNamed = (place: Place): place is Named => place.kind === 'named';
+
+/** Fewer tokens are walked through sooner than they are looked up. */
+const KEPT_MIN = 32;
+
 export function createTokenMasks(machine: Machine, terms: Terms, tries: VocabularyTries, insides: Insides): TokenMasks {
+  const names = createNameWalks(tries);
   const step = (set: PlaceSet, byte: number, position: number): PlaceSet =>
     set.next[byte] ?? machine.step(set, byte, position);
 
@@ -34,8 +43,31 @@ export function createTokenMasks(machine: Machine, terms: Terms, tries: Vocabula
       if (next === null || next === machine.dead) continue;
       for (let i = firstToken[child]!; i < firstToken[child + 1]!; i++)
         mask[tokens[i]! >> 5]! |= 1 << (tokens[i]! & 31);
-      if (end[child]! > child + 1) walk(trie, child, next, position + 1, mask);
+      if (end[child] === child + 1) continue;
+      const isLarge = firstToken[end[child]!]! - firstToken[child]! >= KEPT_MIN;
+      const behind = isLarge ? withoutNames(next, trie, child, position + 1, mask) : next;
+      if (behind !== machine.dead) walk(trie, child, behind, position + 1, mask);
     }
+  }
+
+  /** The other places, where names were walked. */
+  function withoutNames(set: PlaceSet, trie: TokenTrie, node: number, position: number, mask: Int32Array): PlaceSet {
+    if (!set.places.some(isNamed)) return set;
+    for (const place of set.places) if (isNamed(place)) walkNames(trie, node, place, position, mask);
+    return machine.setOf(set.places.filter((place) => !isNamed(place)));
+  }
+
+  function walkNames(trie: TokenTrie, node: number, place: Named, position: number, mask: Int32Array): void {
+    const { frame, from: first, to: last, depth } = place;
+    const allowed = machine.allowedNames(frame);
+    const before = new Int32Array(allowed.length + 1); // how many are allowed before each
+    for (let i = 0; i < allowed.length; i++) before[i + 1] = before[i]! + allowed[i]!;
+    const { tokens, from, to, exits } = names.below(trie, node, { shape: frame.shape, from: first, to: last, depth });
+    for (let i = 0; i < tokens.length; i++)
+      if (before[to[i]!]! > before[from[i]!]!) mask[tokens[i]! >> 5]! |= 1 << (tokens[i]! & 31);
+    for (const exit of exits)
+      if (allowed[exit.name] === 1)
+        walk(exit.trie, exit.node, machine.behindName(frame, exit.name), position + 1, mask);
   }
 
   return {
@@ -43,7 +75,10 @@ export function createTokenMasks(machine: Machine, terms: Terms, tries: Vocabula
       const lexemes = new Map<Term, Place[]>();
       const others: Place[] = [];
       for (const place of set.places) {
-        if (place.kind !== 'lexeme' && place.kind !== 'other') others.push(place);
+        if (place.kind === 'named') {
+          walkNames(tries.safe, 0, place, position, mask);
+          walkNames(tries.mixed, 0, place, position, mask);
+        } else if (place.kind !== 'lexeme' && place.kind !== 'other') others.push(place);
         else if (lexemes.has(place.term)) lexemes.get(place.term)!.push(place);
         else lexemes.set(place.term, [place]);
       }

@@ -386,6 +386,12 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
       }
       return setOf([...out].filter(({ kind }) => kind !== 'end' && kind !== 'written-item' && kind !== 'written-key'));
     },
+    allowedNames: (frame) => allowedKeys(terms, frame),
+    behindName(frame, name) {
+      const out = new Set<Place>();
+      namedEnded(frame, frame.shape.keys[frame.shape.sorted[name]!]!, out);
+      return setOf([...out]);
+    },
     setOf,
     get size() {
       return size();

@@ -71,6 +71,10 @@ export interface Machine {
   settle(set: PlaceSet, text: Uint8Array): PlaceSet;
   /** What may follow where the lexemes of these places end. */
   behind(places: readonly Place[], position: number): PlaceSet;
+  /** 1 for each name that may come next, in the order of the shape's texts. */
+  allowedNames(frame: ObjectFrame): Uint8Array;
+  /** What may follow the closing quote of a name. */
+  behindName(frame: ObjectFrame, name: number): PlaceSet;
   setOf(places: readonly Place[]): PlaceSet;
   /** Places, frames and sets that are remembered. */
   readonly size: number;

@@ -1,0 +1,93 @@
+// Which tokens go on with the name of a key, and behind which of them a name has ended: the walk depends only on the names of a shape,
+// so it is done once for each place in them, and kept. Which names may still be written is asked by the caller: that changes with every key.
+import { LRUCache } from 'lru-cache';
+import type { ObjectShape } from '../structure/shapes.ts';
+import { runOf, SYMBOLS, type Run } from './symbols.ts';
+import type { TokenTrie } from './token-trie.ts';
+import type { VocabularyTries } from './vocabulary-tries.ts';
+
+/** A run of names in the order of `texts`, which agree in their first `depth` bytes. */
+export interface NamePlace {
+  readonly shape: ObjectShape;
+  readonly from: number;
+  readonly to: number;
+  readonly depth: number;
+}
+
+export interface NameTokens {
+  /** Tokens that end inside a name or behind it, with the run of names that they are the beginning of. */
+  readonly tokens: Int32Array;
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  /** Nodes behind a name, with more tokens below. */
+  readonly exits: readonly { readonly node: number; readonly trie: TokenTrie; readonly name: number }[];
+}
+
+export interface NameWalks {
+  /** The tokens below a node. */
+  below(trie: TokenTrie, node: number, place: NamePlace): NameTokens;
+}
+
+const KEPT_MAX = 1_000;
+const QUOTE = 0x22;
+const WIDE: Run = [0x80, 0xff];
+
+const runOfSymbol = (symbol: number): Run => {
+  if (symbol < 256) return [symbol, symbol];
+  return symbol === SYMBOLS.wide ? WIDE : runOf(symbol)!;
+};
+
+export function createNameWalks(tries: VocabularyTries): NameWalks {
+  const shapes = new WeakMap<ObjectShape, Map<TokenTrie, number>>();
+  const known = new LRUCache<string, NameTokens>({ max: KEPT_MAX });
+  let ids = 0;
+
+  /** Shapes of different constraints have the same ids. */
+  function keyOf(trie: TokenTrie, node: number, { shape, from, depth }: NamePlace): string {
+    const own = shapes.get(shape) ?? new Map<TokenTrie, number>();
+    shapes.set(shape, own);
+    const id = own.get(trie) ?? ++ids;
+    own.set(trie, id);
+    return `${id},${node},${from},${depth}`;
+  }
+
+  function walkAll(trie: TokenTrie, node: number, { shape: { texts }, from, to, depth }: NamePlace): NameTokens {
+    const found: [number, number, number][] = [];
+    const exits: NameTokens['exits'][number][] = [];
+
+    function walk(within: TokenTrie, parent: number, low: number, high: number, at: number): void {
+      const { symbol, end, firstToken, tokens } = within;
+      for (let child = parent + 1; child < end[parent]!; child = end[child]!) {
+        const [least, most] = runOfSymbol(symbol[child]!);
+        let first = low;
+        while (first < high && texts[first]![at]! < least) first++;
+        let last = first;
+        while (last < high && texts[last]![at]! <= most) last++;
+        if (first === last) continue;
+        if (symbol[child]! >= 256) {
+          walk(tries.bytesBelow(within, child), 0, first, last, at);
+          continue;
+        }
+        for (let i = firstToken[child]!; i < firstToken[child + 1]!; i++) found.push([tokens[i]!, first, last]);
+        if (end[child] === child + 1) continue;
+        if (least === QUOTE && texts[first]!.length === at + 1) exits.push({ trie: within, node: child, name: first });
+        else walk(within, child, first, last, at + 1);
+      }
+    }
+
+    walk(trie, node, from, to, depth);
+    const column = (which: 0 | 1 | 2) => Int32Array.from(found, (each) => each[which]);
+    return { tokens: column(0), from: column(1), to: column(2), exits };
+  }
+
+  return {
+    below(trie, node, place) {
+      const key = keyOf(trie, node, place);
+      const kept = known.get(key);
+      if (kept) return kept;
+      const made = walkAll(trie, node, place);
+      known.set(key, made);
+      return made;
+    },
+  };
+}
