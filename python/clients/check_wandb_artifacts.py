@@ -116,6 +116,31 @@ api.artifact(f"{NAME}:v0").delete(delete_aliases=True)
 assert [each.version for each in api.artifacts("dataset", NAME)] == ["v1"]
 assert list(api.artifacts("dataset", f"default/{PROJECT}/nothing")) == []
 
+project = f"default/{PROJECT}"
+assert [each.name for each in api.artifact_types(project)] == ["dataset"]
+assert api.artifact_type("dataset", project).name == "dataset"
+refused(lambda: api.artifact_type("nothing", project), "Could not find")
+collections = api.artifact_collections(project, "dataset")
+assert ([each.name for each in collections], len(collections)) == (["corpus"], 1)
+assert list(api.artifact_collections(project, "nothing")) == []
+corpus = api.artifact_collection("dataset", NAME)
+assert (corpus.name, corpus.type, sorted(corpus.aliases)) == ("corpus", "dataset", ["kept", "latest"]), corpus.aliases
+assert [each.version for each in corpus.artifacts()] == ["v1"]
+assert [each.name for each in api.artifact_type("dataset", project).collections()] == ["corpus"]
+assert api.artifact_collection_exists(NAME, "dataset") and not api.artifact_collection_exists(f"{project}/none", "dataset")
+assert [each.name for each in api.project(PROJECT, "default").artifacts_types()] == ["dataset"]
+assert [each.name for each in api.project(PROJECT, "default").collections()] == ["corpus"]
+run = wandb.init(project=f"{PROJECT}-many", id="many")
+for number in range(52):  # more than a page
+    artifact = wandb.Artifact(f"set-{number:02}", type="split")
+    artifact.add_file(str(write({"a.txt": b"a"}) / "a.txt"))
+    run.log_artifact(artifact)
+run.finish()
+many = api.artifact_collections(f"{project}-many", "split")
+assert [each.name for each in many] == [f"set-{number:02}" for number in range(52)], len(list(many))
+assert len(many) == 52
+assert len(list(api.run(f"{project}-many/many").logged_artifacts())) == 52
+
 # A model: its checkpoints are artifacts of type lora, and an artifact of type lora with its name becomes one of them.
 model = post("/preview/models", {"project": PROJECT, "name": "agent", "base_model": base_model})
 AGENT = f"default/{PROJECT}/agent"
@@ -147,6 +172,9 @@ run.finish()
 assert download(api.artifact(f"{AGENT}:step3", type="lora")) == trained
 assert api.artifact(f"{AGENT}:latest").metadata["from"] == "elsewhere"
 assert [each.version for each in api.artifacts("lora", AGENT)] == ["v3", "v0"]
+assert [each.name for each in api.artifact_types(project)] == ["dataset", "lora"]
+assert [each.name for each in api.artifact_collections(project, "lora")] == ["agent"]
+assert sorted(api.artifact_collection("lora", AGENT).aliases) == ["latest", "step0", "step3"]
 steps = get(f"/preview/models/{model['id']}/checkpoints")["data"]
 assert sorted(each["step"] for each in steps) == [0, 3], steps
 messages = [{"role": "user", "content": "What is 2 + 2?"}]

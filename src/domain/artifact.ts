@@ -46,6 +46,17 @@ export const rowBytes = ({ metadata, files }: Pick<ArtifactVersion, 'metadata' |
     VERSION_BYTES + Buffer.byteLength(JSON.stringify(metadata)) + aliases * ALIAS_BYTES,
   );
 
+/** The versions of one name that have one type: of artifacts, or the checkpoints of a model. */
+export interface ArtifactCollection {
+  readonly name: string;
+  readonly type: string;
+  /** When its first version that is still there was made; a model, when it was registered. */
+  readonly createdAtMs: number;
+}
+
+/** Checkpoints are artifacts of this type, under the name of their model. */
+export const CHECKPOINT_TYPE = 'lora';
+
 /** Announced, until its files are there. Its id is the version's to come. */
 export interface ArtifactDraft extends ArtifactName {
   readonly id: string;

@@ -1,5 +1,12 @@
 // Rows of artifacts: contents (bytes by hash, shared inside an entity), versions, aliases. Part of storage.ts.
-import type { ArtifactContent, ArtifactDraft, ArtifactName, ArtifactSelector, ArtifactVersion } from '#domain/artifact';
+import type {
+  ArtifactCollection,
+  ArtifactContent,
+  ArtifactDraft,
+  ArtifactName,
+  ArtifactSelector,
+  ArtifactVersion,
+} from '#domain/artifact';
 import type { Listing, Order, Page } from '#domain/page';
 import type { Payer } from './account-store.ts';
 
@@ -17,6 +24,19 @@ export interface ArtifactFilter {
   readonly project?: string;
   readonly name?: string;
   readonly type?: string;
+}
+
+export interface CollectionFilter {
+  readonly entity: string;
+  readonly project: string;
+  readonly name?: string;
+  readonly type?: string;
+}
+
+/** One that was seen last. It need not be there any more. */
+export interface CollectionPage {
+  readonly after: Pick<ArtifactCollection, 'name' | 'type'> | null;
+  readonly limit: number;
 }
 
 export interface ArtifactStore {
@@ -49,6 +69,15 @@ export interface ArtifactStore {
   count(name: ArtifactName): Promise<number>;
   /** In order of creation, or from the newest on. */
   list(filter: ArtifactFilter, page: Page, order?: Order): Promise<Listing<ArtifactVersion>>;
+  /** Names of a project by type, models among them; by name, then type. */
+  listCollections(filter: CollectionFilter, page: CollectionPage): Promise<Listing<ArtifactCollection>>;
+  countCollections(filter: CollectionFilter): Promise<number>;
+  /** Types of a project by name, each with when its first version was made. */
+  listTypes(
+    filter: Pick<CollectionFilter, 'entity' | 'project'>,
+    limit: number,
+  ): Promise<readonly Omit<ArtifactCollection, 'name'>[]>;
+
   /** These and no others; taken from other versions of the name. False: it is gone. */
   setAliases(id: string, aliases: readonly string[]): Promise<boolean>;
   /** With the digest that follows from it. False: it is gone. */

@@ -1,7 +1,9 @@
 // The slow, obvious twin of sql/artifacts.ts.
 import { invariant } from '#base/invariant';
 import {
+  CHECKPOINT_TYPE,
   rowBytes,
+  type ArtifactCollection,
   type ArtifactContent,
   type ArtifactDraft,
   type ArtifactName,
@@ -9,7 +11,8 @@ import {
 } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';
 import type { Payer } from './account-store.ts';
-import type { ArtifactStore } from './artifact-store.ts';
+import type { Model } from '#domain/model';
+import type { ArtifactStore, CollectionFilter } from './artifact-store.ts';
 import type { MemoryAccounts } from './memory-accounts.ts';
 import { inOrder, paginate } from './memory-page.ts';
 
@@ -17,11 +20,17 @@ interface Content extends ArtifactContent {
   usedAtMs: number;
 }
 
+const isAfter = (
+  a: Pick<ArtifactCollection, 'name' | 'type'>,
+  b: Pick<ArtifactCollection, 'name' | 'type'>,
+): boolean => (a.name === b.name ? a.type > b.type : a.name > b.name);
+
 const same = (a: ArtifactName, b: ArtifactName): boolean =>
   a.entity === b.entity && a.project === b.project && a.name === b.name;
 
 export function createMemoryArtifacts(
   accounts: Pick<MemoryAccounts, 'chargeWithin' | 'forget'>,
+  models: () => readonly Model[],
 ): ArtifactStore & { contents(): readonly ArtifactContent[] } {
   let contents: Content[] = [];
   let versions: ArtifactVersion[] = [];
@@ -52,6 +61,20 @@ export function createMemoryArtifacts(
     const { id, entity } = artifact;
     return accounts.chargeWithin({ blob: artifactRows(id), entity, sizeBytes: rowBytes(artifact, named) }, payer);
   };
+
+  /** By name, then type. */
+  function collections({ entity, project, name, type }: CollectionFilter): readonly ArtifactCollection[] {
+    const all = [...versions, ...models().map((model) => ({ ...model, type: CHECKPOINT_TYPE }))];
+    const found = new Map<string, ArtifactCollection>();
+    for (const each of all) {
+      if (each.entity !== entity || each.project !== project) continue;
+      if (each.name !== (name ?? each.name) || each.type !== (type ?? each.type)) continue;
+      const key = JSON.stringify([each.name, each.type]);
+      const createdAtMs = Math.min(each.createdAtMs, found.get(key)?.createdAtMs ?? Infinity);
+      found.set(key, { name: each.name, type: each.type, createdAtMs });
+    }
+    return [...found.values()].sort((a, b) => (isAfter(a, b) ? 1 : -1));
+  }
 
   return {
     contents: () => contents.map(publicContent),
@@ -125,6 +148,18 @@ export function createMemoryArtifacts(
         (v) => v.project === (project ?? v.project) && v.name === (name ?? v.name) && v.type === (type ?? v.type),
       );
       return paginate(all, wanted, page);
+    },
+    async listCollections(filter, { after, limit }) {
+      const rest = collections(filter).filter((each) => after === null || isAfter(each, after));
+      return { rows: rest.slice(0, limit), hasMore: rest.length > limit };
+    },
+    countCollections: async (filter) => collections(filter).length,
+    async listTypes(filter, limit) {
+      const first = new Map<string, number>();
+      for (const { type, createdAtMs } of collections(filter))
+        first.set(type, Math.min(createdAtMs, first.get(type) ?? Infinity));
+      const types = [...first].map(([type, createdAtMs]) => ({ type, createdAtMs }));
+      return types.sort((a, b) => (a.type > b.type ? 1 : -1)).slice(0, limit);
     },
     async setAliases(id, aliases) {
       if (!versions.some((v) => v.id === id)) return false;

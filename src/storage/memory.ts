@@ -46,7 +46,7 @@ export function createMemoryStorage(): Storage {
   const responses = createMemoryResponses();
   const tinker = createMemoryTinker((id) => models.some((model) => model.id === id));
   const accounts = createMemoryAccounts();
-  const artifacts = createMemoryArtifacts(accounts);
+  const artifacts = createMemoryArtifacts(accounts, () => models);
   const runs = createMemoryRuns(accounts);
 
   const used = new Map<string, UsageEntry>();

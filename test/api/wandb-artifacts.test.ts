@@ -180,6 +180,36 @@ test('an entity is told nothing of another’s artifacts, and links of one thing
   expect((await fetchLink((await links(begun, { 'new.txt': 'new' }))[0]!)).statusCode).toBe(403);
 });
 
+test('lists of types and names show one entity’s own, and go on from where a page ended', async () => {
+  for (const name of ['one', 'three', 'two']) await upload(name, { a: name }, { projectName: 'listed' });
+  const LIST = `query($entity: String!, $after: String) { project(name: "listed", entityName: $entity) {
+    artifactTypes { edges { node { name createdAt } } }
+    artifactType(name: "dataset") { artifactCollections(after: $after, first: 2) {
+      totalCount pageInfo { endCursor hasNextPage } edges { node { id name createdAt } } } } } }`;
+  interface Listed {
+    project: {
+      artifactTypes: object;
+      artifactType: {
+        artifactCollections: { pageInfo: { endCursor: string }; edges: { node: { id: string; name: string } }[] };
+      };
+    };
+  }
+  const { project } = (await ask<Listed>(LIST, { entity: 'default' })).data;
+  const { artifactCollections: first } = project.artifactType;
+  expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true }, edges: [{ node: { name: 'one' } }, { node: { name: 'three' } }] }); // prettier-ignore
+  const next = await ask<Listed>(LIST, { entity: 'default', after: first.pageInfo.endCursor });
+  expect(next.data.project.artifactType.artifactCollections).toMatchObject({ pageInfo: { hasNextPage: false }, edges: [{ node: { name: 'two' } }] }); // prettier-ignore
+  expect(await ask(LIST, { entity: 'default', after: 'x' })).toMatchObject({ errors: [{ message: containing('no item') }] }); // prettier-ignore
+
+  const others = await newKey('others');
+  expect((await ask(LIST, { entity: 'default' }, others)).data).toEqual({ project: null });
+  expect((await ask(LIST, { entity: 'others' }, others)).data).toMatchObject({ project: { artifactTypes: { edges: [] }, artifactType: { artifactCollections: { totalCount: 0, edges: [] } } } }); // prettier-ignore
+  const BY_ID = 'query($id: ID!) { artifactCollection(id: $id) { name aliases { edges { node { alias } } } } }';
+  const { id } = first.edges[0]!.node;
+  expect((await ask(BY_ID, { id })).data).toEqual({ artifactCollection: { name: 'one', aliases: { edges: [{ node: { alias: 'latest' } }] } } }); // prettier-ignore
+  expect((await ask(BY_ID, { id }, others)).data).toEqual({ artifactCollection: { name: 'one', aliases: { edges: [] } } }); // prettier-ignore
+});
+
 test.each([
   ['a name with a slash', { artifactCollectionName: 'a/b' }, 'cannot be a name'],
   ['an alias that is a version', { aliases: [{ alias: 'v3' }] }, 'cannot be an alias'],

@@ -6,6 +6,7 @@ import type { Page } from '#domain/page';
 import type { NewArtifact } from '#storage/artifact-store';
 import type { Storage } from '#storage/storage';
 import { aPayer } from '../a-caller.ts';
+import { aCheckpoint, aModel } from './stored-rows.ts';
 
 const FIRST = { after: null, limit: 100 };
 const NAME = { entity: 'team', project: 'p', name: 'data' };
@@ -198,6 +199,33 @@ export function artifactContract(open: () => Promise<Storage>): void {
     for (const after of [createId(), all[3]!.id])
       await expect(ids({}, { after, limit: 2 })).rejects.toMatchObject({ code: 'invalid_request', param: 'after' });
     await expect(ids({ entity: 'others' }, { after: all[0]!.id, limit: 2 })).rejects.toThrow('no item');
+  });
+
+  test('names of a project are listed by type, models among them, in pages', async () => {
+    const { artifacts, models } = await open();
+    for (const sha256 of ['x', 'y']) await artifacts.addContent(content(sha256), aPayer(), 1);
+    const others = { name: 'others', createdAtMs: 9 };
+    for (const change of [{}, { createdAtMs: 7 }, others, { ...others, type: 'model' }, { project: 'q', type: 'no' }])
+      await made(artifacts, anArtifact(createId(), change));
+    const model = { ...aModel(), entity: 'team', project: 'p', name: 'agent', createdAtMs: 3 };
+    await models.create(model, aCheckpoint(model.id, 0));
+    const all = [
+      { name: 'agent', type: 'lora', createdAtMs: 3 },
+      { name: 'data', type: 'dataset', createdAtMs: 5 },
+      { name: 'others', type: 'dataset', createdAtMs: 9 },
+      { name: 'others', type: 'model', createdAtMs: 9 },
+    ];
+    const of = { entity: 'team', project: 'p' };
+    expect(await artifacts.listCollections(of, FIRST)).toEqual({ rows: all, hasMore: false });
+    expect(await artifacts.listCollections(of, { after: null, limit: 2 })).toEqual({ rows: all.slice(0, 2), hasMore: true }); // prettier-ignore
+    expect((await artifacts.listCollections(of, { after: all[2]!, limit: 2 })).rows).toEqual([all[3]]);
+    const datasets = { ...of, type: 'dataset' };
+    expect((await artifacts.listCollections(datasets, FIRST)).rows).toEqual([all[1], all[2]]);
+    expect((await artifacts.listCollections({ ...of, name: 'agent', type: 'lora' }, FIRST)).rows).toEqual([all[0]]);
+    expect(await Promise.all([of, datasets, { ...of, entity: 'x' }].map((f) => artifacts.countCollections(f)))).toEqual([4, 2, 0]); // prettier-ignore
+    const types = all.slice(0, 2).map(({ type, createdAtMs }) => ({ type, createdAtMs }));
+    expect(await artifacts.listTypes(of, 10)).toEqual([types[1], types[0], { type: 'model', createdAtMs: 9 }]);
+    expect(await artifacts.listTypes(of, 1)).toEqual([types[1]]);
   });
 
   test('contents are found by either hash, inside an entity; an MD5 that was not known can be noted', async () => {

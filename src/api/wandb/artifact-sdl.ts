@@ -22,6 +22,7 @@ export const ARTIFACT_SDL = /* GraphQL */ `
 
   extend type Query {
     artifact(id: ID!): Artifact
+    artifactCollection(id: ID!): ArtifactCollection
     clientIDMapping(clientID: ID!): ClientIDMapping
   }
   type ClientIDMapping {
@@ -33,6 +34,8 @@ export const ARTIFACT_SDL = /* GraphQL */ `
     artifactCollectionMembership(name: String!): ArtifactCollectionMembership
     artifactCollection(name: String!): ArtifactCollection
     artifactType(name: String!): ArtifactType
+    artifactTypes(after: String, first: Int): ArtifactTypeConnection!
+    artifactCollections(after: String, first: Int, filters: JSONString, order: String): ArtifactCollectionConnection!
   }
 
   type Artifact {
@@ -90,6 +93,31 @@ export const ARTIFACT_SDL = /* GraphQL */ `
     description: String
     createdAt: DateTime
     artifactCollection(name: String!): ArtifactCollection
+    artifactCollections(after: String, first: Int, filters: JSONString, order: String): ArtifactCollectionConnection!
+  }
+  type ArtifactTypeConnection {
+    pageInfo: PageInfo!
+    edges: [ArtifactTypeEdge!]!
+  }
+  type ArtifactTypeEdge {
+    node: ArtifactType
+    cursor: String!
+  }
+  type ArtifactCollectionConnection {
+    totalCount: Int
+    pageInfo: PageInfo!
+    edges: [ArtifactCollectionEdge!]!
+  }
+  type ArtifactCollectionEdge {
+    node: ArtifactCollection
+    cursor: String!
+  }
+  type ArtifactAliasConnection {
+    pageInfo: PageInfo!
+    edges: [ArtifactAliasEdge!]!
+  }
+  type ArtifactAliasEdge {
+    node: ArtifactAlias
   }
   interface ArtifactCollection {
     id: ID!
@@ -101,6 +129,7 @@ export const ARTIFACT_SDL = /* GraphQL */ `
     defaultArtifactType: ArtifactType!
     tags: TagConnection!
     state: String
+    aliases(after: String, first: Int): ArtifactAliasConnection!
     artifactMembership(aliasName: String!): ArtifactCollectionMembership
     artifacts(after: String, first: Int, order: String, filters: JSONString): VersionedArtifactConnection
   }
@@ -114,6 +143,7 @@ export const ARTIFACT_SDL = /* GraphQL */ `
     defaultArtifactType: ArtifactType!
     tags: TagConnection!
     state: String
+    aliases(after: String, first: Int): ArtifactAliasConnection!
     artifactMembership(aliasName: String!): ArtifactCollectionMembership
     artifacts(after: String, first: Int, order: String, filters: JSONString): VersionedArtifactConnection
     latestArtifact: Artifact

@@ -1,17 +1,17 @@
 // A version of an artifact as the library reads it: one of a stored artifact, or a checkpoint of a model. What costs a look at the
 // files is looked at only where it is asked for.
 import { manifestDigest } from '#base/manifest-digest';
-import { sizeOf } from '#domain/artifact';
+import { sizeOf, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
 import type { ArtifactUse, RunName } from '#domain/run';
-import type { NamedVersion } from '#services/artifacts/artifact-name';
 import type { OpenArtifact } from '#services/artifacts/artifact-content';
 import { time, type Asked } from './asked.ts';
 import { fileLink, manifestLink } from './file-link.ts';
 import { entityFields, projectNumber } from './names.ts';
 import { runFields } from './run.ts';
 
-const VERSIONS_MAX = 50;
+/** On a page of versions, or of names. */
+const PAGE_MAX = 50;
 const FILES_MAX = 5_000;
 
 export interface PageArguments {
@@ -22,7 +22,6 @@ export interface PageArguments {
 export function artifactFields(asked: Asked, found: OpenArtifact) {
   const { artifact, isLatest } = found;
   const { id, entity, project, name, version, type, metadata, files, createdAtMs } = artifact;
-  const names = [...new Set([...(isLatest ? ['latest'] : []), ...artifact.aliases])];
   const collection = collectionFields(asked, { entity, project, name }, type);
   return {
     __typename: 'Artifact',
@@ -44,10 +43,8 @@ export function artifactFields(asked: Asked, found: OpenArtifact) {
     fileCount: files.length,
     createdAt: time(createdAtMs),
     updatedAt: null,
-    aliases: names.map((alias) => ({
-      __typename: 'ArtifactAlias',
-      id: `${id}:${alias}`,
-      alias,
+    aliases: aliasesOf(artifact, isLatest).map((alias) => ({
+      ...aliasFields(id, alias),
       artifactCollection: collection,
     })),
     currentManifest: async () => ({
@@ -61,15 +58,27 @@ export function artifactFields(asked: Asked, found: OpenArtifact) {
   };
 }
 
+const aliasesOf = ({ aliases }: ArtifactVersion, isLatest: boolean): string[] => [
+  ...new Set([...(isLatest ? ['latest'] : []), ...aliases]),
+];
+
+const aliasFields = (id: string, alias: string) => ({ __typename: 'ArtifactAlias', id: `${id}:${alias}`, alias });
+
 async function runsOf(asked: Asked, artifactId: string, how: ArtifactUse) {
   const runs = await asked.services.runs.runsOf(asked.caller, artifactId, how);
   return runs.map((run) => runFields(asked, run));
 }
 
-const connection = <T>(edges: readonly T[]) => ({
+export const pageInfo = (endCursor: string | null, hasNextPage: boolean) => ({
+  __typename: 'PageInfo',
+  endCursor,
+  hasNextPage,
+});
+
+export const connection = <T>(edges: readonly T[]) => ({
   edges,
   totalCount: edges.length,
-  pageInfo: { __typename: 'PageInfo', endCursor: null, hasNextPage: false },
+  pageInfo: pageInfo(null, false),
 });
 
 /** What a run logged or used, oldest first; what was deleted is left out. */
@@ -97,11 +106,11 @@ async function filesPage(asked: Asked, { artifact: { id, files } }: OpenArtifact
       node: { __typename: 'File', id: path, name: path, directUrl: url(fileLink(id, path)) },
       cursor: String(next),
     })),
-    pageInfo: { __typename: 'PageInfo', endCursor: String(next), hasNextPage: next < files.length },
+    pageInfo: pageInfo(String(next), next < files.length),
   };
 }
 
-const membershipFields = (asked: Asked, found: OpenArtifact) => {
+export const membershipFields = (asked: Asked, found: OpenArtifact) => {
   const artifact = artifactFields(asked, found);
   const { id, versionIndex, createdAt, aliases, artifactSequence, files } = artifact;
   return {
@@ -112,15 +121,22 @@ const membershipFields = (asked: Asked, found: OpenArtifact) => {
   };
 };
 
-/** A name with its versions; there as soon as anybody asks for it: that it has none is what the list says. */
-function collectionFields(asked: Asked, { entity, project, name }: Omit<NamedVersion, 'version'>, type: string) {
+export const upTo = (first: number | null | undefined): number => Math.min(Math.max(first ?? PAGE_MAX, 1), PAGE_MAX);
+
+/** A name with its versions of a type, whether it has any or not; only of one that has can be said when it was made. */
+export function collectionFields(asked: Asked, { entity, project, name }: ArtifactName, type: string) {
   const number = projectNumber(entity, project);
   return {
     __typename: 'ArtifactSequence',
-    id: `${project}/${name}`,
+    id: JSON.stringify([project, name, type]),
     name,
     description: null,
-    createdAt: null,
+    async createdAt() {
+      const of = { entity, project, name, type };
+      const { rows } = await asked.services.artifacts.collections(asked.caller, of, { after: null, limit: 1 });
+      if (rows[0]) return time(rows[0].createdAtMs);
+      throw new AppError('artifact_not_found', `No artifact ${entity}/${project}/${name} of the type ${type}.`);
+    },
     updatedAt: null,
     project: { id: number, internalId: number, name: project, entityName: entity, entity: entityFields(entity) },
     defaultArtifactType: { id: type, name: type, description: null, createdAt: null },
@@ -130,10 +146,23 @@ function collectionFields(asked: Asked, { entity, project, name }: Omit<NamedVer
       const found = await asked.services.artifacts.look(asked.caller, { entity, project, name, version: aliasName });
       return found && membershipFields(asked, found);
     },
+    /** The names of each version of a page. */
+    async aliases({ after }: PageArguments) {
+      const of = { entity, project, name };
+      const page = { after: after ?? null, limit: PAGE_MAX };
+      const { rows, hasMore } = await asked.services.artifacts.versions(asked.caller, of, page, 'desc');
+      const ofType = rows.filter(({ artifact }) => artifact.type === type);
+      return {
+        pageInfo: pageInfo(rows.at(-1)?.artifact.id ?? null, hasMore),
+        edges: ofType.flatMap(({ artifact, isLatest }) =>
+          aliasesOf(artifact, isLatest).map((alias) => ({ node: aliasFields(artifact.id, alias) })),
+        ),
+      };
+    },
     async artifacts({ after, first, order, filters }: PageArguments & { order?: string; filters?: string }) {
       if (!/^(?:\{\}|\{"state": ?"COMMITTED"\})?$/.test(filters ?? ''))
         throw new AppError('invalid_request', 'Whetstone lists artifacts without filters. Leave them out.');
-      const page = { after: after ?? null, limit: Math.min(Math.max(first ?? VERSIONS_MAX, 1), VERSIONS_MAX) };
+      const page = { after: after ?? null, limit: upTo(first) };
       const direction = order?.startsWith('+') ? 'asc' : 'desc';
       const { rows, hasMore } = await asked.services.artifacts.versions(
         asked.caller,
@@ -144,7 +173,7 @@ function collectionFields(asked: Asked, { entity, project, name }: Omit<NamedVer
       const ofType = rows.filter(({ artifact }) => artifact.type === type);
       return {
         totalCount: () => asked.services.artifacts.countVersions(asked.caller, { entity, project, name }),
-        pageInfo: { __typename: 'PageInfo', endCursor: rows.at(-1)?.artifact.id ?? null, hasNextPage: hasMore },
+        pageInfo: pageInfo(rows.at(-1)?.artifact.id ?? null, hasMore),
         edges: ofType.map((row) => ({
           version: `v${row.artifact.version}`,
           node: artifactFields(asked, row),
@@ -158,38 +187,4 @@ function collectionFields(asked: Asked, { entity, project, name }: Omit<NamedVer
 export const artifactById = async (asked: Asked, id: string) => {
   const found = await asked.services.artifacts.look(asked.caller, { id });
   return found && artifactFields(asked, found);
-};
-
-/** Of a project: by `name:version`, where no version is the latest. */
-export const artifactsOfProject = (asked: Asked, entity: string, project: string) => {
-  const look = ({ name: text }: { name: string }) => {
-    const [name = '', version = null, ...rest] = text.split(':');
-    if (rest.length > 0) throw new AppError('invalid_request', 'An artifact is name, or name:version.');
-    return asked.services.artifacts.look(asked.caller, { entity, project, name, version });
-  };
-  /** Null: nothing has the name. */
-  async function collection(name: string, ofType: string | null) {
-    const newest = await asked.services.artifacts.look(asked.caller, { entity, project, name, version: null });
-    const type = ofType ?? newest?.artifact.type;
-    return type === undefined ? null : collectionFields(asked, { entity, project, name }, type);
-  }
-  return {
-    artifact: async (which: { name: string }) => {
-      const found = await look(which);
-      return found && artifactFields(asked, found);
-    },
-    artifactCollectionMembership: async (which: { name: string }) => {
-      const found = await look(which);
-      return found && membershipFields(asked, found);
-    },
-    artifactCollection: ({ name }: { name: string }) => collection(name, null),
-    artifactType: ({ name: type }: { name: string }) => ({
-      __typename: 'ArtifactType',
-      id: type,
-      name: type,
-      description: null,
-      createdAt: null,
-      artifactCollection: ({ name }: { name: string }) => collection(name, type),
-    }),
-  };
 };

@@ -1,8 +1,9 @@
 // Entities, projects and the viewer as the library asks for them. A project is there as soon as anybody names it: what is in it
 // decides whether a list is empty.
-import { artifactsOfProject, artifactsOfRun } from './artifact.ts';
+import { artifactsOfRun } from './artifact.ts';
 import type { Asked } from './asked.ts';
 import { entityFields, projectNumber } from './names.ts';
+import { artifactsOfProject } from './project-artifacts.ts';
 import { runField, runsField } from './run.ts';
 
 export const viewerFields = ({ caller: { entity } }: Asked) => ({

@@ -3,6 +3,7 @@ import { artifactById } from './artifact.ts';
 import * as upload from './artifact-upload.ts';
 import { createRunFiles, upsertBucket, type UpsertBucketInput } from './run.ts';
 import { entityFields } from './names.ts';
+import { collectionById } from './project-artifacts.ts';
 import { projectFields, viewerFields } from './project.ts';
 import { requireTrain, type Asked } from './asked.ts';
 import type { Root } from './execute.ts';
@@ -20,6 +21,7 @@ export const createRoot = (asked: Asked): Root => ({
     model: ({ name, entityName }: Named) => projectFields(asked, entityName, name),
     project: ({ name, entityName }: Named) => projectFields(asked, entityName, name),
     artifact: ({ id }: { id: string }) => artifactById(asked, id),
+    artifactCollection: ({ id }: { id: string }) => collectionById(asked, id),
     clientIDMapping: ({ clientID }: { clientID: string }) => ({
       serverID: asked.services.artifactDrafts.idOf(asked.caller, clientID),
     }),

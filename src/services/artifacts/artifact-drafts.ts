@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { manifestDigest } from '#base/manifest-digest';
-import type { ArtifactDraft, ArtifactFile, ArtifactName } from '#domain/artifact';
+import { CHECKPOINT_TYPE, type ArtifactDraft, type ArtifactFile, type ArtifactName } from '#domain/artifact';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { BlobStore } from '#storage/blobs';
@@ -122,7 +122,7 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
           `${JSON.stringify(bad.slice(0, 200))} cannot be a name: 1 to 128 characters without / : @ and spaces.`,
         );
       const model = await findModel(announced);
-      if (type !== 'lora' && model)
+      if (type !== CHECKPOINT_TYPE && model)
         throw new AppError(
           'artifact_conflict',
           `${project}/${name} is a model: its versions are its checkpoints, of type lora. Choose another name.`,

@@ -1,7 +1,7 @@
 // How clients name artifacts: `wandb-artifact:///entity/project/name:version` (two or three slashes, also `artifact:`) in
 // requests, `entity/project/name[:version]` in paths and on the command line. A version is `vN`, `latest`, an alias, or
 // `stepN` of a model.
-import type { ArtifactName, ArtifactSelector, ArtifactVersion } from '#domain/artifact';
+import { CHECKPOINT_TYPE, type ArtifactName, type ArtifactSelector, type ArtifactVersion } from '#domain/artifact';
 
 export interface NamedVersion extends ArtifactName {
   /** As written; null: none was. */
@@ -53,7 +53,7 @@ export function stepOf(version: string | null): number | null | undefined {
 
 /** As it is called: `v3`, and `step3` of a model. */
 export const versionText = ({ type, version, aliases }: ArtifactVersion): string =>
-  type === 'lora' && aliases.includes(`step${version}`) ? `step${version}` : `v${version}`;
+  type === CHECKPOINT_TYPE && aliases.includes(`step${version}`) ? `step${version}` : `v${version}`;
 
 const PATH_LENGTH_MAX = 512;
 

@@ -17,6 +17,7 @@ import { findArtifactFile, md5sOf, type OpenArtifact } from './artifact-content.
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { tooMuch, type OpenReservation } from '../accounts/stored-bytes.ts';
 import { selectorOf, type NamedVersion } from './artifact-name.ts';
+import { createArtifactCollections, type ArtifactCollections } from './collections.ts';
 import { createCheckpointArtifacts, OWN_METADATA } from './checkpoint-artifact.ts';
 
 export interface Manifest {
@@ -42,7 +43,7 @@ export interface FileBytes {
 }
 
 /** All throw `artifact_not_found` for what is not there or another entity's. */
-export interface Artifacts {
+export interface Artifacts extends ArtifactCollections {
   /** Keeps bytes for a version to come, for a day. Throws `checksum_mismatch`, `body_too_large`, `too_many_requests`. */
   upload(caller: Caller, name: ArtifactName, file: FileBytes): Promise<Omit<ArtifactFile, 'path'>>;
   /** Throws `artifact_conflict` where a model has the name; `too_many_requests`. */
@@ -270,6 +271,8 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
       const { rows, hasMore } = await storage.artifacts.list(name, page, order);
       return { rows: rows.map((row) => stored(row, latest)), hasMore };
     },
+
+    ...createArtifactCollections(storage),
 
     async find(caller, named) {
       refuseOthers(caller, named);

@@ -1,6 +1,6 @@
 // A model's checkpoint read as an artifact: type `lora`, aliases `stepN` and `latest`, the files that PEFT loads.
 import { createHash } from 'node:crypto';
-import type { ArtifactFile, ArtifactName, ArtifactVersion } from '#domain/artifact';
+import { CHECKPOINT_TYPE, type ArtifactFile, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
@@ -69,7 +69,7 @@ export function createCheckpointArtifacts({
       project,
       name,
       version: step,
-      type: 'lora',
+      type: CHECKPOINT_TYPE,
       metadata: { ...notes, 'wandb.base_model': model.baseModel, metrics: checkpoint.metrics },
       aliases: [...(step === latest?.step ? ['latest'] : []), `step${step}`],
       files: files.map(({ path, sizeBytes, sha256 }) => ({ path, sizeBytes, sha256 })),

@@ -6,6 +6,7 @@ import { artifactRows } from '#domain/blob-names';
 import type { Payer } from '../account-store.ts';
 import type { ArtifactStore, CreateOutcome, NewArtifact } from '../artifact-store.ts';
 import { chargeWithin } from './accounts.ts';
+import { createCollectionStore } from './artifact-collections.ts';
 import { createDraftStore } from './artifact-drafts.ts';
 import { listPage } from './listing.ts';
 import { toArtifactContent, type ArtifactTable } from './artifact-rows.ts';
@@ -181,6 +182,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       return numUpdatedRows > 0n;
     },
 
+    ...createCollectionStore(db),
     ...createDraftStore(db),
 
     async delete(id) {
