@@ -3,6 +3,7 @@
 // boundaries) is refused by name.
 import type { Range } from '../gbnf.ts';
 import { ANY, anyText, characterTerm, type TextForm } from './characters.ts';
+import { openBefore, openBehind } from './open-ends.ts';
 import { readPattern, type Node } from './pattern-reader.ts';
 import type { Term, Terms } from './terms.ts';
 
@@ -14,9 +15,10 @@ export function patternTerm(terms: Terms, pattern: string, form: TextForm, exten
   const compiler = createCompiler(terms, form, any);
   const texts = (term: Term) => (term.isPlain ? term : terms.and([any, term])); // what is plain is made of characters
   if (extent === 'whole') return texts(compiler(node, terms.empty, true));
-  const later = compiler(node, any, false);
+  const open = openBehind(node);
+  const later = compiler(openBefore(open), any, false);
   const some = terms.repeat(characterTerm(terms, ANY, form), 1, Infinity);
-  return texts(terms.or([compiler(node, any, true), terms.concat(some, later)]));
+  return texts(terms.or([compiler(open, any, true), terms.concat(some, later)]));
 }
 
 const UNROLLED_MAX = 16;
