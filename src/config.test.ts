@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { generateConfiguration } from '../scripts/generate-config.ts';
 import { settingOptions } from './config/describe-settings.ts';
@@ -65,6 +67,29 @@ test.each([
   const refusal = () => readServerConfig({}, env);
   expect(refusal).toThrow(/must be an address/);
   expect(refusal).not.toThrow(/hunter2/);
+});
+
+const hubOf = (env: Record<string, string>) => readServerConfig({}, env).hub;
+
+test('the Hub’s variables mean what they mean to its own tools', () => {
+  expect(hubOf({ XDG_CACHE_HOME: '/xdg' })).toMatchObject({
+    cacheDirectory: join('/xdg', 'huggingface', 'hub'),
+    tokenPath: join('/xdg', 'huggingface', 'token'),
+    endpoint: 'https://huggingface.co',
+    token: null,
+    offline: false,
+  });
+  expect(hubOf({ XDG_CACHE_HOME: '/xdg', HF_HOME: '/hf' }).cacheDirectory).toBe(join('/hf', 'hub'));
+  expect(hubOf({ HF_HOME: '/hf', HF_HUB_CACHE: '~/models' })).toMatchObject({
+    cacheDirectory: `${homedir()}/models`,
+    tokenPath: join('/hf', 'token'),
+  });
+  expect(hubOf({ HUGGING_FACE_HUB_TOKEN: 'hf_old' }).token).toBe('hf_old');
+  expect(hubOf({ HUGGING_FACE_HUB_TOKEN: 'hf_old', HF_TOKEN: 'hf_new' }).token).toBe('hf_new');
+  expect(hubOf({ HF_ENDPOINT: 'https://mirror.example/' }).endpoint).toBe('https://mirror.example');
+  for (const yes of ['1', 'ON', 'yes', 'True']) expect(hubOf({ HF_HUB_OFFLINE: yes }).offline).toBe(true);
+  expect(hubOf({ HF_HUB_OFFLINE: '0' }).offline).toBe(false);
+  expect(() => hubOf({ HF_HUB_OFFLINE: 'maybe' })).toThrow('HF_HUB_OFFLINE must be 1 or 0, not "maybe".');
 });
 
 test('roles come in their own order, all of them unless some are named', () => {

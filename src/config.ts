@@ -12,7 +12,8 @@ import { ROLES, type Role } from '#domain/role';
 import type { EvaluationLimits } from '#services/evaluations/accept-evaluation';
 import type { ServingPrecision } from '#engine/capabilities';
 import { readSettings, type Environment, type Flags } from './config/setting.ts';
-import { HUB_DOWNLOAD_MS, SETTINGS, STORE_SETTINGS, type SCHEDULING_POLICIES } from './config/settings.ts';
+import { hubConfig, type HubConfig } from './config/hub-settings.ts';
+import { SETTINGS, STORE_SETTINGS, type SCHEDULING_POLICIES } from './config/settings.ts';
 import type { S3Config } from './config/value-types.ts';
 
 const MB = 1_000_000;
@@ -70,12 +71,7 @@ export interface ServerConfig extends StoreConfig {
   readonly bootstrapKey: string | null;
   readonly logLevel: LogLevel;
   readonly api: ApiLimits;
-  readonly hub: {
-    readonly home: string;
-    readonly token: string | null;
-    readonly endpoint: string;
-    readonly downloadMs: number;
-  };
+  readonly hub: HubConfig;
   /** For computed prompts, per base model; null: a share of the machine's. */
   readonly prefixCacheBytes: number | null;
   /** A stream that nobody reads for so long gives its place in the batch up to requests that wait. */
@@ -152,12 +148,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       pingMs: BOUNDS.pingMs,
       keepAliveMs: BOUNDS.keepAliveMs,
     },
-    hub: {
-      home: settings.hubHome,
-      token: settings.hubToken,
-      endpoint: settings.hubEndpoint,
-      downloadMs: HUB_DOWNLOAD_MS,
-    },
+    hub: hubConfig(settings),
     prefixCacheBytes: settings.prefixCacheMb === null ? null : MB * settings.prefixCacheMb,
     unreadMs: 1000 * settings.unreadSeconds,
     trainingMemoryBytes: settings.trainingMemory,

@@ -17,6 +17,7 @@ import { openTracing } from '#base/tracing';
 import { createApiKeys } from '#services/accounts/api-keys';
 import { createChargedBlobs } from '#services/accounts/charged-blobs';
 import { openWorkers } from '#engine/workers/workers';
+import { UNWATCHED, type DownloadProgress } from '#model-files/hub-download';
 import { createUsage } from '#services/accounts/usage';
 import { startingFault } from '#domain/storage-fault';
 import { prepareSealedWebhooks, refuseUnsealedWebhooks } from '#storage/sealed-webhooks';
@@ -48,17 +49,26 @@ export interface RunningServer {
 }
 
 /** Throws AppError with what to do: directory in use or not writable, database damaged, port taken, model not found. Nothing is left open then. */
-export async function startServer(config: ServerConfig, log: Log = createLog(config.logLevel)): Promise<RunningServer> {
+export async function startServer(
+  config: ServerConfig,
+  log: Log = createLog(config.logLevel),
+  progress: DownloadProgress = UNWATCHED,
+): Promise<RunningServer> {
   const open = createCloseStack();
   try {
-    return await start(config, log, open);
+    return await start(config, log, progress, open);
   } catch (error) {
     await open.closeAll();
     throw startingFault(error, databasePath(config.dataDirectory)) ?? error;
   }
 }
 
-async function start(config: ServerConfig, log: Log, open: CloseStack): Promise<RunningServer> {
+async function start(
+  config: ServerConfig,
+  log: Log,
+  progress: DownloadProgress,
+  open: CloseStack,
+): Promise<RunningServer> {
   const beganMs = performance.now();
   const clock = systemClock;
   await makePrivateDirectory(config.dataDirectory);
@@ -87,7 +97,7 @@ async function start(config: ServerConfig, log: Log, open: CloseStack): Promise<
 
   const workers = await openWorkers({ directory: workersPath(config.dataDirectory), clock, log });
   open.add(() => workers.close());
-  const hosted = await hostModels(config, blobs, workers, log, open);
+  const hosted = await hostModels(config, blobs, workers, progress, log, open);
   const observer = observeJobs(metrics.jobs, tracing);
   const wire = { readSftLine, readEvaluationLine, responseWriter };
   const parts = { storage, blobs, webhookStore, hosted, usage, observer, ...wire, clock, log };

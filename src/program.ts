@@ -8,6 +8,7 @@ import { addBackup } from './commands/backup.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheckpoints } from './commands/checkpoints.ts';
+import { showDownloads } from './commands/download-progress.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addJobs } from './commands/jobs.ts';
 import { addKeys, addLimits } from './commands/keys.ts';
@@ -72,7 +73,7 @@ were called wrongly, 130 when they were interrupted.`,
     async start(flags) {
       const config = readServerConfig(flags, process.env);
       keepHeapSteady();
-      return (await main()).startServer(config);
+      return (await main()).startServer(config, undefined, showDownloads());
     },
     watchParent: (onGone) => watchNpmParent(process.env, onGone),
     fail,

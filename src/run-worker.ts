@@ -13,8 +13,10 @@ import { readWorkerModel } from '#engine/workers/worker-model';
 import { resolveModelDirectory } from '#model-files/resolve-model';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
+import { readHubConfig } from './config/hub-settings.ts';
 import { readSettings } from './config/setting.ts';
-import { HUB_DOWNLOAD_MS, HUB_SETTINGS, STOP_SETTINGS } from './config/settings.ts';
+import { STOP_SETTINGS } from './config/settings.ts';
+import { showDownloads } from './commands/download-progress.ts';
 import type { RunWorkerOptions } from './commands/workers.ts';
 import { STARTER_DIRECTORY } from './starter-directory.ts';
 import { VERSION } from './version.ts';
@@ -25,15 +27,15 @@ const CACHE_BYTES = 16_000_000_000;
 /** Ends when it has left its server; rejects when it is refused. */
 export async function runWorker({ url, key, model, roles, name }: RunWorkerOptions, stop: AbortSignal): Promise<void> {
   const log = createLog('info');
-  const { drainSeconds, stepSeconds, ...hub } = readSettings({ ...HUB_SETTINGS, ...STOP_SETTINGS }, {}, process.env);
+  const { drainSeconds, stepSeconds } = readSettings(STOP_SETTINGS, {}, process.env);
+  const hub = readHubConfig(process.env);
   const { id, directory } = await resolveModelDirectory(model, {
     starterDirectory: STARTER_DIRECTORY,
-    hfHome: hub.hubHome,
-    hfToken: hub.hubToken,
-    hfEndpoint: hub.hubEndpoint,
+    hub,
     parts: 'everything',
+    progress: showDownloads(),
     log,
-    signal: AbortSignal.timeout(HUB_DOWNLOAD_MS),
+    signal: AbortSignal.timeout(hub.downloadMs),
   });
   const vocabulary = createVocabulary(await readTextModel(directory));
   const [samples, trains] = [roles.includes('sample'), roles.includes('train')];

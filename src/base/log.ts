@@ -20,7 +20,8 @@ export function createLog(level: LogLevel): Log {
   return wrap(pino({ level, base: null, messageKey: 'event' }, stderr));
 }
 
-const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(logLineForPeople(line)) };
+/** Takes away what stands in the line: a bar of progress, which is written again. */
+const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(`\r\x1b[K${logLineForPeople(line)}`) };
 
 export const silentLog: Log = createLog('silent');
 

@@ -9,9 +9,9 @@ import { Option, type Command } from 'commander';
 import { silentLog } from '#base/log';
 import { pullArtifact } from '#client/artifact-files';
 import type { Client } from '#client/client';
-import { readSettings } from '#config/setting';
-import { HUB_DOWNLOAD_MS, HUB_SETTINGS } from '#config/settings';
+import { readHubConfig } from '#config/hub-settings';
 import { AppError } from '#domain/errors';
+import { showDownloads } from './download-progress.ts';
 import { all, show, withJson, type JsonFlag } from './output.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
@@ -100,14 +100,13 @@ async function getStep(client: Client, name: string, given: string | undefined) 
 
 async function getBase(name: string, starterDirectory: string): Promise<string> {
   const { resolveModelDirectory } = await import('#model-files/resolve-model');
-  const hub = readSettings(HUB_SETTINGS, {}, process.env);
-  const signal = AbortSignal.timeout(HUB_DOWNLOAD_MS);
+  const hub = readHubConfig(process.env);
+  const signal = AbortSignal.timeout(hub.downloadMs);
   const { directory } = await resolveModelDirectory(name, {
     starterDirectory,
-    hfHome: hub.hubHome,
-    hfToken: hub.hubToken,
-    hfEndpoint: hub.hubEndpoint,
+    hub,
     parts: 'everything',
+    progress: showDownloads(),
     log: silentLog,
     signal,
   });

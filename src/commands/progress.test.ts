@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { progressText, showProgress } from './progress.ts';
+import { showDownloads } from './download-progress.ts';
+import { bytesText, progressText, showProgress } from './progress.ts';
 
 function terminal(isTTY: boolean) {
   const written: string[] = [];
@@ -38,4 +39,34 @@ test('where nobody looks, nothing is written', () => {
   onDone('training', 1, 4);
   end();
   expect(written).toEqual([]);
+});
+
+test('bytes are counted in units that can be read', () => {
+  expect([0, 999, 1_000, 12_345_678, 999_999, 1_503_000_000, 64e9, 3e12].map(bytesText)).toEqual([
+    '0 B',
+    '999 B',
+    '1.0 kB',
+    '12.3 MB',
+    '1000 kB',
+    '1.5 GB',
+    '64.0 GB',
+    '3.0 TB',
+  ]);
+  expect(progressText('downloading a/b', 6e8, 24e8, 2e7, bytesText)).toContain(
+    '600 MB of 2.4 GB  20.0 MB/s, 2 min left',
+  );
+});
+
+test('models that come at once have one line, which goes when the last has come', () => {
+  const written: string[] = [];
+  const { onBytes, onEnd } = showDownloads({
+    onDone: (doing, done, of) => void written.push(`${doing} ${done} of ${of}`),
+    end: () => void written.push('end'),
+  });
+  onBytes('a/b', 1, 10);
+  onBytes('c/d', 2, 20);
+  onEnd('a/b');
+  onEnd('c/d');
+  onEnd('c/d');
+  expect(written).toEqual(['downloading a/b 1 of 10', 'downloading a/b and c/d 3 of 30', 'end']);
 });

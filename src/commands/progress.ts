@@ -13,6 +13,8 @@ const BAR_WIDTH = 24;
 export function showProgress(
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
   now: () => number = () => performance.now(),
+  /** Of what is counted. */
+  unit: (count: number) => string = String,
 ): ProgressLine {
   let began = { doing: '', done: 0, ms: 0 };
   let shownMs: number | null = null;
@@ -24,7 +26,7 @@ export function showProgress(
       if (shownMs !== null && ms - shownMs < BETWEEN_MS) return;
       shownMs = ms;
       const perSecond = (1000 * (done - began.done)) / Math.max(1, ms - began.ms);
-      stream.write(`\r\x1b[K${progressText(doing, done, of, perSecond)}`);
+      stream.write(`\r\x1b[K${progressText(doing, done, of, perSecond, unit)}`);
     },
     end() {
       if (shownMs !== null) stream.write('\r\x1b[K');
@@ -34,15 +36,29 @@ export function showProgress(
 }
 
 /** Without a rate as long as nothing was done. */
-export function progressText(doing: string, done: number, of: number, perSecond: number): string {
+export function progressText(
+  doing: string,
+  done: number,
+  of: number,
+  perSecond: number,
+  unit: (count: number) => string = String,
+): string {
   const filled = of > 0 ? Math.min(BAR_WIDTH, Math.floor((BAR_WIDTH * done) / of)) : 0;
   const bar = '█'.repeat(filled) + '·'.repeat(BAR_WIDTH - filled);
-  const speed = perSecond > 0 ? `  ${rateText(perSecond)}, ${timeText((of - done) / perSecond)} left` : '';
-  return `${doing} ${bar} ${done} of ${of}${speed}`;
+  const speed = perSecond > 0 ? `  ${rateText(perSecond, unit)}, ${timeText((of - done) / perSecond)} left` : '';
+  return `${doing} ${bar} ${unit(done)} of ${unit(of)}${speed}`;
 }
 
-const rateText = (perSecond: number): string =>
-  perSecond >= 1 ? `${Number(perSecond.toPrecision(2))}/s` : `${Number((1 / perSecond).toPrecision(2))} s each`;
+const rateText = (perSecond: number, unit: (count: number) => string): string =>
+  perSecond >= 1 ? `${unit(Number(perSecond.toPrecision(2)))}/s` : `${Number((1 / perSecond).toPrecision(2))} s each`;
+
+/** 1000, as disks and lines are measured. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  const value = bytes / 1000 ** power;
+  return `${power === 0 || value >= 99.5 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
+}
 
 function timeText(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;

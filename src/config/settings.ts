@@ -1,13 +1,12 @@
 // Every setting of the server, declared once: `serve --help`, docs/configuration.md (npm run generate:config), ranges and
 // defaults come from here. What a value means for the parts of a server is config.ts.
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { LOG_LEVELS } from '#base/log';
 import { REASONING_PARSER_NAMES, TOOL_PARSER_NAMES } from '#domain/answer-parsers';
 import { METRICS_ACCESS } from '#domain/metrics-access';
 import { ROLES } from '#domain/role';
 import { SERVING_PRECISIONS } from '#engine/capabilities';
 import { SAMPLER_LIMITS } from '#engine/sampler-limits';
+import { HUB_SETTINGS } from './hub-settings.ts';
 import { setting } from './setting.ts';
 import {
   aliases,
@@ -16,7 +15,6 @@ import {
   choices,
   gigabytes,
   hostNames,
-  httpUrl,
   integer,
   key,
   networks,
@@ -111,35 +109,6 @@ export const STORE_SETTINGS = {
   }),
 };
 
-/** For a model from the Hub: tens of gigabytes over a slow line. */
-export const HUB_DOWNLOAD_MS = 3_600_000;
-
-/** Of all commands that read models. */
-export const HUB_SETTINGS = {
-  hubHome: setting({
-    variable: 'HF_HOME',
-    value: text,
-    default: join(homedir(), '.cache', 'huggingface'),
-    defaultText: '~/.cache/huggingface',
-    help: 'where models from the Hugging Face Hub are kept',
-  }),
-  hubToken: setting({
-    variable: 'HF_TOKEN',
-    value: text,
-    default: null,
-    defaultText: 'none',
-    help: 'for models of the Hub that ask for one',
-    secret: true,
-  }),
-  hubEndpoint: setting({
-    variable: 'HF_ENDPOINT',
-    value: httpUrl,
-    default: 'https://huggingface.co',
-    help: 'another Hub',
-    secret: true, // when it is refused, it may hold a password
-  }),
-};
-
 const MODELS = {
   role: setting({
     flag: '--role <roles>',
@@ -154,7 +123,7 @@ const MODELS = {
     value: texts,
     default: null,
     defaultText: 'starter; none beside --worker-model',
-    help: 'base model that runs here: "starter", a directory, or a Hub id such as Qwen/Qwen3-0.6B; may be repeated',
+    help: 'base model that runs here: "starter", a directory, or a Hub id such as Qwen/Qwen3-0.6B, also with @revision; may be repeated',
   }),
   workerModel: setting({
     flag: '--worker-model <name>',

@@ -2,6 +2,7 @@
 // be. Knows no setting.
 
 import { isIP } from 'node:net';
+import { homedir } from 'node:os';
 import { KEY_BYTES } from '#base/secret-box';
 import type { Network } from '#domain/network';
 
@@ -41,6 +42,15 @@ export const texts = many('a text that is not empty', nonEmpty);
 function nonEmpty(given: string): string | null {
   return given === '' ? null : given;
 }
+
+/** `~/` is the home directory, where no shell has replaced it. */
+export const directory = one('a directory', (given) => given.replace(/^~(?=\/|$)/, homedir()));
+
+/** As the Hub's tools read their switches. */
+export const yesOrNo = one('1 or 0', (given) => {
+  const known = /^(?:(1|true|yes|on)|(0|false|no|off))$/i.exec(given);
+  return known && known[1] !== undefined;
+});
 
 export const hostNames = many('a host name without a port, such as chat.example.com', (given) => {
   const name = given.toLowerCase();

@@ -1,97 +1,61 @@
-// The Hub is a server in this process that speaks the endpoints a download uses; nothing leaves the machine.
-import { createHash } from 'node:crypto';
+// What `--model` may name, and what comes from a Hub (test/a-hub.ts).
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import { COMMIT, openHub, sha256, type Hub } from '../../test/a-hub.ts';
 import { joinInside, parseHubFile } from './hub-file.ts';
 import { resolveModelDirectory, type ResolveModelOptions } from './resolve-model.ts';
 
-const COMMIT = 'c'.repeat(40);
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-
-interface Hub {
-  files: Record<string, Buffer>;
-  /** Sent instead of what is listed: a broken connection or disk on the other side. */
-  sent: Record<string, Buffer>;
-  /** What the listing says in place of the truth, by file. */
-  lies: Record<string, object>;
-  commit: string;
-  requiredToken: string | null;
-  requests: string[];
-}
-
 let root: string;
-let server: Server;
 let hub: Hub;
+let closeHub: () => Promise<void>;
 let options: ResolveModelOptions;
+/** What was shown. */
+let shown: string[];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'resolve-model-'));
-  hub = {
-    files: {
-      'config.json': Buffer.from('{"model_type":"qwen3"}'),
-      'tokenizer.json': Buffer.from('{}'),
-      'tokenizer_config.json': Buffer.from('{}'),
-      'model.safetensors': Buffer.alloc(200_000, 7),
-      'pytorch_model.bin': Buffer.from('not wanted'),
-      'README.md': Buffer.from('not wanted'),
-    },
-    sent: {},
-    lies: {},
-    commit: COMMIT,
-    requiredToken: null,
-    requests: [],
-  };
-  server = createServer((request, response) => answer(request, response));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const opened = await openHub({
+    'config.json': Buffer.from('{"model_type":"qwen3"}'),
+    'tokenizer.json': Buffer.from('{}'),
+    'tokenizer_config.json': Buffer.from('{}'),
+    'model.safetensors': Buffer.alloc(200_000, 7),
+    'pytorch_model.bin': Buffer.from('not wanted'),
+    'README.md': Buffer.from('not wanted'),
+  });
+  hub = opened.hub;
+  closeHub = opened.close;
+  shown = [];
   options = {
     starterDirectory: join(root, 'starter'),
-    hfHome: join(root, 'hf'),
-    hfToken: null,
-    hfEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    hub: {
+      cacheDirectory: join(root, 'hf', 'hub'),
+      endpoint: opened.url,
+      token: null,
+      tokenPath: join(root, 'hf', 'token'),
+      offline: false,
+    },
     parts: 'everything',
+    progress: {
+      onBytes: (model, done, of) => void shown.push(`${model} ${done} of ${of}`),
+      onEnd: (model) => void shown.push(`${model} ended`),
+    },
     log: silentLog,
     signal: new AbortController().signal,
   };
 });
 afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((closed) => server.close(closed));
+  await closeHub();
   await rm(root, { recursive: true });
 });
 
-function answer(request: IncomingMessage, response: ServerResponse): void {
-  hub.requests.push(request.url!);
-  const json = (status: number, body: unknown) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  if (hub.requiredToken && request.headers.authorization !== `Bearer ${hub.requiredToken}`)
-    return void json(401, { error: 'Access denied' });
-  const path = new URL(request.url!, 'http://hub').pathname;
-  if (path === '/api/models/owner/tiny/revision/main')
-    return void json(200, { _id: '1', id: 'owner/tiny', sha: hub.commit });
-  if (path === `/api/models/owner/tiny/tree/${encodeURIComponent(hub.commit)}`) {
-    const entries = Object.entries(hub.files).map(([name, bytes]) => ({
-      type: 'file',
-      path: name,
-      size: bytes.length,
-      oid: createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex'),
-      ...(name.endsWith('.safetensors') ? { lfs: { oid: sha256(bytes), size: bytes.length, pointerSize: 130 } } : {}),
-      ...hub.lies[name],
-    }));
-    return void json(200, entries);
-  }
-  const name = path.split(`/owner/tiny/resolve/${encodeURIComponent(hub.commit)}/`)[1];
-  const bytes = name === undefined ? undefined : (hub.sent[name] ?? hub.files[name]);
-  if (!bytes) return void json(404, { error: 'Repository not found' });
-  const headers = { etag: '"x"', 'content-type': 'application/octet-stream' };
-  if (request.headers.range === 'bytes=0-0')
-    response.writeHead(206, { ...headers, 'content-range': `bytes 0-0/${bytes.length}` }).end(bytes.subarray(0, 1));
-  else response.writeHead(200, headers).end(bytes);
-}
+const withHub = (changes: Partial<ResolveModelOptions['hub']>): ResolveModelOptions => ({
+  ...options,
+  hub: { ...options.hub, ...changes },
+});
+const NO_NETWORK = { endpoint: 'http://127.0.0.1:1' };
 
 async function writeModel(directory: string): Promise<string> {
   await mkdir(directory, { recursive: true });
@@ -165,7 +129,7 @@ test('in a cache that a group shares, what is downloaded is for the group too, w
 
 test('what is cached works without a network', async () => {
   const resolved = await resolveModelDirectory('owner/tiny', options);
-  expect(await resolveModelDirectory('owner/tiny', { ...options, hfEndpoint: 'http://127.0.0.1:1' })).toEqual(resolved);
+  expect(await resolveModelDirectory('owner/tiny', withHub(NO_NETWORK))).toEqual(resolved);
 });
 
 test('an interrupted download goes on with the files that are missing', async () => {
@@ -186,9 +150,7 @@ test.each([
   hub.sent['model.safetensors'] = damage(hub.files['model.safetensors']!);
   await expect(resolveModelDirectory('owner/tiny', options)).rejects.toMatchObject(rejection(message));
   const blobs = await readdir(join(root, 'hf', 'hub', 'models--owner--tiny', 'blobs'));
-  expect(blobs.some((name) => name.includes('incomplete') || name === sha256(hub.files['model.safetensors']!))).toBe(
-    false,
-  );
+  expect(blobs).not.toContain(sha256(hub.files['model.safetensors']!));
 });
 
 test('a tokenizer that was changed on the way never becomes a model', async () => {
@@ -227,7 +189,7 @@ test('what is joined and does not lie inside is an error', () => {
 });
 
 test('offline and not cached, the error names the cache, the Hub and the reason', async () => {
-  const offline = { ...options, hfEndpoint: 'http://127.0.0.1:1' };
+  const offline = withHub(NO_NETWORK);
   const message =
     /Cannot get model owner\/tiny\. .*not complete in the cache .*hf.hub, and downloading it from http:\/\/127\.0\.0\.1:1 failed: .+/;
   await expect(resolveModelDirectory('owner/tiny', offline)).rejects.toMatchObject(rejection(message));
@@ -242,7 +204,7 @@ test('a model that the Hub does not know is not found', async () => {
 test('a gated model asks for a token, and is downloaded with it', async () => {
   hub.requiredToken = 'hf_secret';
   await expect(resolveModelDirectory('owner/tiny', options)).rejects.toMatchObject(rejection(/Set HF_TOKEN/));
-  expect(await resolveModelDirectory('owner/tiny', { ...options, hfToken: 'hf_secret' })).toMatchObject({
+  expect(await resolveModelDirectory('owner/tiny', withHub({ token: 'hf_secret' }))).toMatchObject({
     id: 'owner/tiny',
   });
 });
@@ -265,4 +227,43 @@ test('what runs elsewhere needs no weights here: they stay on the Hub', async ()
   expect((await readdir(directory)).sort()).toEqual(['config.json', 'tokenizer.json', 'tokenizer_config.json']);
   const whole = await resolveModelDirectory('owner/tiny', options);
   expect(await readdir(whole.directory)).toContain('model.safetensors');
+});
+
+test('a revision behind the name is downloaded and found again; the model keeps its name', async () => {
+  hub.revisions.push('v1.0');
+  const resolved = await resolveModelDirectory('owner/tiny@v1.0', options);
+  expect(resolved).toEqual({
+    id: 'owner/tiny',
+    directory: join(root, 'hf', 'hub', 'models--owner--tiny', 'snapshots', COMMIT),
+  });
+  const offline = withHub({ offline: true });
+  expect(await resolveModelDirectory('owner/tiny@v1.0', offline)).toEqual(resolved);
+  expect(await resolveModelDirectory(`owner/tiny@${COMMIT}`, offline)).toEqual(resolved);
+  await expect(resolveModelDirectory('owner/tiny', offline)).rejects.toMatchObject(
+    rejection(/^Model owner\/tiny is not complete in the cache .*HF_HUB_OFFLINE is set/),
+  );
+});
+
+test.each(['owner/tiny@', 'owner/tiny@../../x', 'owner/tiny@a/../b', 'owner/tiny@/x', 'owner/tiny@a@b'])(
+  '%s names no revision',
+  async (name) => {
+    await expect(resolveModelDirectory(name, options)).rejects.toMatchObject(rejection(/is not a Hub id/));
+    expect(hub.requests).toEqual([]);
+  },
+);
+
+test('a model that another tool has downloaded is used where it is', async () => {
+  const folder = join(root, 'hf', 'hub', 'models--owner--theirs');
+  const directory = await writeModel(join(folder, 'snapshots', COMMIT));
+  await mkdir(join(folder, 'refs'));
+  await writeFile(join(folder, 'refs', 'main'), COMMIT);
+  expect(await resolveModelDirectory('owner/theirs', options)).toEqual({ id: 'owner/theirs', directory });
+  expect(hub.requests).toEqual([]);
+});
+
+test('progress is told in bytes of the whole model, and its end', async () => {
+  await resolveModelDirectory('owner/tiny', options);
+  const size = 200_000 + 22 + 2 + 2;
+  expect(shown.at(-2)).toBe(`owner/tiny ${size} of ${size}`);
+  expect(shown.at(-1)).toBe('owner/tiny ended');
 });

@@ -1,23 +1,21 @@
 // What `--model` may name → a directory with config, tokenizer and weights. In this order: the starter model that ships
 // with the package, a directory on this machine, a model of the Hugging Face Hub (from its cache if it is there).
 import { realpath, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
-import { downloadModel, findCachedModel, hasModelFiles, type HubAccess, type ModelParts } from './hub-download.ts';
+import { findCachedModel, hasModelFiles, type HubModel, type ModelParts } from './hub-cache.ts';
+import { downloadModel, type DownloadProgress, type HubAccess } from './hub-download.ts';
+import { isCommit } from './hub-file.ts';
 
 const STARTER_ID = 'whetstone/starter';
 
 export interface ResolveModelOptions {
   /** Where the package keeps models/starter. */
   readonly starterDirectory: string;
-  /** HF_HOME. */
-  readonly hfHome: string;
-  /** HF_TOKEN, for private and gated models. */
-  readonly hfToken: string | null;
-  /** HF_ENDPOINT, for mirrors. */
-  readonly hfEndpoint: string;
+  readonly hub: HubAccess;
   readonly parts: ModelParts;
+  readonly progress: DownloadProgress;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -33,18 +31,29 @@ export async function resolveModelDirectory(name: string, options: ResolveModelO
   const { parts } = options;
   if (name === 'starter' || name === STARTER_ID) return resolveLocal(STARTER_ID, options.starterDirectory, parts);
   if (await isDirectory(name)) return resolveLocal(await localId(name), resolve(name), parts);
-  if (!HUB_ID.test(name)) {
-    const message = `No model ${name}: there is no such directory, and it is not a Hub id (owner/name). The model that comes with Whetstone is "starter".`;
+  const model = parseHubModel(name);
+  if (model === null) {
+    const message = `No model ${name}: there is no such directory, and it is not a Hub id (owner/name, owner/name@revision). The model that comes with Whetstone is "starter".`;
     throw new AppError('base_model_not_found', message);
   }
-  const hub = hubAccess(options);
-  const cached = await findCachedModel(name, hub.cacheDirectory, parts);
-  const directory = cached ?? (await downloadModel(name, hub, parts, options.log, options.signal));
-  return resolveLocal(name, directory, parts);
+  const { hub, progress, log, signal } = options;
+  const cached = await findCachedModel(model, hub.cacheDirectory, parts);
+  const directory = cached ?? (await downloadModel(model, hub, parts, progress, log, signal));
+  return resolveLocal(model.id, directory, parts);
 }
 
 /** As the Hub allows them; `./model` and `/model` are paths. */
 const HUB_ID = /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/;
+
+/** A branch, a tag, a commit, or `refs/pr/1`. */
+const REVISION = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/;
+
+/** The id alone is the model's name in the API: clients need not know which revision they are given. */
+function parseHubModel(name: string): HubModel | null {
+  const [id = '', revision = 'main', ...more] = name.split('@');
+  if (!HUB_ID.test(id) || !REVISION.test(revision) || more.length > 0) return null;
+  return { id, revision: isCommit(revision.toLowerCase()) ? revision.toLowerCase() : revision };
+}
 
 async function resolveLocal(id: string, directory: string, parts: ModelParts): Promise<ResolvedModel> {
   if (await hasModelFiles(directory, parts)) return { id, directory };
@@ -54,14 +63,6 @@ async function resolveLocal(id: string, directory: string, parts: ModelParts): P
 
 /** `owner/name` is an id also where it is a path; of any other path the last part names the model. */
 const localId = async (path: string): Promise<string> => (HUB_ID.test(path) ? path : basename(await realpath(path)));
-
-function hubAccess({ hfHome, hfToken, hfEndpoint }: ResolveModelOptions): HubAccess {
-  return {
-    cacheDirectory: join(hfHome, 'hub'),
-    endpoint: hfEndpoint.replace(/\/+$/, ''),
-    token: hfToken,
-  };
-}
 
 const isDirectory = (path: string): Promise<boolean> =>
   stat(path).then(

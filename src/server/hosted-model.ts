@@ -6,6 +6,7 @@ import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
 import { openBackend } from '#engine/open-backend';
 import type { OpenWorkers } from '#engine/workers/workers';
+import type { DownloadProgress } from '#model-files/hub-download';
 import { resolveModelDirectory } from '#model-files/resolve-model';
 import type { BaseModel } from '#services/models/base-models';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
@@ -22,6 +23,7 @@ import type { CloseStack } from './close-stack.ts';
 import { createJobDataChild } from './job-data-child.ts';
 
 export interface HostedModel {
+  readonly directory: string;
   readonly base: BaseModel;
   /** Null: this server does not train. */
   readonly trainer: Trainer | null;
@@ -40,15 +42,15 @@ export async function hostModel(
   blobs: BlobStore,
   /** Null: its engines run here. */
   workers: OpenWorkers | null,
+  progress: DownloadProgress,
   log: Log,
   open: CloseStack,
 ): Promise<HostedModel> {
   const { id, directory } = await resolveModelDirectory(name, {
     starterDirectory: STARTER_DIRECTORY,
-    hfHome: config.hub.home,
-    hfToken: config.hub.token,
-    hfEndpoint: config.hub.endpoint,
+    hub: config.hub,
     parts: workers ? 'without weights' : 'everything',
+    progress,
     log,
     signal: AbortSignal.timeout(config.hub.downloadMs),
   });
@@ -99,7 +101,7 @@ export async function hostModel(
     capabilities: () => backend.capabilities,
     vocabSize: inference.vocabSize,
   };
-  return { base, trainer, runTrainer };
+  return { directory, base, trainer, runTrainer };
 }
 
 /** As config.json has it, also of families that only workers know. */

@@ -1,0 +1,190 @@
+// One file of the Hub → its blob in the cache. A download that breaks off goes on where it stopped, in this process or after a new start:
+// what has arrived lies beside the blob under the hash that the whole must have, which is checked at the end. A broken download never has
+// the blob's name.
+import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createContentHash, type HubFile } from './hub-file.ts';
+import { HubRefusal } from './hub-refusal.ts';
+
+export interface BlobRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+  /** Bytes of this file that are there. */
+  readonly onBytes: (done: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A line that gives no byte for so long is dead. */
+const SILENCE_MS = 60_000;
+/** In a row without a new byte; as long as bytes come, a broken line is called again without end. */
+const TRIES_MAX = 3;
+const WAIT_MS = 500;
+
+/** Into `blob`, whose directory exists. */
+export async function fetchBlob(file: HubFile, blob: string, request: BlobRequest): Promise<void> {
+  const path = await claimPartial(blob);
+  try {
+    const wasThere = await sizeOf(path);
+    try {
+      await receiveWhole(file, path, request);
+    } catch (error) {
+      if (!(error instanceof DamagedFile) || wasThere === 0) throw error;
+      await receiveWhole(file, path, request); // the damage may have lain here since a loss of power
+    }
+    await rename(path, blob);
+  } catch (error) {
+    await rename(path, freePartial(blob)).catch(() => undefined);
+    throw error;
+  } finally {
+    CLAIMED.delete(path);
+  }
+}
+
+class DamagedFile extends Error {}
+
+/** Throws `DamagedFile`, and then nothing is left of it. */
+async function receiveWhole(file: HubFile, path: string, request: BlobRequest): Promise<void> {
+  const partial = await openPartial(file, path);
+  try {
+    let fruitless = 0;
+    while (partial.size < file.size) {
+      const before = partial.size;
+      try {
+        await receive(file, partial, request);
+      } catch (fault) {
+        if (request.signal.aborted || !isBroken(fault)) throw fault;
+        fruitless = partial.size > before ? 0 : fruitless + 1;
+        if (fruitless >= TRIES_MAX) throw fault;
+        if (fruitless > 0) await sleep(WAIT_MS * 2 ** fruitless, undefined, { signal: request.signal });
+      }
+    }
+    if (partial.size === file.size && partial.hash.digest('hex') === file.hash) return await partial.handle.sync();
+  } finally {
+    await partial.handle.close();
+  }
+  await rm(path, { force: true });
+  throw new DamagedFile(`${file.path} arrived damaged: its hash is not ${file.hash}`);
+}
+
+/** Of the line or the other side, which may be better the next time; a full disk is not. */
+const isBroken = (fault: unknown): boolean =>
+  fault instanceof HubRefusal
+    ? fault.status >= 500 || fault.status === 429
+    : !(fault instanceof Error && 'syscall' in fault);
+
+interface Partial {
+  readonly handle: FileHandle;
+  size: number;
+  /** Of these bytes. */
+  hash: ReturnType<typeof createContentHash>;
+}
+
+async function openPartial(file: HubFile, path: string): Promise<Partial> {
+  const partial = { handle: await open(path, 'a+'), size: 0, hash: createContentHash(file) };
+  try {
+    const { size } = await partial.handle.stat();
+    if (size > file.size) await partial.handle.truncate(0);
+    else
+      for await (const chunk of partial.handle.createReadStream({ start: 0, autoClose: false })) {
+        partial.hash.update(chunk as Uint8Array);
+        partial.size += (chunk as Uint8Array).byteLength;
+      }
+    return partial;
+  } catch (error) {
+    await partial.handle.close();
+    throw error;
+  }
+}
+
+/** One answer of the Hub, as far as it gets. Returns when it ended whole. */
+async function receive(file: HubFile, partial: Partial, request: BlobRequest): Promise<void> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(new Error(`no byte for ${SILENCE_MS / 1000} s`)), SILENCE_MS);
+  try {
+    const response = await request.fetch(request.url, {
+      // Encoded bytes are not those that were hashed, nor those that a range counts.
+      headers: { ...request.headers, 'accept-encoding': 'identity', ...rangeFrom(partial.size) },
+      signal: AbortSignal.any([request.signal, silence.signal]),
+    });
+    if (partial.size > 0 && !continues(response, partial.size)) await startOver(file, partial);
+    for await (const chunk of response.body ?? []) {
+      timer.refresh();
+      await partial.handle.appendFile(chunk as Uint8Array);
+      partial.hash.update(chunk as Uint8Array);
+      partial.size += (chunk as Uint8Array).byteLength;
+      request.onBytes(partial.size);
+      if (partial.size > file.size) return;
+    }
+    if (partial.size < file.size) throw new Error(`${file.path} ended after ${partial.size} of ${file.size} bytes`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const rangeFrom = (size: number): Record<string, string> => (size === 0 ? {} : { range: `bytes=${size}-` });
+
+/** A server that knows no ranges sends all of it. */
+const continues = (response: Response, size: number): boolean =>
+  response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${size}-`) === true;
+
+async function startOver(file: HubFile, partial: Partial): Promise<void> {
+  await partial.handle.truncate(0);
+  partial.size = 0;
+  partial.hash = createContentHash(file);
+}
+
+// Two servers may download the same model, and so may two models of one server. Whoever writes a partial file has it under a name of its
+// own, and taking one is a rename, which only one can win.
+const CLAIMED = new Set<string>();
+let claims = 0;
+
+const freePartial = (blob: string): string => `${blob}.whetstone.incomplete`;
+
+async function claimPartial(blob: string): Promise<string> {
+  const mine = `${blob}.${hostname()}.${process.pid}.${++claims}.incomplete`;
+  CLAIMED.add(mine);
+  for (const left of [freePartial(blob), ...(await abandoned(blob))]) {
+    const taken = await rename(left, mine).then(
+      () => true,
+      () => false,
+    );
+    if (taken) break;
+  }
+  return mine;
+}
+
+/** Of servers on this machine that were killed. */
+async function abandoned(blob: string): Promise<string[]> {
+  const directory = dirname(blob);
+  const mark = `${basename(blob)}.${hostname()}.`;
+  const names = (await readdir(directory)).filter((name) => name.startsWith(mark) && name.endsWith('.incomplete'));
+  return names
+    .filter((name) => {
+      const pid = Number(name.slice(mark.length).split('.')[0]);
+      return pid === process.pid ? !CLAIMED.has(join(directory, name)) : !isRunning(pid);
+    })
+    .map((name) => join(directory, name));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+/** What an earlier try has left of it; 0: nothing. */
+export async function partialSize(blob: string): Promise<number> {
+  const sizes = await Promise.all([freePartial(blob), ...(await abandoned(blob).catch(() => []))].map(sizeOf));
+  return sizes.find((size) => size > 0) ?? 0;
+}

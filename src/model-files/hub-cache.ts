@@ -1,0 +1,89 @@
+// The Hub's own cache on disk: blobs by content, a snapshot of links per commit, refs from names of revisions to commits. What other
+// tools have downloaded is found here, and the other way round. Asks nobody on the network.
+import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { isCommit, joinInside } from './hub-file.ts';
+
+/** A model of the Hub in one of its versions: a branch, a tag, or a commit. */
+export interface HubModel {
+  readonly id: string;
+  readonly revision: string;
+}
+
+/** `without weights`: what tokens and prompts need, for a model that runs elsewhere. */
+export type ModelParts = 'everything' | 'without weights';
+
+export const modelFolder = ({ id }: HubModel, cacheDirectory: string): string =>
+  join(cacheDirectory, `models--${id.replaceAll('/', '--')}`);
+
+/** The snapshot's directory if an earlier download is complete. */
+export async function findCachedModel(
+  model: HubModel,
+  cacheDirectory: string,
+  parts: ModelParts,
+): Promise<string | null> {
+  const folder = modelFolder(model, cacheDirectory);
+  const commit = isCommit(model.revision)
+    ? model.revision
+    : (await readFile(joinInside(folder, 'refs', model.revision), 'utf8').catch(() => '')).trim();
+  if (!isCommit(commit)) return null;
+  const directory = join(folder, 'snapshots', commit);
+  return (await hasModelFiles(directory, parts)) ? directory : null;
+}
+
+/** From now on the revision is found in the cache. A commit names itself. */
+export async function writeRef(folder: string, revision: string, commit: string): Promise<void> {
+  if (revision === commit) return;
+  const path = joinInside(folder, 'refs', revision);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, commit);
+}
+
+/** Relative, so that the cache can be moved. Where links are not allowed (Windows), a copy. */
+export async function linkBlob(blob: string, path: string): Promise<void> {
+  if (await exists(path)) return;
+  await mkdir(dirname(path), { recursive: true });
+  await rm(path, { force: true }); // a link whose blob was deleted
+  await symlink(relative(dirname(path), blob), path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') return copyFile(blob, path); // EEXIST: another server was faster
+  });
+}
+
+/** The cache may be a group's: what is new in it is for whoever may read the cache, though the server writes for its user alone. */
+export async function shareAs(cacheDirectory: string, folder: string): Promise<void> {
+  const readers = (await stat(cacheDirectory)).mode & 0o777;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((each) => !each.isSymbolicLink())) {
+    const path = join(entry.parentPath, entry.name);
+    await chmod(path, entry.isDirectory() ? readers : readers & 0o666).catch(ignoreOthersFiles);
+  }
+  await chmod(folder, readers).catch(ignoreOthersFiles);
+}
+
+/** Of other users; and what another server's download has renamed meanwhile. */
+function ignoreOthersFiles(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPERM' && error.code !== 'ENOENT') throw error;
+}
+
+/** Enough to load: configuration, tokenizer, and all weights that the index names. */
+export async function hasModelFiles(directory: string, parts: ModelParts): Promise<boolean> {
+  const has = (name: string) => exists(join(directory, name));
+  if (!(await has('config.json')) || !(await has('tokenizer.json'))) return false;
+  if (parts === 'without weights' || (await has('model.safetensors'))) return true;
+  const shards = await readFile(join(directory, 'model.safetensors.index.json'), 'utf8')
+    .then(shardNames)
+    .catch(() => []);
+  const present = await Promise.all(shards.map(has));
+  return shards.length > 0 && present.every(Boolean);
+}
+
+function shardNames(index: string): string[] {
+  const { weight_map: weightMap } = JSON.parse(index) as { weight_map?: Record<string, string> };
+  return [...new Set(Object.values(weightMap ?? {}))];
+}
+
+export const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

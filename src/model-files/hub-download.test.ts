@@ -1,0 +1,180 @@
+// Downloads that break, go on, and are refused. The Hub is test/a-hub.ts.
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { silentLog } from '#base/log';
+import { COMMIT, openHub, sha256, type OpenHub } from '../../test/a-hub.ts';
+import { downloadModel, type HubAccess } from './hub-download.ts';
+import type { HubModel } from './hub-cache.ts';
+
+const WEIGHTS = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i % 251));
+/** Bytes that are there before the weights. */
+const OTHER_FILES = 4;
+const MODEL: HubModel = { id: 'owner/tiny', revision: 'main' };
+
+let root: string;
+let opened: OpenHub;
+/** Bytes of the whole model that were there, as they came. */
+let shown: number[];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'hub-download-'));
+  shown = [];
+  opened = await openHub({
+    'config.json': Buffer.from('{}'),
+    'tokenizer.json': Buffer.from('{}'),
+    'model.safetensors': WEIGHTS,
+  });
+});
+afterEach(async () => {
+  await opened.close();
+  await rm(root, { recursive: true });
+});
+
+const cacheDirectory = () => join(root, 'hub');
+const blob = () => join(cacheDirectory(), 'models--owner--tiny', 'blobs', sha256(WEIGHTS));
+
+function download(
+  changes: Partial<HubAccess> = {},
+  model = MODEL,
+  signal = new AbortController().signal,
+  onHeld = () => opened.hub.breakLines(),
+) {
+  const hub = {
+    cacheDirectory: cacheDirectory(),
+    endpoint: opened.url,
+    token: null,
+    tokenPath: join(root, 'token'),
+    offline: false,
+    ...changes,
+  };
+  const progress = {
+    onBytes(_: string, done: number) {
+      shown.push(done);
+      if (done === OTHER_FILES + (opened.hub.heldAt ?? NaN)) onHeld();
+    },
+    onEnd: () => undefined,
+  };
+  return downloadModel(model, hub, 'everything', progress, silentLog, signal);
+}
+
+const weightsIn = (snapshot: string) => readFile(join(snapshot, 'model.safetensors'));
+
+test('a line that breaks is called again for what is missing, as often as bytes came', async () => {
+  opened.hub.breaks['model.safetensors'] = [70_000, 30_000, 20_000, 10_000, 5_000];
+  expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
+  expect(opened.hub.ranges).toEqual([70_000, 100_000, 120_000, 130_000, 135_000].map((from) => `bytes=${from}-`));
+  expect(shown.at(-1)).toBe(OTHER_FILES + WEIGHTS.length);
+  expect(shown).toEqual([...shown].sort((a, b) => a - b));
+});
+
+test('after a new start a download goes on where it stopped', async () => {
+  const stopping = new AbortController();
+  opened.hub.breaks['model.safetensors'] = [120_000];
+  const first = download({}, MODEL, stopping.signal, () => stopping.abort());
+  await expect(first).rejects.toMatchObject({ code: 'cancelled' });
+  expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
+  expect(opened.hub.ranges).toEqual(['bytes=120000-']);
+});
+
+test.each([
+  ['a server that was killed', () => `${blob()}.${hostname()}.999999999.1.incomplete`],
+  ['an earlier life of this process id', () => `${blob()}.${hostname()}.${process.pid}.1000000.incomplete`],
+  ['a server that gave up', () => `${blob()}.whetstone.incomplete`],
+])('what %s has left is gone on with', async (_, partial) => {
+  await mkdir(dirname(blob()), { recursive: true });
+  await writeFile(partial(), WEIGHTS.subarray(0, 150_000));
+  expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
+  expect(opened.hub.ranges).toEqual(['bytes=150000-']);
+  expect(await readdir(dirname(blob()))).toHaveLength(2); // config.json is the same bytes as tokenizer.json
+});
+
+test('what another process writes is left to it', async () => {
+  await mkdir(dirname(blob()), { recursive: true });
+  const others = `${blob()}.another-host.1.1.incomplete`;
+  await writeFile(others, WEIGHTS.subarray(0, 150_000));
+  await download();
+  expect(opened.hub.ranges).toEqual([]);
+  expect(await readFile(others)).toHaveLength(150_000);
+});
+
+test('a partial file that is damaged is found out at the end, and the file is fetched from its start', async () => {
+  await mkdir(dirname(blob()), { recursive: true });
+  await writeFile(`${blob()}.whetstone.incomplete`, Buffer.alloc(150_000));
+  expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
+  expect(opened.hub.ranges).toEqual(['bytes=150000-']);
+});
+
+test('a Hub that knows no ranges sends the file again', async () => {
+  opened.hub.knowsRanges = false;
+  opened.hub.breaks['model.safetensors'] = [70_000];
+  expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
+});
+
+test('two downloads of one model at once both end well', async () => {
+  const [a, b] = await Promise.all([download(), download()]);
+  expect(a).toBe(b);
+  expect((await weightsIn(a)).equals(WEIGHTS)).toBe(true);
+});
+
+test('a line that brings nothing more ends the download, and what came is kept for the next', async () => {
+  opened.hub.breaks['model.safetensors'] = [70_000, 0, 0, 0];
+  await expect(download()).rejects.toMatchObject({
+    message: expect.stringMatching(/^Cannot get model owner\/tiny\. .*failed: .+\.$/) as string,
+  });
+  expect(await readFile(`${blob()}.whetstone.incomplete`)).toHaveLength(70_000);
+  await download();
+  expect(opened.hub.ranges.at(-1)).toBe('bytes=70000-');
+});
+
+test('a model that the disk has no room for is refused before a byte of it', async () => {
+  opened.hub.lies['model.safetensors'] = { size: 1e18, lfs: undefined };
+  await expect(download()).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /needs 1000000000\.0 GB more on the disk of .*has .* GB free.*HF_HUB_CACHE/,
+    ) as string,
+  });
+  expect(opened.hub.requests.some((url) => url.includes('/resolve/'))).toBe(false);
+});
+
+test('a cache that may not be written says so', async () => {
+  await writeFile(join(root, 'file'), '');
+  await rename(join(root, 'file'), cacheDirectory());
+  await expect(download()).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^Cannot keep model owner\/tiny in .*hub: it is not a directory\. .*HF_HUB_CACHE/,
+    ) as string,
+  });
+});
+
+test.each([
+  ['revision', 401, 'RepoNotFound', /\(status 401\): it does not exist, or is private or gated\. Set HF_TOKEN/],
+  ['revision', 404, 'RepoNotFound', /^No model owner\/tiny\. /],
+  ['resolve', 403, 'GatedRepo', /it is gated\. Accept its terms at .*\/owner\/tiny\. Set HF_TOKEN/],
+  ['resolve', 401, 'GatedRepo', /it is gated\. Accept its terms at/],
+] as const)('%s with status %i and %s is one sentence with what to do', async (at, status, code, message) => {
+  opened.hub.refusals[at] = { status, code };
+  await expect(download()).rejects.toMatchObject({
+    code: 'base_model_not_found',
+    message: expect.stringMatching(message) as string,
+  });
+});
+
+test('the token that a login has left is sent; HF_TOKEN goes before it', async () => {
+  opened.hub.requiredToken = 'hf_file';
+  await writeFile(join(root, 'token'), 'hf_file\n');
+  await expect(download({ token: 'hf_other' })).rejects.toMatchObject({
+    message: expect.stringContaining('The token that was sent may not read it') as string,
+  });
+  await download();
+});
+
+test('a revision has a ref of its own; one that is not there is named', async () => {
+  opened.hub.revisions = ['main', 'refs/pr/1'];
+  const snapshot = await download({}, { ...MODEL, revision: 'refs/pr/1' });
+  expect(await readFile(join(snapshot, '..', '..', 'refs', 'refs', 'pr', '1'), 'utf8')).toBe(COMMIT);
+  await expect(download({}, { ...MODEL, revision: 'v9' })).rejects.toMatchObject({
+    message: expect.stringMatching(/^No revision v9 of model owner\/tiny: /) as string,
+  });
+});

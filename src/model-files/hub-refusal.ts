@@ -1,0 +1,96 @@
+// Why a model does not come from the Hub, in one sentence with what to do: a gated model, none of this name, no network, a full disk.
+// Knows the Hub's statuses and error codes; does not know what was being downloaded.
+import { AppError } from '#domain/errors';
+import type { HubModel } from './hub-cache.ts';
+
+/** An answer that is not the one that was asked for. */
+export class HubRefusal extends Error {
+  readonly status: number;
+  /** `GatedRepo`, `RepoNotFound`, `RevisionNotFound`, …; null: it says none. */
+  readonly code: string | null;
+
+  constructor(response: Response) {
+    super(`it answers with status ${response.status}`);
+    this.status = response.status;
+    this.code = response.headers.get('x-error-code');
+  }
+}
+
+export interface RefusedDownload {
+  readonly model: HubModel;
+  readonly endpoint: string;
+  readonly cacheDirectory: string;
+  readonly hasToken: boolean;
+  readonly signal: AbortSignal;
+}
+
+export function explainRefusal(error: unknown, refused: RefusedDownload): unknown {
+  const { model, endpoint, cacheDirectory, signal } = refused;
+  if (signal.aborted) return new AppError('cancelled', stopped(refused), { cause: error });
+  if (error instanceof AppError) return error;
+  const tried = `It is not a directory here and not complete in the cache ${cacheDirectory}`;
+  const message = (error instanceof HubRefusal ? refusal(error, refused, tried) : null) ?? diskFault(error, refused);
+  return new AppError(
+    'base_model_not_found',
+    message ??
+      `Cannot get model ${nameOf(model)}. ${tried}, and downloading it from ${endpoint} failed: ${reasonOf(error)}.`,
+    { cause: error },
+  );
+}
+
+const nameOf = ({ id, revision }: HubModel): string => (revision === 'main' ? id : `${id}@${revision}`);
+
+const stopped = ({ model, signal }: RefusedDownload): string =>
+  (signal.reason as Error | undefined)?.name === 'TimeoutError'
+    ? `The download of ${nameOf(model)} took too long. Start again: it goes on where it stopped.`
+    : `The download of ${nameOf(model)} was cancelled.`;
+
+function refusal({ status, code }: HubRefusal, refused: RefusedDownload, tried: string): string | null {
+  const { model, endpoint, hasToken } = refused;
+  if (code === 'RevisionNotFound' || (status === 404 && model.revision !== 'main'))
+    return `No revision ${model.revision} of model ${model.id}: ${endpoint} does not know it. ${model.id} alone is its main branch.`;
+  if (status === 404) return `No model ${model.id}. ${tried}, and ${endpoint} does not know it.`;
+  if (status !== 401 && status !== 403) return null;
+  const what = `${endpoint} does not give out model ${nameOf(model)} (status ${status})`;
+  const token = hasToken ? 'The token that was sent may not read it' : 'Set HF_TOKEN to a token that may read it';
+  if (code === 'GatedRepo')
+    return `${what}: it is gated. Accept its terms at ${endpoint}/${model.id}. ${hasToken ? `${token} before that` : token}.`;
+  return `${what}: it does not exist, or is private or gated. ${token}.`;
+}
+
+const DISK_FAULTS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full for this user',
+  ENOTDIR: 'it is not a directory',
+  EEXIST: 'it is not a directory',
+  EACCES: 'it may not be written',
+  EPERM: 'it may not be written',
+  EROFS: 'it can only be read',
+};
+
+function diskFault(error: unknown, { model, cacheDirectory }: RefusedDownload): string | null {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  const fault = syscall === undefined ? undefined : DISK_FAULTS[code];
+  if (fault === undefined) return null;
+  return `Cannot keep model ${nameOf(model)} in ${cacheDirectory}: ${fault}. Make room, or set HF_HUB_CACHE to a directory elsewhere.`;
+}
+
+export const noRoom = (model: HubModel, cacheDirectory: string, neededBytes: number, freeBytes: number): AppError =>
+  new AppError(
+    'base_model_not_found',
+    `Model ${nameOf(model)} needs ${gigabytes(neededBytes)} more on the disk of ${cacheDirectory}, which has ${gigabytes(freeBytes)} free. Make room, or set HF_HUB_CACHE to a directory elsewhere.`,
+  );
+
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+
+export const offlineRefusal = (model: HubModel, cacheDirectory: string): AppError =>
+  new AppError(
+    'base_model_not_found',
+    `Model ${nameOf(model)} is not complete in the cache ${cacheDirectory}, and HF_HUB_OFFLINE is set: unset it once to download the model.`,
+  );
+
+/** "fetch failed" says nothing; its cause does. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
