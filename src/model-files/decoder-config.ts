@@ -10,13 +10,14 @@ import { gemma3Text } from './families/gemma3-text.ts';
 import { granite } from './families/granite.ts';
 import { llama } from './families/llama.ts';
 import { mistral } from './families/mistral.ts';
-import { NOT_HERE } from './families/not-here.ts';
+import { whyNotHere } from './families/not-here.ts';
 import { olmo2 } from './families/olmo2.ts';
 import { olmo3 } from './families/olmo3.ts';
 import { phi3 } from './families/phi3.ts';
 import { qwen2 } from './families/qwen2.ts';
 import { qwen3 } from './families/qwen3.ts';
 import { smollm3 } from './families/smollm3.ts';
+import { quantizationFault } from './quantization.ts';
 
 /** A decoder with grouped-query attention and a gated MLP: how large it is, and what its layers are made of. */
 export interface DecoderConfig extends Sizes, Block {
@@ -56,7 +57,8 @@ export function parseDecoderConfig(json: ConfigJson, path = 'config.json'): Deco
   const family = FAMILIES.find(({ modelType }) => modelType === json['model_type']);
   const config = configReader({ ...family?.defaults, ...json }, path);
   if (!family) throw unknownFamily(config);
-  refuseQuantization(config);
+  const quantised = quantizationFault(config.json);
+  if (quantised !== null) throw config.refuse(quantised);
   const sizes = readSizes(config);
   const block = family.block(config, sizes);
   const maxPositions = Math.min(sizes.maxPositions, ...block.attention.map(positionsMax));
@@ -65,7 +67,8 @@ export function parseDecoderConfig(json: ConfigJson, path = 'config.json'): Deco
 
 function unknownFamily(config: ConfigReader): AppError {
   const type = config.json['model_type'];
-  const reason = typeof type === 'string' && Object.hasOwn(NOT_HERE, type) ? `: ${NOT_HERE[type]}` : '';
+  const why = whyNotHere(config.json);
+  const reason = why === null ? '' : `: ${why}`;
   const known = FAMILIES.map(({ modelType }) => modelType).join(', ');
   return config.refuse(`model_type ${JSON.stringify(type)} is not supported${reason}; supported are ${known}.`);
 }
@@ -93,19 +96,3 @@ function readSizes(config: ConfigReader): Sizes {
 /** Beyond them other factors hold, also for the tokens before. */
 const positionsMax = ({ rope }: LayerAttention): number =>
   rope?.scaling?.kind === 'longrope' ? rope.scaling.originalMaxPositions : Infinity;
-
-/** Where Transformers, compressed-tensors and MLX say that a checkpoint holds codes in place of weights. */
-const QUANTIZATION_KEYS = ['quantization_config', 'compression_config', 'quantization'];
-
-/** We understand none: codes that are stored as BF16 or F32 would be read as weights, without their scales. */
-function refuseQuantization(config: ConfigReader): void {
-  for (const key of QUANTIZATION_KEYS) {
-    const quantization = config.json[key] as ConfigJson | null | undefined;
-    if (quantization === null || quantization === undefined) continue;
-    const name = quantization['quant_method'] ?? quantization['format'];
-    const how = name === undefined ? 'without a name' : JSON.stringify(name);
-    throw config.refuse(
-      `the checkpoint is quantised (${key}: ${how}), which is not supported. Use the unquantised checkpoint (F32, BF16 or F16); --precision int8 makes it smaller while it is loaded.`,
-    );
-  }
-}

@@ -9,8 +9,11 @@ import { downloadModel, type HubAccess } from './hub-download.ts';
 import type { HubModel } from './hub-cache.ts';
 
 const WEIGHTS = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i % 251));
+const CONFIG = Buffer.from(
+  '{"model_type":"llama","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":1,"intermediate_size":8,"vocab_size":8,"max_position_embeddings":8,"rms_norm_eps":1e-6}',
+);
 /** Bytes that are there before the weights. */
-const OTHER_FILES = 4;
+const OTHER_FILES = CONFIG.length + 2;
 const MODEL: HubModel = { id: 'owner/tiny', revision: 'main' };
 
 let root: string;
@@ -22,7 +25,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'hub-download-'));
   shown = [];
   opened = await openHub({
-    'config.json': Buffer.from('{}'),
+    'config.json': CONFIG,
     'tokenizer.json': Buffer.from('{}'),
     'model.safetensors': WEIGHTS,
   });
@@ -87,7 +90,7 @@ test.each([
   await writeFile(partial(), WEIGHTS.subarray(0, 150_000));
   expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
   expect(opened.hub.ranges).toEqual(['bytes=150000-']);
-  expect(await readdir(dirname(blob()))).toHaveLength(2); // config.json is the same bytes as tokenizer.json
+  expect(await readdir(dirname(blob()))).toHaveLength(3);
 });
 
 test('what another process writes is left to it', async () => {

@@ -3,6 +3,9 @@
 import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { listFiles, modelInfo } from '@huggingface/hub';
 import type { Log } from '#base/log';
+import { AppError } from '#domain/errors';
+import { readDecoderConfig } from './decoder-config.ts';
+import { foreignFormat } from './foreign-formats.ts';
 import { fetchBlob, partialSize } from './hub-blob.ts';
 import { exists, linkBlob, modelFolder, shareAs, writeRef, type HubModel, type ModelParts } from './hub-cache.ts';
 import { joinInside, parseCommit, parseHubFile, type HubFile } from './hub-file.ts';
@@ -50,7 +53,8 @@ export async function downloadModel(
   if (hub.offline) throw offlineRefusal(model, cacheDirectory);
   const token = hub.token ?? (await readToken(hub.tokenPath));
   try {
-    const { commit, files } = await listModel(model, endpoint, token, signal);
+    const { commit, files, names } = await listModel(model, endpoint, token, signal);
+    if (parts === 'everything') refuseForeign(model.id, names);
     const wanted = files.filter(({ path }) => isWanted(path, parts)).sort(weightsLast);
     const folder = modelFolder(model, cacheDirectory);
     const blobOf = (file: HubFile) => joinInside(folder, 'blobs', file.hash);
@@ -60,8 +64,13 @@ export async function downloadModel(
     await checkRoom(model, cacheDirectory, wanted, blobOf);
     log.info('model.download.started', { model: model.id, commit, files: wanted.length, sizeBytes });
     let done = 0;
+    let configChecked = false;
     for (const file of wanted) {
       const blob = blobOf(file);
+      if (!configChecked && WEIGHTS.test(file.path)) {
+        await readDecoderConfig(snapshot);
+        configChecked = true;
+      }
       if (!(await exists(blob)))
         await fetchBlob(file, blob, {
           url: `${endpoint}/${model.id}/resolve/${commit}/${encodeURIComponent(file.path)}`,
@@ -87,6 +96,8 @@ export async function downloadModel(
 interface ListedModel {
   readonly commit: string;
   readonly files: readonly HubFile[];
+  /** Of all files, also of those that are not wanted. */
+  readonly names: readonly string[];
 }
 
 async function listModel(
@@ -104,9 +115,18 @@ async function listModel(
   const info = await modelInfo({ ...request, name: id, revision, additionalFields: ['sha'] });
   const commit = parseCommit(info.sha);
   const files: HubFile[] = [];
-  for await (const file of listFiles({ ...request, repo: id, revision: commit }))
-    if (file.type === 'file' && WANTED.test(file.path)) files.push(parseHubFile(file));
-  return { commit, files };
+  const names: string[] = [];
+  for await (const file of listFiles({ ...request, repo: id, revision: commit })) {
+    if (file.type !== 'file') continue;
+    names.push(file.path);
+    if (WANTED.test(file.path)) files.push(parseHubFile(file));
+  }
+  return { commit, files, names };
+}
+
+function refuseForeign(id: string, names: readonly string[]): void {
+  const foreign = foreignFormat(id, names, null);
+  if (foreign !== null) throw new AppError('bad_model_files', foreign);
 }
 
 /** What makes a model one that cannot be loaded is in the small files. */

@@ -8,6 +8,19 @@ import { COMMIT, openHub, sha256, type Hub } from '../../test/a-hub.ts';
 import { joinInside, parseHubFile } from './hub-file.ts';
 import { resolveModelDirectory, type ResolveModelOptions } from './resolve-model.ts';
 
+const CONFIG = JSON.stringify({
+  model_type: 'qwen3',
+  hidden_size: 32,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 16,
+  intermediate_size: 48,
+  vocab_size: 260,
+  max_position_embeddings: 64,
+  rms_norm_eps: 1e-6,
+});
+
 let root: string;
 let hub: Hub;
 let closeHub: () => Promise<void>;
@@ -18,7 +31,7 @@ let shown: string[];
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'resolve-model-'));
   const opened = await openHub({
-    'config.json': Buffer.from('{"model_type":"qwen3"}'),
+    'config.json': Buffer.from(CONFIG),
     'tokenizer.json': Buffer.from('{}'),
     'tokenizer_config.json': Buffer.from('{}'),
     'model.safetensors': Buffer.alloc(200_000, 7),
@@ -59,8 +72,8 @@ const NO_NETWORK = { endpoint: 'http://127.0.0.1:1' };
 
 async function writeModel(directory: string): Promise<string> {
   await mkdir(directory, { recursive: true });
-  for (const name of ['config.json', 'tokenizer.json', 'model.safetensors'])
-    await writeFile(join(directory, name), '{}');
+  await writeFile(join(directory, 'config.json'), CONFIG);
+  for (const name of ['tokenizer.json', 'model.safetensors']) await writeFile(join(directory, name), '{}');
   return directory;
 }
 
@@ -263,7 +276,91 @@ test('a model that another tool has downloaded is used where it is', async () =>
 
 test('progress is told in bytes of the whole model, and its end', async () => {
   await resolveModelDirectory('owner/tiny', options);
-  const size = 200_000 + 22 + 2 + 2;
+  const size = 200_000 + CONFIG.length + 2 + 2;
   expect(shown.at(-2)).toBe(`owner/tiny ${size} of ${size}`);
   expect(shown.at(-1)).toBe('owner/tiny ended');
+});
+
+const withFiles = async (name: string, files: Record<string, string>): Promise<string> => {
+  const directory = join(root, name);
+  await mkdir(directory);
+  for (const [file, text] of Object.entries(files)) await writeFile(join(directory, file), text);
+  return directory;
+};
+
+const ADAPTER = JSON.stringify({ peft_type: 'LORA', base_model_name_or_path: 'Qwen/Qwen3-0.6B' });
+test.each([
+  [
+    'an adapter',
+    { 'adapter_config.json': ADAPTER, 'adapter_model.safetensors': '' },
+    /is a PEFT adapter, not a model\. Start with --model Qwen\/Qwen3-0\.6B, and log the adapter as an artifact of type lora/,
+  ],
+  [
+    'GGUF',
+    { 'model-q4.gguf': '', 'config.json': CONFIG },
+    /is in GGUF, .*not read\. Use the model that it was made from/,
+  ],
+  [
+    'pickles',
+    { 'pytorch_model.bin': '', 'config.json': CONFIG, 'tokenizer.json': '{}' },
+    /pickles of PyTorch only.*save_pretrained/,
+  ],
+  ['pickles in parts', { 'pytorch_model-00001-of-00002.bin': '', 'config.json': CONFIG }, /pickles of PyTorch only/],
+  ['Mistral’s layout', { 'consolidated.safetensors': '', 'params.json': '{}' }, /Mistral's own layout only/],
+  ['a pipeline', { 'model_index.json': '{}' }, /pipeline of Diffusers/],
+  [
+    'an old tokenizer',
+    { 'model.safetensors': '', 'config.json': CONFIG, 'tokenizer.model': '' },
+    /no tokenizer\.json, only a tokenizer in an older format/,
+  ],
+] as [string, Record<string, string>, RegExp][])(
+  '%s is refused by name, as a directory and on the Hub',
+  async (_, files, message) => {
+    const directory = await withFiles('theirs', files);
+    await expect(resolveModelDirectory(directory, options)).rejects.toMatchObject(
+      rejection(message, 'bad_model_files'),
+    );
+    hub.files = Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]));
+    const source = message.source.replace('Qwen\\/Qwen3-0\\.6B', 'the base model that adapter_config\\.json names');
+    await expect(resolveModelDirectory('owner/tiny', options)).rejects.toMatchObject(
+      rejection(new RegExp(source), 'bad_model_files'),
+    );
+    expect(hub.requests.some((url) => url.includes('/resolve/'))).toBe(false);
+  },
+);
+
+test.each([
+  ['weights.safetensors', /is a single file of weights\. Name its directory, which also needs config\.json/],
+  ['model-q4.gguf', /is in GGUF/],
+  ['model.pt', /pickles of PyTorch/],
+])('the file %s is not a model', async (name, message) => {
+  const path = join(await withFiles('files', { [name]: '' }), name);
+  await expect(resolveModelDirectory(path, options)).rejects.toMatchObject(rejection(message, 'bad_model_files'));
+});
+
+test.each([
+  [{ model_type: 'qwen3_moe' }, /route tokens to experts/],
+  [
+    { model_type: 'brand_new', num_local_experts: 8 },
+    /"brand_new" is not supported: its layers route tokens to experts/,
+  ],
+  [{ model_type: 'qwen2_5_vl' }, /it reads images; Qwen2\.5 without VL is supported/],
+  [{ model_type: 'brand_new', vision_config: {} }, /it reads images/],
+  [{ model_type: 't5', is_encoder_decoder: true }, /it has an encoder/],
+  [{ quantization_config: { quant_method: 'gptq', bits: 4 } }, /"gptq".*GPTQ.*without -GPTQ-Int4/],
+  [{ quantization_config: { quant_method: 'awq' } }, /"awq".*AWQ/],
+  [{ quantization_config: { quant_method: 'fp8' } }, /"fp8".*floats of 8 bits.*without -FP8/],
+  [
+    { quantization_config: { quant_method: 'bitsandbytes', load_in_4bit: true } },
+    /bitsandbytes, 4 or 8 bits.*without -bnb-4bit/,
+  ],
+])('a model with %j is refused before its weights are fetched; workers may know it', async (change, message) => {
+  hub.files['config.json'] = Buffer.from(JSON.stringify({ ...(JSON.parse(CONFIG) as object), ...change }));
+  await expect(resolveModelDirectory('owner/tiny', options)).rejects.toMatchObject(
+    rejection(message, 'bad_model_files'),
+  );
+  expect(hub.requests.some((url) => url.endsWith('.safetensors'))).toBe(false);
+  expect(await resolveModelDirectory('owner/tiny', { ...options, parts: 'without weights' })).toMatchObject({
+    id: 'owner/tiny',
+  });
 });

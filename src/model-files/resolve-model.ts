@@ -1,9 +1,11 @@
 // What `--model` may name → a directory with config, tokenizer and weights. In this order: the starter model that ships
 // with the package, a directory on this machine, a model of the Hugging Face Hub (from its cache if it is there).
-import { realpath, stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
+import { readDecoderConfig } from './decoder-config.ts';
+import { foreignFile, foreignFormat } from './foreign-formats.ts';
 import { findCachedModel, hasModelFiles, type HubModel, type ModelParts } from './hub-cache.ts';
 import { downloadModel, type DownloadProgress, type HubAccess } from './hub-download.ts';
 import { isCommit } from './hub-file.ts';
@@ -31,6 +33,8 @@ export async function resolveModelDirectory(name: string, options: ResolveModelO
   const { parts } = options;
   if (name === 'starter' || name === STARTER_ID) return resolveLocal(STARTER_ID, options.starterDirectory, parts);
   if (await isDirectory(name)) return resolveLocal(await localId(name), resolve(name), parts);
+  const file = (await isFile(name)) ? foreignFile(name) : null;
+  if (file !== null) throw new AppError('bad_model_files', file);
   const model = parseHubModel(name);
   if (model === null) {
     const message = `No model ${name}: there is no such directory, and it is not a Hub id (owner/name, owner/name@revision). The model that comes with Whetstone is "starter".`;
@@ -56,13 +60,33 @@ function parseHubModel(name: string): HubModel | null {
 }
 
 async function resolveLocal(id: string, directory: string, parts: ModelParts): Promise<ResolvedModel> {
-  if (await hasModelFiles(directory, parts)) return { id, directory };
+  if (await hasModelFiles(directory, parts)) {
+    // Engines elsewhere know other families.
+    if (parts === 'everything') await readDecoderConfig(directory);
+    return { id, directory };
+  }
+  const foreign = foreignFormat(directory, await readdir(directory), await adapterBase(directory));
+  if (foreign !== null && parts === 'everything') throw new AppError('bad_model_files', foreign);
   const message = `${directory} is not a complete model: it needs config.json, tokenizer.json${parts === 'everything' ? ', and model.safetensors or model.safetensors.index.json with its shards' : ''}.`;
   throw new AppError('bad_model_files', message);
 }
 
 /** `owner/name` is an id also where it is a path; of any other path the last part names the model. */
 const localId = async (path: string): Promise<string> => (HUB_ID.test(path) ? path : basename(await realpath(path)));
+
+async function adapterBase(directory: string): Promise<string | null> {
+  const config = await readFile(join(directory, 'adapter_config.json'), 'utf8')
+    .then((text) => JSON.parse(text) as { base_model_name_or_path?: unknown } | null)
+    .catch(() => null);
+  const base = config?.base_model_name_or_path;
+  return typeof base === 'string' && base !== '' ? base : null;
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (info) => info.isFile(),
+    () => false,
+  );
 
 const isDirectory = (path: string): Promise<boolean> =>
   stat(path).then(

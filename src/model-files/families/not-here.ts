@@ -1,6 +1,7 @@
-// Families that people will try and that we do not have, each with the reason.
+// Families that people will try and that we do not have, each with the reason; of others, what config.json gives away.
+import type { ConfigJson } from '../config-json.ts';
 
-export const NOT_HERE: Readonly<Record<string, string>> = {
+const NOT_HERE: Readonly<Record<string, string>> = {
   mixtral: 'its layers route tokens to experts',
   qwen2_moe: 'its layers route tokens to experts',
   qwen3_moe: 'its layers route tokens to experts',
@@ -8,11 +9,33 @@ export const NOT_HERE: Readonly<Record<string, string>> = {
   olmoe: 'its layers route tokens to experts',
   deepseek_v3: 'its layers route tokens to experts, and its attention keeps compressed keys',
   gpt_oss: 'its layers route tokens to experts, and its attention has sinks',
+  qwen3_5_moe: 'its layers route tokens to experts',
+  glm4_moe: 'its layers route tokens to experts',
+  ernie4_5_moe: 'its layers route tokens to experts',
+  dbrx: 'its layers route tokens to experts',
+  jamba: 'its layers route tokens to experts, and most of them are state-space models',
+  deepseek_v2: 'its layers route tokens to experts, and its attention keeps compressed keys',
   llama4: 'its layers route tokens to experts',
   llama4_text: 'its layers route tokens to experts',
   qwen3_next: 'most of its layers are linear attention',
   qwen3_5: 'most of its layers are linear attention',
   granitemoehybrid: 'most of its layers are state-space models',
+  mamba: 'its layers are state-space models',
+  mamba2: 'its layers are state-space models',
+  falcon_h1: 'most of its layers are state-space models',
+  nemotron_h: 'most of its layers are state-space models',
+  lfm2: 'most of its layers are convolutions',
+  qwen2_vl: 'it reads images; Qwen2 without VL is supported',
+  qwen2_5_vl: 'it reads images; Qwen2.5 without VL is supported',
+  qwen3_vl: 'it reads images; Qwen3 without VL is supported',
+  llava: 'it reads images',
+  mllama: 'it reads images; the Llama 3 models of 1B and 3B are supported',
+  idefics3: 'it reads images; SmolLM2 and SmolLM3 are supported',
+  smolvlm: 'it reads images; SmolLM2 and SmolLM3 are supported',
+  paligemma: 'it reads images',
+  internvl: 'it reads images',
+  phi3_v: 'it reads images; phi3 is supported',
+  phi4_multimodal: 'it reads images and sound; phi3, which Phi-4-mini is, is supported',
   gemma3: 'it reads images; its text-only sizes (gemma3_text) are supported',
   gemma3n: 'its layers have parallel streams and embeddings of their own',
   gemma: 'the first Gemma is not; the second and third are',
@@ -24,3 +47,17 @@ export const NOT_HERE: Readonly<Record<string, string>> = {
   gpt2: 'it has learned positions and LayerNorm',
   gpt_neox: 'it has LayerNorm and an MLP without a gate',
 };
+
+/** Null: nothing is known. */
+export function whyNotHere(config: ConfigJson): string | null {
+  const type = config['model_type'];
+  if (typeof type === 'string' && Object.hasOwn(NOT_HERE, type)) return NOT_HERE[type]!;
+  const says = (key: string) => config[key] !== undefined && config[key] !== null && config[key] !== false;
+  if (EXPERTS.some(says)) return 'its layers route tokens to experts';
+  if (says('vision_config') || says('vision_tower') || says('image_token_id')) return 'it reads images';
+  if (says('audio_config')) return 'it reads sound';
+  if (says('is_encoder_decoder')) return 'it has an encoder, and only decoders are';
+  return null;
+}
+
+const EXPERTS = ['num_experts', 'num_local_experts', 'n_routed_experts', 'moe_intermediate_size'];

@@ -1,0 +1,45 @@
+// What people name with --model that is no model as Transformers saves one: adapters, single files, other formats. One sentence for each,
+// with what to do, from the names of files alone.
+import { extname } from 'node:path';
+
+const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
+  [
+    /\.gguf$/,
+    'is in GGUF, the format of llama.cpp, which is not read. Use the model that it was made from, in safetensors; --precision int8 makes it smaller while it is loaded',
+  ],
+  [
+    /^pytorch_model.*\.bin$|\.pt$|\.pth$/,
+    'has its weights as pickles of PyTorch only, which may hold code and are not read. Load it with Transformers and save it with save_pretrained, which writes safetensors',
+  ],
+  [
+    /\.(?:h5|msgpack|onnx|ot|npz|mlmodelc|mlpackage)$/,
+    'has no weights in safetensors. Save it with save_pretrained of Transformers',
+  ],
+];
+
+/** `path` is a file. Null: of no kind that anybody would take for a model. */
+export function foreignFile(path: string): string | null {
+  if (extname(path) === '.safetensors')
+    return `${path} is a single file of weights. Name its directory, which also needs config.json and tokenizer.json.`;
+  const other = OTHER_WEIGHTS.find(([files]) => files.test(path));
+  return other ? `${path} ${other[1]}.` : null;
+}
+
+/** `names` are those of all files of a directory or a repository; null: nothing known is wrong, or a model is there. */
+export function foreignFormat(where: string, names: readonly string[], adapterBase: string | null): string | null {
+  const has = (name: RegExp) => names.some((each) => name.test(each));
+  if (has(/^adapter_config\.json$/) && !has(/^model.*\.safetensors$/)) {
+    const base = adapterBase ?? 'the base model that adapter_config.json names';
+    return `${where} is a PEFT adapter, not a model. Start with --model ${base}, and log the adapter as an artifact of type lora with the name of a model of yours: it becomes a checkpoint (docs/wandb.md).`;
+  }
+  if (has(/^model_index\.json$/)) return `${where} is a pipeline of Diffusers, not a language model.`;
+  if (!has(/^model.*\.safetensors$/)) {
+    const other = OTHER_WEIGHTS.find(([files]) => has(files));
+    if (other) return `${where} ${other[1]}.`;
+    if (has(/^consolidated.*\.safetensors$/))
+      return `${where} has weights in Mistral's own layout only (consolidated.safetensors). Use the files in Hugging Face's layout, with config.json and model.safetensors.`;
+  }
+  if (!has(/^tokenizer\.json$/) && has(/^(?:tokenizer\.model|spiece\.model|tekken\.json|vocab\.json)$/))
+    return `${where} has no tokenizer.json, only a tokenizer in an older format. Load it with AutoTokenizer of Transformers and save it with save_pretrained, which writes tokenizer.json.`;
+  return null;
+}
