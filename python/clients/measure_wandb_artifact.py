@@ -1,6 +1,7 @@
 """How much a server's memory grows while the wandb library sends a large artifact and reads it back, and how long both take.
 
-python measure_wandb_artifact.py SERVER_URL KEY SERVER_PID [MEGABYTES]; prints one line of JSON. Linux.
+python measure_wandb_artifact.py SERVER_URL KEY SERVER_PID [MEGABYTES]; prints one line of JSON. Linux. Called by
+test/clients/wandb-process.test.ts with few megabytes.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from pathlib import Path
 
 server, key, pid = sys.argv[1:4]
 megabytes = int(sys.argv[4]) if len(sys.argv) > 4 else 500
+WARM_MEGABYTES = 8
 directory = Path(tempfile.mkdtemp())
 for name in ("WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_CONFIG_DIR", "WANDB_DIR"):
     os.environ[name] = str(directory)
@@ -46,26 +48,37 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-try:
-    source = directory / "large.bin"
+def made(name: str, megabytes: int) -> tuple[Path, wandb.Artifact]:
+    source = directory / f"{name}.bin"
     with source.open("wb") as file:
         for _ in range(megabytes):
             file.write(os.urandom(1_000_000))
-    run = wandb.init(project="large", id=f"large-{os.getpid()}")
-    artifact = wandb.Artifact("large", type="dataset")
+    artifact = wandb.Artifact(name, type="dataset")
     artifact.add_file(str(source))
+    return source, artifact
+
+
+def download(logged: wandb.Artifact) -> Path:
+    shutil.rmtree(directory / "artifacts", ignore_errors=True)  # the cache has what was sent
+    name = logged.name.split(":")[0]
+    artifact = wandb.Api().artifact(f"default/large/{name}:{logged.version}")
+    return Path(artifact.download(root=str(directory / "read"))) / f"{name}.bin"
+
+
+try:
+    run = wandb.init(project="large", id=f"large-{os.getpid()}")
+    download(run.log_artifact(made("small", WARM_MEGABYTES)[1]).wait())  # what a server loads once is not growth
+    source, artifact = made("large", megabytes)
     peak = Peak()
     peak.start()
     begun = time.monotonic()
     logged = run.log_artifact(artifact).wait()
     sent = time.monotonic()
+    read = download(logged)
+    ended = time.monotonic()
     run.finish()
-    shutil.rmtree(directory / "artifacts", ignore_errors=True)  # the cache has it
-    begun_reading = time.monotonic()
-    root = Path(wandb.Api().artifact(f"default/large/large:{logged.version}").download(root=str(directory / "read")))
-    read = time.monotonic()
-    assert digest(root / "large.bin") == digest(source)
-    seconds = {"up_s": round(sent - begun, 1), "down_s": round(read - begun_reading, 1)}
+    assert digest(read) == digest(source)
+    seconds = {"up_s": round(sent - begun, 1), "down_s": round(ended - sent, 1)}
     growth = {"before_mb": round(peak.before), "growth_mb": round(peak.most - peak.before)}
     print(json.dumps({"megabytes": megabytes, **seconds, **growth}))
 finally:
