@@ -133,6 +133,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       hosts: hostsOf(settings.host, settings.allowedHost),
       origins: settings.allowedOrigin,
       metricsAccess: settings.metricsAccess,
+      weaveTraces: settings.weaveTraces,
       bodyBytesMax: MB * settings.bodyMbMax,
       trainingBodyBytesMax: MB * settings.trainingBodyMbMax,
       fileBytesMax: MB * settings.artifactMbMax,

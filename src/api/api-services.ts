@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Tracing } from '#base/tracing';
 import type { MetricsAccess } from '#domain/metrics-access';
+import type { WeaveTraces } from '#domain/weave-traces';
 import type { AccountLimits } from '#services/accounts/account-limits';
 import type { ApiKeys } from '#services/accounts/api-keys';
 import type { ArtifactDrafts } from '#services/artifacts/artifact-drafts';
@@ -77,6 +78,7 @@ export interface ApiLimits {
   /** Of pages that may call it from a browser; `*`: of all. */
   readonly origins: readonly string[];
   readonly metricsAccess: MetricsAccess;
+  readonly weaveTraces: WeaveTraces;
   readonly bodyBytesMax: number;
   /** Of requests that carry trajectories. */
   readonly trainingBodyBytesMax: number;

@@ -1,7 +1,7 @@
 // Numbers for Prometheus: what vLLM counts has vLLM's names, the rest begins with whetstone_. Labels are routes, methods,
 // statuses, operations, base models and names of workers: never entities, keys or what clients wrote, because /metrics is public.
 // docs/observability.md is the list for people; deploy/grafana/whetstone.json shows them.
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { WorkerTally } from '#domain/worker';
 import type { BaseModel } from '#services/models/base-models';
 import { createChatMetrics, type ChatMetrics } from './metrics-chat.ts';
@@ -13,6 +13,8 @@ export interface Metrics {
   /** Gives what is to be called when the connection is done with it, answered or not. */
   requestArrived(): () => void;
   requestFinished(request: { method: string; route: string; status: number; seconds: number }): void;
+  /** A request of the weave library that was taken and dropped. */
+  tracesDropped(sizeBytes: number): void;
   readonly chat: ChatMetrics;
   readonly jobs: JobMetrics;
   readonly storage: StorageMetrics;
@@ -42,6 +44,16 @@ export function createMetrics({ baseModels, workers, ...jobs }: MetricsSources):
     help: 'Requests that arrived and are not answered to the end.',
     registers,
   });
+  const tracesDropped = new Counter({
+    name: 'whetstone_weave_requests_dropped_total',
+    help: 'Requests with traces of the weave library that were taken and dropped.',
+    registers,
+  });
+  const traceBytesDropped = new Counter({
+    name: 'whetstone_weave_bytes_dropped_total',
+    help: 'Bytes of those requests.',
+    registers,
+  });
   for (const [name, help, value] of ENGINE_GAUGES) {
     new Gauge({
       name,
@@ -60,6 +72,10 @@ export function createMetrics({ baseModels, workers, ...jobs }: MetricsSources):
       return () => inFlight.dec();
     },
     requestFinished: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
+    tracesDropped(sizeBytes) {
+      tracesDropped.inc();
+      traceBytesDropped.inc(sizeBytes);
+    },
     chat: createChatMetrics(registry, () => baseModels().map(({ id }) => id)),
     jobs: createJobMetrics(registry, jobs),
     storage: createStorageMetrics(registry),

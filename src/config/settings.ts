@@ -4,6 +4,7 @@ import { LOG_LEVELS } from '#base/log';
 import { REASONING_PARSER_NAMES, TOOL_PARSER_NAMES } from '#domain/answer-parsers';
 import { METRICS_ACCESS } from '#domain/metrics-access';
 import { ROLES } from '#domain/role';
+import { WEAVE_TRACES } from '#domain/weave-traces';
 import { SERVING_PRECISIONS } from '#engine/capabilities';
 import { SAMPLER_LIMITS } from '#engine/sampler-limits';
 import { HUB_SETTINGS } from './hub-settings.ts';
@@ -79,6 +80,14 @@ const LISTENING = {
     default: 'open',
     help: 'who may read /metrics: open: everybody who reaches the server; key: with an API key; loopback: from this machine',
     reason: 'labels name no entity, and scrapers come without a key',
+  }),
+  weaveTraces: setting({
+    flag: '--weave-traces <what>',
+    variable: 'WHETSTONE_WEAVE_TRACES',
+    value: choice(WEAVE_TRACES),
+    default: 'drop',
+    help: 'what becomes of traces that scripts with weave send: drop: taken, counted and dropped; refuse: refused before they are read. None are kept',
+    reason: 'a script whose traces are refused waits for them when it ends',
   }),
 };
 

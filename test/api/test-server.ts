@@ -82,6 +82,7 @@ const LIMITS: ApiLimits = {
   hosts: null,
   origins: [],
   metricsAccess: 'open',
+  weaveTraces: 'drop',
   bodyBytesMax: 64_000,
   trainingBodyBytesMax: 256_000,
   fileBytesMax: FILE_BYTES_MAX,

@@ -2,7 +2,7 @@
 // itself is content is test/clients/wandb.test.ts.
 import { expect, test } from 'vitest';
 import { SCOPES, type Scope } from '#domain/api-key';
-import { BOOTSTRAP_KEY, containing, send, shareTestServer } from './test-server.ts';
+import { BOOTSTRAP_KEY, containing, openTestServer, send, shareTestServer } from './test-server.ts';
 
 const server = await shareTestServer();
 
@@ -183,13 +183,28 @@ test('a link permits one thing to whoever has it, until its key is revoked or it
   expect((await ask(media)).json()).toMatchObject({ errors: [{ message: containing('media/table/x.table.json') }] });
 });
 
-test('weave is told that nobody keeps traces, and what it sends all the same is taken', async () => {
+test('weave is told that nobody keeps traces, and what it sends all the same is counted and dropped', async () => {
   const info = await send(server, { url: '/traces/server_info', headers: { authorization: '' } });
   expect(info.json()).toMatchObject({ min_required_weave_python_version: '999.0.0' });
-  const sent = await send(server, {
-    url: '/traces/call/upsert_batch',
-    headers: basic(BOOTSTRAP_KEY),
-    body: { batch: [] },
-  });
+  const batch = { url: '/traces/call/upsert_batch', headers: basic(BOOTSTRAP_KEY), body: { batch: [] } };
+  const sent = await send(server, batch);
   expect([sent.statusCode, sent.json()]).toEqual([200, {}]);
+  const { body } = await send(server, { url: '/metrics' });
+  expect(body).toMatch(/^whetstone_weave_requests_dropped_total 1$/m);
+  expect(body).toMatch(/^whetstone_weave_bytes_dropped_total 12$/m);
+});
+
+test('an operator may refuse traces instead', async () => {
+  const refusing = await openTestServer({ limits: { weaveTraces: 'refuse' } });
+  try {
+    const batch = { url: '/traces/call/upsert_batch', headers: basic(BOOTSTRAP_KEY), body: { batch: [] } };
+    const refused = await send(refusing, batch);
+    expect([refused.statusCode, refused.json()]).toMatchObject([
+      404,
+      { error: { message: containing('--weave-traces') } },
+    ]);
+    expect((await send(refusing, { url: '/metrics' })).body).toMatch(/^whetstone_weave_requests_dropped_total 0$/m);
+  } finally {
+    await refusing.close();
+  }
 });

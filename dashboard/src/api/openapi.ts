@@ -5404,7 +5404,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Traces that a client of weave sends all the same: counted and dropped */
+        /** Traces that a client of weave sends all the same: counted and dropped, or refused */
         post: {
             parameters: {
                 query?: never;

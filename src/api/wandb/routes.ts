@@ -29,8 +29,11 @@ const graphQLAnswer = z.object({
 const linkQuery = z.looseObject({ link: z.string() });
 
 export function wandbRoutes(
-  services: Pick<ApiServices, 'apiKeys' | 'runs' | 'artifacts' | 'artifactDrafts' | 'accountLimits' | 'clock' | 'log'>,
-  { basePath }: Pick<ApiLimits, 'basePath'>,
+  services: Pick<
+    ApiServices,
+    'apiKeys' | 'runs' | 'artifacts' | 'artifactDrafts' | 'accountLimits' | 'metrics' | 'clock' | 'log'
+  >,
+  { basePath, weaveTraces }: Pick<ApiLimits, 'basePath' | 'weaveTraces'>,
 ): Endpoint[] {
   const { apiKeys, runs, accountLimits, clock, log } = services;
   const links = createSignedLinks(apiKeys, clock);
@@ -128,6 +131,6 @@ export function wandbRoutes(
       answer: z.object({}),
       handle: async () => ({}),
     }),
-    ...weaveRoutes(),
+    ...weaveRoutes(services, weaveTraces),
   ];
 }

@@ -1,7 +1,9 @@
 // What the `weave` library asks beside `wandb`: it joins runs by itself, and a process waits for its answers when it ends. Whetstone
 // keeps no traces and says so by asking for a version that no client has: clients then warn once and go on without tracing. What an
-// older or stubborn one sends all the same is dropped; the metrics of requests count it by its route.
+// older or stubborn one sends all the same is counted and dropped, or refused, as --weave-traces says.
 import { z } from 'zod';
+import { AppError } from '#domain/errors';
+import type { ApiLimits, ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 
 const serverInfo = z.object({
@@ -9,7 +11,10 @@ const serverInfo = z.object({
   trace_server_version: z.string().nullable(),
 });
 
-export function weaveRoutes(): Endpoint[] {
+export function weaveRoutes(
+  { metrics }: Pick<ApiServices, 'metrics'>,
+  weaveTraces: ApiLimits['weaveTraces'],
+): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -24,15 +29,26 @@ export function weaveRoutes(): Endpoint[] {
       method: 'POST',
       path: '/traces/{path*}',
       tag: 'W&B',
-      summary: 'Traces that a client of weave sends all the same: counted and dropped',
+      summary: 'Traces that a client of weave sends all the same: counted and dropped, or refused',
+      errors: weaveTraces === 'refuse' ? [404] : [],
       access: 'any key',
       dialect: 'wandb',
       bodySize: 'file',
       answer: z.object({}),
       async handle({ request }) {
-        for await (const _ of (request.body as AsyncIterable<Uint8Array> | undefined) ?? []);
+        if (weaveTraces === 'refuse') throw refused();
+        let sizeBytes = 0;
+        const content = (request.body as AsyncIterable<Uint8Array> | undefined) ?? [];
+        for await (const { length } of content) sizeBytes += length;
+        metrics.tracesDropped(sizeBytes);
         return {};
       },
     }),
   ];
 }
+
+const refused = (): AppError =>
+  new AppError(
+    'not_found',
+    'This server keeps no traces and refuses them (--weave-traces refuse). Set WEAVE_DISABLED=true in the script.',
+  );
