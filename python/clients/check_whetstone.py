@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from whetstone_client import ApiError, AsyncClient, Client, RlJob, SftJob, TrainingProgress, Trajectory, gather_async
+from whetstone_client import ApiError, AsyncClient, Client, RlJob, SftConfig, SftJob, TrainingProgress, Trajectory, gather_async
 
 
 async def check_async(url: str, key: str, base: str) -> None:
@@ -54,7 +54,8 @@ def check_plain(url: str, key: str, base: str, directory: Path) -> None:
         assert (directory / "pulled" / "examples.jsonl").read_bytes() == examples.read_bytes()
 
         model = client.register_model("python", "echo", base)
-        job = client.train(SftJob(model_id=model.id, training_data_url=pushed.uri, config={"batch_size": 1}))
+        config = SftConfig(batch_size=1, epochs=2, lr_scheduler_type="cosine")
+        job = client.train(SftJob(model_id=model.id, training_data_url=pushed.uri, config=config))
         assert client.follow(job.id).status == "succeeded"
         assert [event.type for event in client.list_events(job.id)][-1] == "training_ended"
         client.download_checkpoint(model.id, None, directory / "adapter.tar")

@@ -12,6 +12,7 @@ import make_models  # noqa: E402
 import make_rl  # noqa: E402
 import make_rope  # noqa: E402
 import make_safetensors  # noqa: E402
+import make_schedules  # noqa: E402
 import make_sft  # noqa: E402
 import make_sampling  # noqa: E402
 import make_tinker  # noqa: E402
@@ -24,5 +25,6 @@ make_embeddings.main()
 make_rope.main()
 make_rl.main()
 make_sft.main()
+make_schedules.main()
 make_tinker.main()
 make_sampling.main()

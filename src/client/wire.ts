@@ -171,7 +171,13 @@ export interface SftJobRequest {
   readonly training_data_url: string;
   readonly config?: {
     readonly batch_size?: number | 'auto' | null;
+    /** One number, or one per batch of all epochs; by default the server takes one that fits the model's size. */
     readonly learning_rate?: number | readonly number[] | null;
+    readonly lr_scheduler_type?: 'constant' | 'linear' | 'cosine' | null;
+    readonly warmup_steps?: number | null;
+    readonly warmup_ratio?: number | null;
+    readonly epochs?: number | null;
+    readonly packing?: boolean | null;
     readonly assistant_turns?: 'all' | 'last' | null;
     readonly validation_split?: number | null;
   } | null;

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { pushArtifact } from '#client/artifact-files';
 import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
-import { DEFAULT_SCHEDULE, learningRates, type LearningRateSchedule } from '#client/learning-rates';
 import { AppError } from '#domain/errors';
 import { followJob } from './jobs.ts';
 import { decimal, wholeNumber } from './numbers.ts';
@@ -15,9 +14,12 @@ interface TrainFlags extends RemoteFlags, JsonFlag {
   readonly timeout: number;
   readonly model?: string;
   readonly batchSize: number;
-  readonly learningRate: number;
-  readonly schedule: LearningRateSchedule['kind'];
+  readonly epochs: number;
+  readonly learningRate?: number;
+  readonly schedule: 'linear' | 'cosine' | 'constant';
   readonly warmup: number;
+  readonly warmupSteps?: number;
+  readonly packing: boolean;
   readonly assistantTurns: 'all' | 'last';
   readonly evaluate?: string;
   readonly samples: number;
@@ -33,13 +35,16 @@ export function addTrain(program: Command, remote: Remote): void {
     .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', wholeNumber(1), 3600)
     .option('--model <name>', 'project/name of the model; for RL in place of the file’s model_id')
     .option('--batch-size <rows>', 'SFT: rows per gradient step', wholeNumber(1), 2)
-    .option('--learning-rate <number>', 'SFT: peak learning rate', decimal(0), DEFAULT_SCHEDULE.peak)
+    .option('--epochs <count>', 'SFT: how often all rows are trained', wholeNumber(1), 1)
+    .option('--learning-rate <number>', 'SFT: peak learning rate (default: by the size of the base model)', decimal(0))
     .addOption(
       new Option('--schedule <name>', 'SFT: learning rate after the warm-up')
         .choices(['linear', 'cosine', 'constant'])
-        .default(DEFAULT_SCHEDULE.kind),
+        .default('linear'),
     )
-    .option('--warmup <part>', 'SFT: fraction of the batches over which the learning rate rises', decimal(0, 1), 0.1)
+    .option('--warmup <part>', 'SFT: fraction of the steps over which the learning rate rises', decimal(0, 1), 0.1)
+    .option('--warmup-steps <count>', 'SFT: the same as a number of steps', wholeNumber(1))
+    .option('--no-packing', 'SFT: compute every row alone')
     .addOption(
       new Option('--assistant-turns <which>', 'SFT: which assistant turns are trained')
         .choices(['all', 'last'])
@@ -79,12 +84,14 @@ async function submitSft(client: Client, file: string, flags: TrainFlags): Promi
   const artifact = file.endsWith('.jsonl')
     ? await pushArtifact(client, name, file, { type: 'dataset' })
     : await client.getArtifact(file.split('/').length === 2 ? `~/${file}` : file);
-  const { batchSize } = flags;
-  const batches = Math.ceil((await countRows(client, artifact.uri)) / batchSize);
-  const schedule = { peak: flags.learningRate, kind: flags.schedule, warmupRatio: flags.warmup };
+  const { learningRate, warmupSteps } = flags;
   const config = {
-    batch_size: batchSize,
-    learning_rate: learningRates(batches, schedule),
+    batch_size: flags.batchSize,
+    epochs: flags.epochs,
+    packing: flags.packing,
+    ...(learningRate === undefined ? {} : { learning_rate: learningRate }),
+    lr_scheduler_type: flags.schedule,
+    ...(warmupSteps === undefined ? { warmup_ratio: flags.warmup } : { warmup_steps: warmupSteps }),
     assistant_turns: flags.assistantTurns,
   };
   const job = { model_id: model.id, training_data_url: artifact.uri, config, ...(await evaluationOf(flags)) };
@@ -99,23 +106,6 @@ async function evaluationOf({ evaluate, samples, maxTokens }: TrainFlags): Promi
     line.trim() === '' ? [] : [parseJson(line, `${evaluate}, line ${i + 1}`)],
   );
   return { evaluation: { prompts, samples, max_tokens: maxTokens } };
-}
-
-/** Lines that are not empty, of the file that the server will read. */
-async function countRows(client: Client, uri: string): Promise<number> {
-  const name = uri.replace(/^wandb-artifact:\/+/, '');
-  const { files } = await client.getArtifact(name);
-  const lines = files.filter(({ path }) => path.endsWith('.jsonl'));
-  const file = lines.find(({ path }) => ['train.jsonl', 'trajectories.jsonl'].includes(path)) ?? lines[0];
-  if (!file) throw new AppError('invalid_request', `${uri} has no .jsonl file.`);
-  const decoder = new TextDecoder();
-  let [count, rest] = [0, ''];
-  for await (const chunk of await client.downloadArtifactFile(name, file.path)) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = parts.pop()!;
-    count += parts.filter((line) => line.trim() !== '').length;
-  }
-  return count + (rest.trim() === '' ? 0 : 1);
 }
 
 function parseJson(text: string, where: string): unknown {

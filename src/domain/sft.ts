@@ -10,11 +10,22 @@ export interface SftRow {
 /** A line that was read, or why it could not be. */
 export type ReadSftRow = { readonly row: SftRow } | { readonly problem: string };
 
+export const SCHEDULER_TYPES = ['constant', 'linear', 'cosine'] as const;
+export type SchedulerType = (typeof SCHEDULER_TYPES)[number];
+
 /** The known fields of `config` that were sent and not null. */
 export interface SftConfigInput {
   readonly batchSize?: number;
-  /** One for all batches, or one for each. */
+  /** One for all batches, or one for each of all epochs. */
   readonly learningRate?: number | readonly number[];
+  /** How one rate goes over the steps. */
+  readonly schedulerType?: SchedulerType;
+  readonly warmupSteps?: number;
+  readonly warmupRatio?: number;
+  /** How often all rows are trained. */
+  readonly epochs?: number;
+  /** False: every sequence is computed alone. */
+  readonly packs?: boolean;
   readonly assistantTurns?: 'all' | 'last';
   /** Of the rows, the last ones: held out, and measured when training has ended. */
   readonly validationSplit?: number;

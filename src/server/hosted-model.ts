@@ -70,8 +70,10 @@ export async function hostModel(
 
   open.add(() => backend.close());
   const { inference, training } = backend;
+  const size = await hiddenSizeOf(directory);
   const base: BaseModel = {
     id,
+    ...size,
     createdAtMs: Math.round((await stat(join(directory, 'config.json'))).mtimeMs),
     text,
     inference,
@@ -88,7 +90,7 @@ export async function hostModel(
     engine: shared.engine,
     capabilities: () => backend.capabilities,
     readElsewhere: jobData.read,
-    ...(await hiddenSizeOf(directory)),
+    ...size,
     encoder: createConversationEncoder(id, text, inference.vocabSize),
     async preload({ id: checkpointId, blobPrefix, fresh }) {
       if (fresh || !config.roles.includes('serve')) return; // the servers that chat load it when it is first called

@@ -1,7 +1,10 @@
-// The settings of an SFT job. Defaults are the reference trainer's.
+// The settings of an SFT job. Defaults are the reference trainer's, but for the learning rate, which follows the model's size.
 import type { SftConfigInput } from '#domain/sft';
 import type { OptimizerParams } from '#engine/training-engine';
+import { fittedLearningRates, shortRate } from './fitted-learning-rate.ts';
+import type { LearningRateSchedule } from './learning-rate-schedule.ts';
 
+/** Where nobody knows the model's size: the reference trainer's. */
 const DEFAULT_LEARNING_RATE = 5e-5;
 /** What `batch_size: "auto"` means. */
 const DEFAULT_BATCH_SIZE = 2;
@@ -9,19 +12,35 @@ const DEFAULT_BATCH_SIZE = 2;
 export interface SftConfig {
   readonly optimizer: Omit<OptimizerParams, 'learningRate'>;
   readonly learningRate: number | readonly number[];
+  readonly schedule: LearningRateSchedule;
+  readonly epochs: number;
   /** Rows per optimiser step. */
   readonly batchSize: number;
+  /** Sequences of a batch fill rows of the trainer together, and do not see each other there. */
+  readonly packs: boolean;
   readonly trainedTurns: 'all' | 'last';
   /** Fraction of the rows that is held out. */
   readonly validationSplit: number;
   readonly logsMetrics: boolean;
 }
 
-export const resolveSftConfig = (input: SftConfigInput): SftConfig => ({
+/** `hiddenSize` of the base model; null: not known. */
+export const resolveSftConfig = (input: SftConfigInput, hiddenSize: number | null): SftConfig => ({
   optimizer: { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01, maxGradNorm: 1 },
-  learningRate: input.learningRate ?? DEFAULT_LEARNING_RATE,
+  learningRate: input.learningRate ?? defaultLearningRate(hiddenSize),
+  schedule: {
+    type: input.schedulerType ?? 'constant',
+    warmupSteps: input.warmupSteps ?? 0,
+    warmupRatio: input.warmupRatio ?? 0,
+  },
+  epochs: input.epochs ?? 1,
   batchSize: input.batchSize ?? DEFAULT_BATCH_SIZE,
+  packs: input.packs ?? true,
   trainedTurns: input.assistantTurns ?? 'all',
   validationSplit: input.validationSplit ?? 0,
   logsMetrics: input.logsMetrics ?? false,
 });
+
+/** Of the rates that were fitted the lower one: too low learns slowly, too high not at all. */
+const defaultLearningRate = (hiddenSize: number | null): number =>
+  hiddenSize === null ? DEFAULT_LEARNING_RATE : shortRate(fittedLearningRates(hiddenSize).low);

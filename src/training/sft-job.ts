@@ -12,7 +12,7 @@ export async function* trainSft(
   firstBatch: number,
 ): AsyncGenerator<StepMetrics> {
   let last: { row: TrainingRow; learningRate: number } | null = null;
-  for await (const { rows, learningRate, trainedTokens } of batches(firstBatch)) {
+  for await (const { rows, learningRate, epoch, trainedTokens } of batches(firstBatch)) {
     const startMs = performance.now();
     const sum = { loss: 0, tokens: 0, saved: 0 };
     for await (const packed of rows()) {
@@ -30,6 +30,7 @@ export async function* trainSft(
       loss: sum.loss,
       grad_norm: gradNorm,
       learning_rate: learningRate,
+      epoch,
       num_tokens: sum.tokens + sum.saved,
       num_trainable_tokens: trainedTokens,
       tokens_saved_by_sharing: sum.saved,

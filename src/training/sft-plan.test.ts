@@ -65,6 +65,34 @@ test('learning rates are one per batch of the file', async () => {
   await expect(plan(rows, { learningRate: [0.1] })).rejects.toThrow('has 1 values for 2 batches');
 });
 
+test('epochs go over the rows again and again, rates over the steps of all of them; a job is resumed in any of them', async () => {
+  const rows = [row('x'.repeat(50)), row('y'.repeat(50)), row('a'), row('b'), row('c')];
+  const config = { epochs: 3, learningRate: 1, schedulerType: 'linear' as const, warmupSteps: 2 };
+  const planned = await plan(rows, config);
+  expect(planned).toMatchObject({ steps: 6, warmupSteps: 2, counts: { num_rows: 5, num_trainable_tokens: 6 } });
+  expect(await targetsOf(planned)).toEqual(['a\nb\n', 'c\n', 'a\nb\n', 'c\n', 'a\nb\n', 'c\n']);
+  const placed = (await batchesOf(planned)).map(({ learningRate, epoch }) => [learningRate, epoch]);
+  expect(placed).toEqual([[0, 0.5], [0.5, 1], [1, 1.5], [0.75, 2], [0.5, 2.5], [0.25, 3]]); // prettier-ignore
+  for (let first = 0; first <= 6; first++) {
+    const resumed = (await batchesOf(planned, first)).map(({ learningRate, epoch }) => [learningRate, epoch]);
+    expect(resumed).toEqual(placed.slice(first));
+  }
+  expect(planned.digest).not.toBe((await plan(rows, { ...config, epochs: 2 })).digest);
+  const listed = await batchesOf(await plan(rows, { epochs: 2, learningRate: [1, 2, 3, 4, 5, 6] }));
+  expect(listed.map(({ learningRate }) => learningRate)).toEqual([2, 3, 5, 6]);
+  await expect(plan(rows, { epochs: 2, learningRate: [1, 2, 3] })).rejects.toThrow('has 3 values for 6 batches');
+});
+
+test('rows that are not packed are computed alone, in the same steps', async () => {
+  const rows = [row('one', 'two'), row('three'), row('four')];
+  const [packed, alone] = [await plan(rows), await plan(rows, { packs: false })];
+  const countsOf = (batches: Awaited<ReturnType<typeof batchesOf>>) =>
+    batches.map((batch) => batch.rows.map(({ sequenceCount }) => sequenceCount));
+  expect(countsOf(await batchesOf(packed))).toEqual([[2], [1]]);
+  expect(countsOf(await batchesOf(alone))).toEqual([[1, 1], [1]]);
+  expect([alone.steps, alone.digest, alone.counts]).toEqual([packed.steps, packed.digest, packed.counts]);
+});
+
 test('the last rows are held out', async () => {
   const rows = Array.from({ length: 10 }, (_, i) => row(String(i)));
   const planned = await plan(rows, { validationSplit: 0.25, batchSize: 100 });

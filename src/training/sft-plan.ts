@@ -1,19 +1,20 @@
-// An SFT job's encoded rows → batches of packed rows, in the order of the file. Rows are read from where they lie each time a
+// An SFT job's encoded rows → batches of packed rows, in the order of the file, as often as there are epochs. Rows are read from where they lie each time a
 // batch is trained, so that memory does not grow with the data. The same rows give the same plan, which is what lets a job be
 // replayed after a crash.
 import { createHash } from 'node:crypto';
-import { AppError } from '#domain/errors';
-import type { SftConfigInput } from '#domain/sft';
 import type { Skipped } from '#domain/training-job';
 import type { EncodedRows } from './encoded-rows.ts';
+import { scheduleRates, scheduleWarnings } from './learning-rate-schedule.ts';
 import { packInOrder, type Datum, type PackedRow } from './packing.ts';
 import { rowLengthFor, type RowBudget } from './row-budget.ts';
-import { resolveSftConfig, type SftConfig } from './sft-config.ts';
+import type { SftConfig } from './sft-config.ts';
 import type { EncodedSftData } from './sft-rows.ts';
 
 /** One optimiser step. */
 export interface SftBatch extends SftRows {
   readonly learningRate: number;
+  /** Epochs trained when it is done, as a fraction. */
+  readonly epoch: number;
 }
 
 export interface SftRows {
@@ -24,14 +25,18 @@ export interface SftRows {
 
 export interface SftPlan {
   readonly config: SftConfig;
-  /** Batches with something to train. */
+  /** Batches with something to train, of all epochs. */
   readonly steps: number;
+  /** Steps over which the learning rate rises. */
+  readonly warmupSteps: number;
   /** Of what they train: which rows of the data, and how many tokens of them. */
   readonly digest: string;
   readonly batches: (first: number) => AsyncIterable<SftBatch>;
   readonly validation: SftRows;
   /** Rows by the reason why they are not trained. */
   readonly skipped: Skipped;
+  readonly warnings: readonly string[];
+  /** Of the data, however often it is trained. */
   readonly counts: {
     readonly num_rows: number;
     readonly num_validation_rows: number;
@@ -49,51 +54,65 @@ interface Run {
   readonly trainedTokens: number;
 }
 
+/** A length of rows into which no second sequence fits. */
+const ALONE = 1;
+
 const emptyRun = (from: number): Run => ({ from, end: from, rows: 0, tokens: 0, trainedTokens: 0 });
 
 /** Throws `invalid_request` where learning rates and batches differ in number, `row_too_long` as rowLengthFor. */
 export async function planSftJob(
   encoded: EncodedRows,
   data: EncodedSftData,
-  input: SftConfigInput,
+  config: SftConfig,
   budget: RowBudget,
 ): Promise<SftPlan> {
-  const config = resolveSftConfig(input);
   const heldRows = Math.floor(data.rows * config.validationSplit);
   const trainedRows = data.rows - heldRows;
-  const rateOf = ratesFor(config.learningRate, Math.ceil(trainedRows / config.batchSize));
+  const { epochs } = config;
   const rowLength = rowLengthFor(null, budget, data.longest);
 
   const packed = (run: Run): SftRows => ({
-    rows: () => packInOrder(dataOf(encoded, run), rowLength, budget.sharing),
+    rows: () => packInOrder(dataOf(encoded, run), config.packs ? rowLength : ALONE, budget.sharing),
     trainedTokens: run.trainedTokens,
   });
   const batches = () => runsOf(encoded, 0, trainedRows, config.batchSize);
-  const all = { steps: 0, tokens: 0, trainedTokens: 0, end: 0 };
+  const all = { batches: 0, steps: 0, tokens: 0, trainedTokens: 0, end: 0 };
   const hash = createHash('sha256');
   for await (const { from, rows, tokens, trainedTokens, end } of batches()) {
     hash.update(Float64Array.of(from, end, rows, tokens, trainedTokens));
+    all.batches++;
     if (trainedTokens > 0) all.steps++;
     all.tokens += tokens;
     all.trainedTokens += trainedTokens;
     all.end = end;
   }
+  if (epochs > 1) hash.update(Float64Array.of(epochs));
+  const steps = all.steps * epochs;
+  const rates = scheduleRates(config.learningRate, config.schedule, { batches: all.batches * epochs, steps });
   let held = emptyRun(all.end);
   for await (const run of runsOf(encoded, all.end, heldRows, heldRows)) held = run;
 
   return {
     config,
-    steps: all.steps,
+    steps,
+    warmupSteps: rates.warmupSteps,
     digest: hash.digest('hex'),
     async *batches(first) {
-      let [batch, step] = [0, 0];
-      for await (const run of batches()) {
-        const learningRate = rateOf(batch++);
-        if (run.trainedTokens > 0 && step++ >= first) yield { ...packed(run), learningRate };
+      if (steps === 0) return;
+      for (let epoch = Math.floor(first / all.steps); epoch < epochs; epoch++) {
+        const place = { batch: epoch * all.batches, step: epoch * all.steps };
+        for await (const run of batches()) {
+          if (run.trainedTokens > 0) {
+            const learningRate = rates.rateOf(place);
+            if (place.step++ >= first) yield { ...packed(run), learningRate, epoch: place.step / all.steps };
+          }
+          place.batch++;
+        }
       }
     },
     validation: packed(held),
     skipped: data.skipped,
+    warnings: scheduleWarnings(rates, steps),
     counts: {
       num_rows: data.rows,
       num_validation_rows: heldRows,
@@ -131,13 +150,4 @@ async function* dataOf(encoded: EncodedRows, { from, rows }: Run): AsyncGenerato
     for (const sequence of row.sequences()) yield { ...sequence, advantage: 0, weight: 1 };
     if (++read === rows) return;
   }
-}
-
-function ratesFor(rate: number | readonly number[], batches: number): (batch: number) => number {
-  if (typeof rate === 'number') return () => rate;
-  if (rate.length === batches) return (batch) => rate[batch]!;
-  throw new AppError(
-    'invalid_request',
-    `config.learning_rate has ${rate.length} values for ${batches} batches. Send one per batch, or one number for all.`,
-  );
 }

@@ -106,7 +106,7 @@ describe('serve', () => {
     }));
     const examples = join(dataDirectory, 'train.jsonl');
     await writeFile(examples, `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
-    const taught = await run(['train', examples, '--model', 'p/m', '--batch-size', '1'], env);
+    const taught = await run(['train', examples, '--model', 'p/m', '--batch-size', '2', '--epochs', '2'], env);
     expect(taught.code, taught.stderr).toBe(0);
     expect(taught.stdout).toMatch(
       /^job .*\ntraining_started  num_sequences=2 .*\n(gradient_step .*\n){2}.*\nstep 2\n$/,

@@ -114,7 +114,15 @@ describe('the settings of a job', () => {
     await send(server, { method: 'POST', url: `${JOBS}/${id}/cancel` });
     const config = await get<{ input: { path: string } }>(`${JOBS}/${id}/config`);
     expect(config).toMatchObject({
-      config: { batch_size: 4, learning_rate: 5e-5, assistant_turns: 'all' },
+      config: {
+        batch_size: 4,
+        learning_rate: 6.9e-4, // for a hidden size of 32
+        lr_scheduler_type: 'constant',
+        warmup_steps: 0,
+        epochs: 1,
+        packing: true,
+        assistant_turns: 'all',
+      },
       input: { kind: 'artifact', uri: 'wandb-artifact:///default/demo/examples:v0' },
     });
     expect((await send(server, { url: config.input.path })).body).toBe('{}');

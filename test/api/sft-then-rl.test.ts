@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import { pushArtifact } from '#client/artifact-files';
-import { learningRates } from '#client/learning-rates';
 import { CITIES, NAMES } from '../../scripts/starter/world/words.ts';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
 
@@ -67,7 +66,8 @@ test('a new format by SFT from an artifact, then by RL: exact answers from under
   });
   await writeFile(join(data, 'train.jsonl'), lines.join('\n'));
   const { uri } = await pushArtifact(client, 'default/formats/examples', join(data, 'train.jsonl'));
-  const config = { batch_size: 8, learning_rate: learningRates(40, { peak: 1.2e-3 }) };
+  const schedule = { learning_rate: 1.2e-3, lr_scheduler_type: 'linear', warmup_ratio: 0.1 } as const;
+  const config = { batch_size: 8, ...schedule };
   const sft = await client.submitSftJob({ model_id: model.id, training_data_url: uri, config });
   expect(await client.follow(sft.id, { deadlineMs: DEADLINE_MS })).toMatchObject({ type: 'sft', step: 1 });
   const taught = await exactMatch();

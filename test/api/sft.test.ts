@@ -73,6 +73,10 @@ describe('submitting', () => {
       assistant_turns: 'last',
       metric_logging: { enabled: true, target_training_step: 1 },
       validation_split: 0.1,
+      epochs: 3,
+      packing: false,
+      lr_scheduler_type: 'constant',
+      warmup_steps: 0,
       unheard_of: 1,
     };
     const response = await submit({
@@ -100,6 +104,10 @@ describe('submitting', () => {
         learningRate: [1e-4, 2e-4, 0],
         assistantTurns: 'last',
         validationSplit: 0.1,
+        epochs: 3,
+        packs: false,
+        schedulerType: 'constant',
+        warmupSteps: 0,
         logsMetrics: true,
       },
       warnings,
@@ -108,7 +116,8 @@ describe('submitting', () => {
 
   test('with nulls and auto takes the defaults', async () => {
     const uri = await upload({ 'train.jsonl': '{}' });
-    const nulls = { batch_size: 'auto', learning_rate: null, assistant_turns: null, metric_logging: null };
+    const none = { epochs: null, packing: null, lr_scheduler_type: null, warmup_steps: null, warmup_ratio: null };
+    const nulls = { ...none, batch_size: 'auto', learning_rate: null, assistant_turns: null, metric_logging: null };
     for (const config of [nulls, { ...nulls, batch_size: null }, null, undefined]) {
       const response = await submit({ training_data_url: uri.replace('///', '//'), training_folder_url: null, config });
       expect((await bodyOf(response.json<{ id: string }>().id)).config).toEqual({});
@@ -121,6 +130,9 @@ describe('submitting', () => {
     ['a negative learning rate', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: -1e-5 } }, ['body', 'config', 'learning_rate']],
     ['a learning rate that no model survives', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [1e-4, 1e30] } }, ['body', 'config', 'learning_rate', 1]],
     ['no learning rates', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [] } }, ['body', 'config', 'learning_rate']],
+    ['listed learning rates and another schedule', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [1e-4], warmup_ratio: 0.1 } }, ['body', 'config', 'warmup_ratio']],
+    ['a schedule that nobody knows', { training_data_url: 'artifact:///default/p/x:v0', config: { lr_scheduler_type: 'polynomial' } }, ['body', 'config', 'lr_scheduler_type']],
+    ['no epoch', { training_data_url: 'artifact:///default/p/x:v0', config: { epochs: 0 } }, ['body', 'config', 'epochs']],
     ['a batch of none', { training_data_url: 'artifact:///default/p/x:v0', config: { batch_size: 0 } }, ['body', 'config', 'batch_size']],
     ['turns of a third kind', { training_data_url: 'artifact:///default/p/x:v0', config: { assistant_turns: 'first' } }, ['body', 'config', 'assistant_turns']],
   ])('%s is a 422', async (_, body, loc) => {

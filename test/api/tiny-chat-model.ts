@@ -82,6 +82,7 @@ export async function openTinyChatModel(
   return {
     id,
     createdAtMs: Date.UTC(2026, 0, 1),
+    hiddenSize: config.hidden,
     text,
     inference,
     capabilities: onnxCapabilities('float32'),

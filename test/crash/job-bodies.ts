@@ -1,4 +1,5 @@
 // Jobs that a tiny model trains in a moment: little text, one token a character.
+import type { SftConfigInput } from '#domain/sft';
 import type { RlJobBody } from '#domain/trajectory';
 import { group, rollout } from '../training/rollouts.ts';
 
@@ -28,11 +29,17 @@ export const IMITATION = {
   })),
   config: { learningRate: [1e-2, 2e-2, 1e-3], batchSize: 2, validationSplit: 0.17, logsMetrics: true },
 };
-export type JobData = RlJobBody | typeof IMITATION;
+/** The same twice, every row alone, with a rate that changes at each step. */
+export const IMITATION_IN_EPOCHS: { readonly rows: typeof IMITATION.rows; readonly config: SftConfigInput } = {
+  rows: IMITATION.rows.slice(0, 3),
+  config: { learningRate: 1e-2, schedulerType: 'cosine', warmupRatio: 0.25, batchSize: 2, epochs: 2, packs: false },
+};
+export type JobData = RlJobBody | typeof IMITATION | typeof IMITATION_IN_EPOCHS;
 export const KILLED = [
   ['', BODY],
   [', with other policies,', DEMANDING],
   [', of SFT,', IMITATION],
+  [', of SFT in two epochs,', IMITATION_IN_EPOCHS],
 ] as const satisfies readonly (readonly [string, JobData])[];
 export const NOTHING_TO_LEARN: RlJobBody = {
   groups: [group(rollout(1, 'a'), rollout(1, 'b'))],

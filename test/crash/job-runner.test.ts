@@ -12,7 +12,15 @@ import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { type FatalRow, createKillSwitch, dyingAt, failingOnce } from './dying.ts';
 import { encoder } from '../training/rollouts.ts';
-import { BODY, DEMANDING, IMITATION, type JobData, KILLED, NOTHING_TO_LEARN } from './job-bodies.ts';
+import {
+  BODY,
+  DEMANDING,
+  IMITATION,
+  IMITATION_IN_EPOCHS,
+  type JobData,
+  KILLED,
+  NOTHING_TO_LEARN,
+} from './job-bodies.ts';
 import { openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
 
 const DEADLINE_MS = 20_000;
@@ -158,6 +166,20 @@ describe('a job', () => {
     expect(expected.adapter).not.toBe(before);
     expect(expected.events.map(({ type }) => type)).toEqual(['training_started', 'training_ended']);
     expect(expected.events[0]!.data).toMatchObject({ num_sequences: 0, skipped: { equal_rewards: 2 } });
+  });
+
+  test('of SFT tells its rate and epoch at each step', async () => {
+    const { events } = (await undisturbed(IMITATION_IN_EPOCHS)).expected;
+    expect(events[0]!.data).toMatchObject({
+      num_sequences: 4,
+      config: { epochs: 2, packing: false, learning_rate: 1e-2, lr_scheduler_type: 'cosine', warmup_steps: 1 },
+    });
+    expect(events.slice(1, -1).map(({ data }) => data)).toMatchObject([
+      { learning_rate: 0, epoch: 0.5 },
+      { learning_rate: 1e-2, epoch: 1 },
+      { learning_rate: expect.closeTo(7.5e-3, 12) as number, epoch: 1.5 },
+      { learning_rate: expect.closeTo(2.5e-3, 12) as number, epoch: 2 },
+    ]);
   });
 
   test.each(KILLED)(

@@ -50,15 +50,15 @@ for (const expected of sftJob.cases) {
     expect(counts.num_tokens).toBe(expected.tokens.reduce((sum, tokens) => sum + tokens.length, 0));
   });
 
-  test(`assistant_turns ${turns}: loss and gradients of each batch`, async () => {
-    const plan = await planSftCase(turns);
+  test.each([true, false])(`assistant_turns ${turns}, packing %s: loss and gradients of each batch`, async (packs) => {
+    const plan = await planSftCase(turns, { packs });
     expect(plan.steps).toBe(expected.batches.length);
     for (const [i, batch] of expected.batches.entries()) {
       await withSession(async (session) => {
         const frozen: TrainingSession = { ...session, optimStep: async () => ({ gradNorm: 0 }) };
         const step = await trainSft(frozen, plan, i).next();
         expect(relative((step.value as Record<string, number>)['loss']!, batch.loss)).toBeLessThan(sftJob.tolerance);
-        const gradients = await readGradients(session, join(scratch, `${turns}-${i}`));
+        const gradients = await readGradients(session, join(scratch, `${turns}-${packs}-${i}`));
         expect([...gradients.keys()].sort()).toEqual(Object.keys(batch.gradients).sort());
         for (const [name, sketch] of Object.entries(batch.gradients)) {
           expect(sketchError(gradients.get(name)!, sketch), name).toBeLessThan(sftJob.tolerance);

@@ -2,6 +2,7 @@
 // checks an engine against that fixture.
 import { fileURLToPath } from 'node:url';
 import { readSftLine } from '#api/schema/sft';
+import type { SftConfigInput } from '#domain/sft';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import { readTextModel } from '#text/text-model';
 import type { SftPlan } from '#training/sft-plan';
@@ -31,13 +32,13 @@ export const STARTER = fileURLToPath(new URL('../../models/starter', import.meta
 export const SFT_ADAPTER = fileURLToPath(new URL('fixtures/sft/adapter', import.meta.url));
 export const sftJob = readFixture<GoldenJob>('sft/expected.json');
 
-export async function planSftCase(assistantTurns: 'all' | 'last'): Promise<SftPlan> {
+export async function planSftCase(assistantTurns: 'all' | 'last', more: SftConfigInput = {}): Promise<SftPlan> {
   const rows = sftJob.rows.map((row) => {
     const read = readSftLine(JSON.stringify(row));
     if ('problem' in read) throw new Error(read.problem);
     return read.row;
   });
   const encoder = createConversationEncoder('starter', await readTextModel(STARTER), 1626);
-  const config = { assistantTurns, batchSize: sftJob.batchSize, learningRate: sftJob.learningRates };
+  const config = { assistantTurns, batchSize: sftJob.batchSize, learningRate: sftJob.learningRates, ...more };
   return planRows(rows, config, { encoder, budget: NO_LIMITS });
 }

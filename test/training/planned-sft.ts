@@ -17,7 +17,8 @@ export async function planRows(
   { encoder, budget }: { encoder: ConversationEncoder; budget: RowBudget },
 ): Promise<SftPlan> {
   const parts: Uint8Array[] = [];
-  const limits = { ...resolveSftConfig(config), lengthMax: Math.min(budget.contextLength, budget.rowLengthMax) };
+  const resolved = resolveSftConfig(config, null);
+  const limits = { ...resolved, lengthMax: Math.min(budget.contextLength, budget.rowLengthMax) };
   const data = await encodeSftRows(rows, limits, encoder, async (bytes) => void parts.push(bytes));
   const all = Buffer.concat(parts);
   function* chunks(from: number): Generator<Uint8Array> {
@@ -25,7 +26,7 @@ export async function planRows(
       yield all.subarray(at, Math.min(at + CHUNK_BYTES, all.length));
   }
   const encoded: EncodedRows = { read: (from) => decodeRows(chunks(from), from) };
-  return planSftJob(encoded, data, config, budget);
+  return planSftJob(encoded, data, resolved, budget);
 }
 
 export interface ListedBatch extends Omit<SftBatch, 'rows'> {

@@ -3113,10 +3113,20 @@ export interface paths {
                         /** @description The same, as older clients call it. */
                         training_folder_url?: string | null;
                         config?: ({
-                            /** @description Rows per gradient step; `auto` is 2. */
+                            /** @description Rows per gradient step, whether they are packed or not; `auto` is 2. The last batch of an epoch may have fewer. */
                             batch_size?: ("auto" | number) | null;
-                            /** @description One number, or one per batch. Default 5e-5. */
+                            /** @description One number, or one per batch of all epochs. Default: by the hidden size of the base model, the lower of 5e-4 · (2000 / hidden)^0.781 and 5e-4 · (2000 / hidden)^0.0775 (fitted for LoRA in the cookbook of "LoRA Without Regret"), or 5e-5 where that size is not known. The config of the job has the number. */
                             learning_rate?: (number | number[]) | null;
+                            /** @description How the learning rate goes on after the warm-up, as in Transformers: `constant` (default), or down to 0 as `linear` or `cosine`. */
+                            lr_scheduler_type?: ("constant" | "linear" | "cosine") | null;
+                            /** @description Gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio counts. */
+                            warmup_steps?: number | null;
+                            /** @description The same as a fraction of all gradient steps, rounded up; it leaves at least one step behind it. Default 0. */
+                            warmup_ratio?: number | null;
+                            /** @description How often all rows are trained, each time in the order of the file. Default 1. */
+                            epochs?: number | null;
+                            /** @description Rows of a batch are computed together, without seeing each other. Loss and gradients do not depend on it, speed does. Default true. */
+                            packing?: boolean | null;
                             /** @description Which assistant turns are trained; default all. */
                             assistant_turns?: ("all" | "last") | null;
                             /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */

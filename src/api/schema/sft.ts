@@ -1,7 +1,7 @@
 // SFT jobs and their rows: wire ↔ domain.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
-import type { ReadSftRow, SftConfigInput, SftRow } from '#domain/sft';
+import { SCHEDULER_TYPES, type ReadSftRow, type SftConfigInput, type SftRow } from '#domain/sft';
 import { parseArtifactUri } from '#services/artifacts/artifact-name';
 import { parseJson } from '../json-body.ts';
 import { evaluation, readEvaluation } from './evaluation.ts';
@@ -13,6 +13,7 @@ import { unknownFields } from './unknown-fields.ts';
 import { parse, refuse, ValidationError } from './validation.ts';
 
 const BATCHES_MAX = 1_000_000;
+const EPOCHS_MAX = 1_000;
 const rate = number({ ge: 0, le: 1 });
 
 /** Hundreds of thousands of them, read in a moment; what else there may be in a list, the schema reads. */
@@ -32,9 +33,33 @@ const wireConfig = z.looseObject({
   batch_size: union({ auto: z.literal('auto'), int: integer({ ge: 1, le: 65_536 }) })
     .nullish()
     .meta({
-      description: 'Rows per gradient step; `auto` is 2.',
+      description:
+        'Rows per gradient step, whether they are packed or not; `auto` is 2. The last batch of an epoch may have fewer.',
     }),
-  learning_rate: rates.meta({ description: 'One number, or one per batch. Default 5e-5.' }),
+  learning_rate: rates.meta({
+    description:
+      'One number, or one per batch of all epochs. Default: by the hidden size of the base model, the lower of 5e-4 · (2000 / hidden)^0.781 and ' +
+      '5e-4 · (2000 / hidden)^0.0775 (fitted for LoRA in the cookbook of "LoRA Without Regret"), or 5e-5 where that size is not known. ' +
+      'The config of the job has the number.',
+  }),
+  lr_scheduler_type: z.enum(SCHEDULER_TYPES).nullish().meta({
+    description:
+      'How the learning rate goes on after the warm-up, as in Transformers: `constant` (default), or down to 0 as `linear` or `cosine`.',
+  }),
+  warmup_steps: integer({ ge: 0, le: BATCHES_MAX }).nullish().meta({
+    description: 'Gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio counts.',
+  }),
+  warmup_ratio: number({ ge: 0, le: 1 }).nullish().meta({
+    description:
+      'The same as a fraction of all gradient steps, rounded up; it leaves at least one step behind it. Default 0.',
+  }),
+  epochs: integer({ ge: 1, le: EPOCHS_MAX }).nullish().meta({
+    description: 'How often all rows are trained, each time in the order of the file. Default 1.',
+  }),
+  packing: boolean().nullish().meta({
+    description:
+      'Rows of a batch are computed together, without seeing each other. Loss and gradients do not depend on it, speed does. Default true.',
+  }),
   assistant_turns: z
     .enum(['all', 'last'])
     .nullish()
@@ -54,6 +79,11 @@ const config = wireConfig.transform((wire): { config: SftConfigInput; warnings: 
   const config = {
     ...(typeof batchSize === 'number' ? { batchSize } : {}),
     ...(learningRate === undefined || learningRate === null ? {} : { learningRate }),
+    ...(wire.lr_scheduler_type ? { schedulerType: wire.lr_scheduler_type } : {}),
+    ...(typeof wire.warmup_steps === 'number' ? { warmupSteps: wire.warmup_steps } : {}),
+    ...(typeof wire.warmup_ratio === 'number' ? { warmupRatio: wire.warmup_ratio } : {}),
+    ...(typeof wire.epochs === 'number' ? { epochs: wire.epochs } : {}),
+    ...(typeof wire.packing === 'boolean' ? { packs: wire.packing } : {}),
     ...(wire.assistant_turns ? { assistantTurns: wire.assistant_turns } : {}),
     ...(typeof validationSplit === 'number' ? { validationSplit } : {}),
     ...(wire.metric_logging?.enabled ? { logsMetrics: true } : {}),
@@ -86,10 +116,27 @@ export function readSftJob(raw: unknown) {
   const data = parseArtifactUri(text);
   if (!data) refuse(['body', field], 'must look like wandb-artifact:///entity/project/name:version', text);
   const { config = {}, warnings: ofConfig = [] } = body.config ?? {};
+  refuseTwoSchedules(config);
   const experimental = unknownFields({ shape: {} }, body.experimental_config ?? {}, 'experimental_config.');
   const asked = readEvaluation(body.evaluation);
   const warnings = [...unknownFields(createSftJob, body), ...ofConfig, ...experimental, ...asked.warnings];
   return { modelId: body.model_id, data, config, warnings, evaluation: asked.evaluation };
+}
+
+/** Listed rates are a schedule. */
+function refuseTwoSchedules({ learningRate, schedulerType = 'constant', warmupSteps, warmupRatio }: SftConfigInput) {
+  if (!Array.isArray(learningRate)) return;
+  const asked = [
+    ['lr_scheduler_type', schedulerType === 'constant' ? null : schedulerType],
+    ['warmup_steps', warmupSteps || null],
+    ['warmup_ratio', warmupRatio || null],
+  ] as const;
+  for (const [field, value] of asked) {
+    if (value !== null) {
+      const message = `learning_rate lists a rate per batch, and ${field} asks for another schedule: send one number as learning_rate, or leave out ${field}`;
+      refuse(['body', 'config', field], message, value);
+    }
+  }
 }
 
 const tools = z.array(tool).nullish();

@@ -121,7 +121,12 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
       const isAsTrained = trained !== undefined;
       if (job.type === 'sft') {
         const { dataset, config } = await readSftBody(job);
-        return { job, config: trained ?? resolvedSft(resolveSftConfig(config)), isAsTrained, dataset };
+        return {
+          job,
+          config: trained ?? resolvedSft(resolveSftConfig(config, await findHiddenSize(job))),
+          isAsTrained,
+          dataset,
+        };
       }
       const config = trained ?? (await resolveStored(job));
       return { job, config, isAsTrained, dataset: null };
@@ -163,6 +168,11 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
   async function findReasons(id: string): Promise<TrajectoryReasons | null> {
     const record = await blobs.stream(jobRecordBlob(id));
     return record && readReasons(record, jobRecordBlob(id));
+  }
+
+  async function findHiddenSize({ modelId }: TrainingJob): Promise<number | null> {
+    const model = await storage.models.find(modelId);
+    return (model && baseModels.find(model.baseModel)?.hiddenSize) ?? null;
   }
 
   async function findTexts({ modelId }: TrainingJob): Promise<TrainedTrajectory['textsOf']> {

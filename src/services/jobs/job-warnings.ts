@@ -1,5 +1,6 @@
 // What a person who knows RL would say of a job before it trains: nothing to learn from, rewards that fall, a learning rate that
 // is far from what works. Advice, never a refusal. What of a request was not used, or not exactly, is said elsewhere.
+import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
 
 export interface JudgedJob {
@@ -53,20 +54,13 @@ const CAUTIOUS_RATE = 5e-6;
 /** Beyond the range by more than this, somebody meant another number. */
 const FAR = 10;
 
-/**
- * What was found best for LoRA at a hidden size: 10 · 5e-5 · (2000 / hidden)^0.781, fitted for Llama models by the authors of "LoRA
- * Without Regret" (Thinking Machines, 2025) in their cookbook; for Qwen the exponent is smaller, so that this is the upper one.
- */
-const bestRate = (hiddenSize: number): number => 10 * 5e-5 * (2000 / hiddenSize) ** 0.781;
-
 function unusualLearningRate(rate: number, hiddenSize: number | null): string[] {
   if (hiddenSize === null) return [];
-  const [low, high] = [CAUTIOUS_RATE / FAR, bestRate(hiddenSize) * FAR];
+  const best = fittedLearningRates(hiddenSize).high;
+  const [low, high] = [CAUTIOUS_RATE / FAR, best * FAR];
   if (rate >= low && rate <= high) return [];
   return [
-    `The learning rate ${rate} is far from what LoRA usually takes at this size of model: ${short(CAUTIOUS_RATE)} (the reference trainer's default) ` +
-      `to ${short(bestRate(hiddenSize))} ("LoRA Without Regret", for a hidden size of ${hiddenSize}).`,
+    `The learning rate ${rate} is far from what LoRA usually takes at this size of model: ${shortRate(CAUTIOUS_RATE)} (the reference trainer's default) ` +
+      `to ${shortRate(best)} ("LoRA Without Regret", for a hidden size of ${hiddenSize}).`,
   ];
 }
-
-const short = (rate: number): string => String(Number(rate.toPrecision(2)));

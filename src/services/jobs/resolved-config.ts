@@ -42,11 +42,20 @@ export function resolvedRl(config: RlConfig, reference: KlReference | null): Res
   };
 }
 
-export function resolvedSft({ learningRate, ...config }: SftConfig): ResolvedConfig {
+/** `warmupSteps`: where the number of steps is known, those that the ratio came to. */
+export function resolvedSft(
+  { learningRate, schedule, ...config }: SftConfig,
+  warmupSteps: number = schedule.warmupSteps,
+): ResolvedConfig {
+  const isListed = typeof learningRate !== 'number';
   return {
+    epochs: config.epochs,
     batch_size: config.batchSize,
-    learning_rate: typeof learningRate === 'number' || learningRate.length <= RATES_SHOWN_MAX ? learningRate : null,
-    ...(typeof learningRate === 'number' ? {} : { num_learning_rates: learningRate.length }),
+    packing: config.packs,
+    learning_rate: !isListed || learningRate.length <= RATES_SHOWN_MAX ? learningRate : null,
+    ...(isListed
+      ? { num_learning_rates: learningRate.length }
+      : { lr_scheduler_type: schedule.type, warmup_ratio: schedule.warmupRatio, warmup_steps: warmupSteps }),
     assistant_turns: config.trainedTurns,
     validation_split: config.validationSplit,
     metric_logging: { enabled: config.logsMetrics },

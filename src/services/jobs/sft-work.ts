@@ -13,15 +13,16 @@ import { parseSealedJson } from './sealed-json.ts';
 import { readDataset } from './sft-dataset.ts';
 
 export async function readSftWork(
-  { job, engine, capabilities, read, storage, blobs, workDirectory }: WorkContext,
+  { job, engine, capabilities, hiddenSize, read, storage, blobs, workDirectory }: WorkContext,
   signal: AbortSignal,
 ): Promise<JobWork> {
   const body = await blobs.find(job.bodyBlob);
   if (!body) throw new AppError('internal', `The body ${job.bodyBlob} is gone from the blob store.`);
   const opened = parseSealedJson<SftJobBody>(body);
   if (!opened) throw new AppError('damaged_data', 'The stored request of this job is damaged. Submit it again.');
-  const { dataset, config, warnings = [] } = opened.value;
-  const { trainedTurns } = resolveSftConfig(config);
+  const { dataset, config: asked, warnings = [] } = opened.value;
+  const config = resolveSftConfig(asked, hiddenSize);
+  const { trainedTurns } = config;
   const { contextLength, rowLengthMax } = engine.limits;
   const content = await readDataset({ storage, blobs }, dataset);
   const file = await openRowsFile(workDirectory);
@@ -36,8 +37,8 @@ export async function readSftWork(
       steps: plan.steps,
       rowsDigest: plan.digest,
       skipped: plan.skipped,
-      warnings,
-      config: resolvedSft(plan.config),
+      warnings: [...warnings, ...plan.warnings],
+      config: resolvedSft(config, plan.warmupSteps),
       counts: plan.counts,
       recorder: null,
       headTokensMax: null,

@@ -10,6 +10,8 @@ export interface BaseModel {
   readonly id: string;
   readonly createdAtMs: number;
   readonly text: TextModel;
+  /** Absent: not known. */
+  readonly hiddenSize?: number;
   readonly inference: InferenceEngine;
   readonly capabilities: EngineCapabilities;
   /** A LoRA adapter that changes nothing yet (B = 0), as a PEFT directory: step 0 of every model. */

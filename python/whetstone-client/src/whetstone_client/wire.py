@@ -158,8 +158,23 @@ class RlJob(Wire):
     evaluation: dict[str, Any] | None = None
 
 
+class SftConfig(Wire):
+    """What is None is the server's choice: a learning rate that fits the model's size, one epoch, a constant rate, packed rows."""
+
+    batch_size: int | Literal["auto"] | None = None
+    epochs: int | None = None
+    learning_rate: float | list[float] | None = None
+    """One, or one per batch of all epochs."""
+    lr_scheduler_type: Literal["constant", "linear", "cosine"] | None = None
+    warmup_steps: int | None = None
+    warmup_ratio: float | None = None
+    packing: bool | None = None
+    assistant_turns: Literal["all", "last"] | None = None
+    validation_split: float | None = None
+
+
 class SftJob(Wire):
     model_id: str
     training_data_url: str
-    config: dict[str, Any] | None = None
+    config: SftConfig | dict[str, Any] | None = None
     evaluation: dict[str, Any] | None = None

@@ -1,0 +1,61 @@
+// The learning rate of each step of an SFT job: one for all, one per batch as the client listed them, or a warm-up and a fall. The
+// schedules are those of Transformers' get_scheduler (test/golden/schedules.test.ts). A rate follows from the job's settings and the
+// number of the step alone, so that a job that is resumed goes on with the same one.
+import { AppError } from '#domain/errors';
+import type { SchedulerType } from '#domain/sft';
+
+export interface LearningRateSchedule {
+  readonly type: SchedulerType;
+  /** Steps over which the rate rises from 0; where it is 0, the ratio counts. */
+  readonly warmupSteps: number;
+  /** The same as a fraction of all steps. */
+  readonly warmupRatio: number;
+}
+
+export interface ScheduledRates {
+  readonly warmupSteps: number;
+  /** Batches count in the data, steps where there was something to train; both go on over the epochs. */
+  readonly rateOf: (place: { readonly batch: number; readonly step: number }) => number;
+}
+
+/** Throws `invalid_request` where listed rates and batches differ in number. */
+export function scheduleRates(
+  rate: number | readonly number[],
+  schedule: LearningRateSchedule,
+  { batches, steps }: { readonly batches: number; readonly steps: number },
+): ScheduledRates {
+  if (typeof rate === 'number') {
+    const warmupSteps = warmupStepsOf(schedule, steps);
+    return { warmupSteps, rateOf: ({ step }) => rate * rateFactor(schedule.type, { step, steps, warmupSteps }) };
+  }
+  if (rate.length === batches) return { warmupSteps: 0, rateOf: ({ batch }) => rate[batch]! };
+  throw new AppError(
+    'invalid_request',
+    `config.learning_rate has ${rate.length} values for ${batches} batches. Send one per batch of every epoch, or one number for all.`,
+  );
+}
+
+/** A ratio leaves at least one step behind the warm-up: a job of one step would train with a rate of 0. */
+function warmupStepsOf({ warmupSteps, warmupRatio }: LearningRateSchedule, steps: number): number {
+  if (warmupSteps > 0) return warmupSteps;
+  return Math.min(Math.ceil(steps * warmupRatio), Math.max(0, steps - 1));
+}
+
+/** Of `step` 0, 1, …: 0 to 1 over the warm-up, then to 0 behind the last step, along a line or half a cosine. */
+function rateFactor(
+  type: SchedulerType,
+  { step, steps, warmupSteps }: { readonly step: number; readonly steps: number; readonly warmupSteps: number },
+): number {
+  if (step < warmupSteps) return step / warmupSteps;
+  if (type === 'constant') return 1;
+  const done = Math.min(1, (step - warmupSteps) / Math.max(1, steps - warmupSteps));
+  return type === 'linear' ? 1 - done : (1 + Math.cos(Math.PI * done)) / 2;
+}
+
+export function scheduleWarnings({ warmupSteps }: ScheduledRates, steps: number): string[] {
+  if (warmupSteps === 0 || steps === 0 || warmupSteps < steps) return [];
+  return [
+    `The warm-up takes ${warmupSteps} steps and the job has ${steps}: the learning rate never reaches config.learning_rate. ` +
+      'Send fewer warmup_steps, or a warmup_ratio.',
+  ];
+}
