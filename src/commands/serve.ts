@@ -1,5 +1,6 @@
 // `whetstone serve`: starts the server, says where it is, and stops it on a signal or when npm, which started it, has ended.
 // stdout has two lines that programs read; a person at a terminal also gets what to do next.
+import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { describeVariables, settingOptions } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
@@ -22,6 +23,8 @@ export interface Serving {
   readonly fail: (error: unknown) => never;
 }
 
+const ENDS = ['SIGTERM', 'SIGINT'] as const;
+
 const NOTE = `docs/configuration.md tells more. SIGTERM and SIGINT finish running requests and the running gradient step, save it, and exit with 0.`;
 
 export function addServe(program: Command, { start, watchParent, fail }: Serving): void {
@@ -37,7 +40,11 @@ ${describeVariables(command.createHelp().helpWidth ?? process.stdout.columns ?? 
 ${NOTE}`,
     )
     .action(async (flags: ServeFlags) => {
+      // While it starts there is nothing to finish. Process 1 of a container ignores signals that it does not handle.
+      const giveUp = (signal: NodeJS.Signals) => process.exit(128 + constants.signals[signal]);
+      for (const signal of ENDS) process.on(signal, giveUp);
       const server = await start(flags);
+      for (const signal of ENDS) process.off(signal, giveUp);
       let stopping = false;
       const stop = (reason: string) => {
         if (stopping) process.exit(130); // asked twice: at once
@@ -46,8 +53,7 @@ ${NOTE}`,
         void server.close(reason).then(() => process.exit(0), fail);
       };
       const unwatch = watchParent(() => stop('parent.ended'));
-      process.on('SIGTERM', stop);
-      process.on('SIGINT', stop);
+      for (const signal of ENDS) process.on(signal, stop);
       say(announce(server, process.stdout.isTTY));
     });
 }

@@ -1,0 +1,16 @@
+// hadolint, the schemas of Compose and Kubernetes, and Helm's own library: the Python environment that WHETSTONE_DEPLOY_PYTHON names has
+// them, as scripts/python-env.sh deploy makes it.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { ROOT } from './product.ts';
+
+export const python = process.env['WHETSTONE_DEPLOY_PYTHON'];
+export const WITHOUT = `skipped: WHETSTONE_DEPLOY_PYTHON names no interpreter. Try $(scripts/python-env.sh deploy).`;
+
+/** A command of the environment. Throws what it says when it does not end with 0. */
+export function lint(command: string, args: readonly string[], input = ''): string {
+  const path = command === 'python' ? python! : join(dirname(python!), command);
+  const { status, stdout, stderr, error } = spawnSync(path, args, { cwd: ROOT, encoding: 'utf8', input });
+  if (status !== 0) throw error ?? new Error(`${command}: ${stdout}${stderr}`);
+  return stdout;
+}
