@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRandom, type Random } from '#base/random';
 import { createConstraintEngine, type Text } from '#engine/onnx/serving/grammar/constraint-engine';
+import { maskWords } from '#engine/onnx/serving/grammar/thread-messages';
 import { EOS, isAllowed, jsonSchema, VOCAB_SIZE } from '../serving/byte-grammars.ts';
 
 /** Every byte, and a few tokens that end one thing and begin the next. */
@@ -216,4 +217,24 @@ test('what is remembered of texts may fill up: it is made anew, and texts go on 
   expect(answersOf(cramped)).toEqual(answersOf(roomy));
   const rest = answer(open, createRandom(1), 0)!;
   expect(Object.keys(JSON.parse(begun.toString() + rest) as object)).toContain('ab');
+});
+
+test('a text that is longer than all that is remembered goes on', () => {
+  const branch = (name: string) => ({
+    properties: { [name]: { type: 'null' } },
+    additionalProperties: { type: 'integer' },
+  });
+  const either = jsonSchema({ type: 'object', anyOf: [branch('x'), branch('y')] }); // both are open until one of the names comes
+  const small = createConstraintEngine({ vocabulary, vocabSize: VOCAB_SIZE, stopTokenIds: [EOS], placesMax: 500 });
+  const text = small.compile(either).begin();
+  const roomy = engine.compile(either).begin();
+  const masks = [new Int32Array(maskWords(VOCAB_SIZE)), new Int32Array(maskWords(VOCAB_SIZE))] as const;
+  const members = Array.from({ length: 200 }, (_, i) => `"key-${i}":${i}`);
+  for (const byte of Buffer.from(`{${members.join(',')},"y":null}`)) {
+    text.writeMask(masks[0]);
+    roomy.writeMask(masks[1]);
+    expect(masks[0]).toEqual(masks[1]);
+    expect([text.accept(byte), roomy.accept(byte)]).toEqual([true, true]);
+  }
+  expect(text.accept(EOS)).toBe(true);
 });

@@ -1,6 +1,7 @@
 // Constraints of one thread: compiled, and matched text by text. The slow parts are counted, not timed: a constraint that needs
 // more states than there may be is refused (terms.ts, machine.ts). States of all texts of a constraint are remembered together;
-// when they fill the room there is, they are forgotten, and open texts go on from their tokens. Knows no threads.
+// when they fill the room there is, they are forgotten: open texts go on from where they are, or, where the terms themselves are too many,
+// from their tokens. Knows no threads.
 import type { Constraint } from '#domain/constraint';
 import { constraintForm, unusable } from './constraint-form.ts';
 import { createTerms, OutOfRoom, TooComplex, type Terms } from './lexemes/terms.ts';
@@ -8,7 +9,7 @@ import { createInsides } from './masks/insides.ts';
 import { createTokenMasks, type TokenMasks } from './masks/token-masks.ts';
 import { createVocabularyTries } from './masks/vocabulary-tries.ts';
 import { createMachine } from './structure/machine.ts';
-import { PLACES_MAX } from './structure/place-table.ts';
+import { OutOfPlaces, PLACES_MAX } from './structure/place-table.ts';
 import type { Machine, PlaceSet } from './structure/places.ts';
 import { maskWords, type VocabularyBytes } from './thread-messages.ts';
 
@@ -55,7 +56,6 @@ const RENEWALS_MAX = 2;
 /** Of one constraint: what is remembered of its texts. */
 interface Recogniser {
   readonly machine: Machine;
-  readonly start: PlaceSet;
   readonly masks: TokenMasks;
   readonly terms: Terms;
   readonly work: number;
@@ -64,8 +64,21 @@ interface Recogniser {
 /** Where a text is. `bytes` is longer than the text. */
 interface Reached {
   readonly set: PlaceSet;
+  /** Of the machine, when it made the set. */
+  readonly generation: number;
   readonly bytes: Uint8Array;
   readonly length: number;
+}
+
+/** Once more where there is room when what the machine remembers is forgotten. */
+function inRoom<T>(machine: Machine, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof OutOfPlaces)) throw error;
+    machine.memory.forget();
+    return work();
+  }
 }
 
 export function createConstraintEngine(options: ConstraintEngineOptions): ConstraintEngine {
@@ -84,10 +97,17 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
     terms.allow(WORK_OF_TOKEN, false);
     let { set } = at;
     for (let i = 0; i < token.length; i++) set = machine.step(set, token[i]!, at.length + i);
-    return { set: machine.settle(set, bytes.subarray(0, length)), bytes, length };
+    return {
+      ...{ set: machine.settle(set, bytes.subarray(0, length)), generation: machine.memory.generation },
+      ...{ bytes, length },
+    };
   }
 
-  const startOf = ({ start }: Recogniser): Reached => ({ set: start, bytes: new Uint8Array(256), length: 0 });
+  const startOf = ({ machine }: Pick<Recogniser, 'machine'>): Reached =>
+    inRoom(machine, () => ({
+      ...{ set: machine.start, generation: machine.memory.generation },
+      ...{ bytes: new Uint8Array(256), length: 0 },
+    }));
 
   /** `renew`: another recogniser than the one that has no room left. */
   function begin(first: Recogniser, renew: (spent: Recogniser) => Recogniser): Text {
@@ -96,14 +116,29 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
     let isOver = false;
     const tokens: Uint8Array[] = [];
 
+    /** Where the text is, among what the machine remembers now. */
+    function refresh(): void {
+      const { machine } = recogniser;
+      if (at.generation !== machine.memory.generation)
+        at = { ...at, generation: machine.memory.generation, set: machine.setOf(at.set.places) };
+    }
+
+    function withPlaces<T>(work: () => T): T {
+      return inRoom(recogniser.machine, () => {
+        refresh();
+        return work();
+      });
+    }
+
     function withRoom<T>(work: () => T): T {
       for (let renewals = 0; ; renewals++) {
         try {
           if (renewals > 0) {
             recogniser = renew(recogniser);
-            at = tokens.reduce((place, token) => step(recogniser, place, token), startOf(recogniser));
+            at = startOf(recogniser);
+            for (const token of tokens) at = withPlaces(() => step(recogniser, at, token));
           }
-          return work();
+          return withPlaces(work);
         } catch (error) {
           if (!(error instanceof OutOfRoom) || renewals === RENEWALS_MAX) throw error;
         }
@@ -140,9 +175,9 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
     own.allow(workMax, true);
     try {
       const machine = createMachine(own, constraintForm(own, constraint), placesMax);
-      const { start } = machine;
-      const masks = createTokenMasks(machine, own, tries, insides);
-      return { machine, start, masks, terms: own, work: workMax - own.left };
+      const recogniser = { machine, masks: createTokenMasks(machine, own, tries, insides), terms: own };
+      startOf(recogniser); // compiling includes what it takes
+      return { ...recogniser, work: workMax - own.left };
     } catch (error) {
       if (!(error instanceof TooComplex)) throw error;
       terms = createTerms();
@@ -159,7 +194,7 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
         begin: () => begin(current, renew),
         work: current.work,
         get size() {
-          return current.machine.size;
+          return current.machine.memory.size;
         },
       };
     },

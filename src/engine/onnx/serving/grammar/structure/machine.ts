@@ -19,7 +19,8 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
   let isPositioned = false;
   let position = 0;
   let expanded = 0;
-  const { intern, place, objectFrame, arrayFrame, setOf, idOf, end, endPlace, size } = createPlaceTable(placesMax);
+  const table = createPlaceTable(placesMax);
+  const { intern, place, objectFrame, arrayFrame, setOf, idOf, end, endPlace, dead } = table;
 
   function lexeme(term: Term, next: Frame, out: Set<Place>): void {
     if (!terms.isAlive(term)) return;
@@ -333,8 +334,6 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
     for (const each of fresh) stepPlace(each, byte, out);
   }
 
-  const dead = setOf([]);
-
   return {
     dead,
     get start() {
@@ -393,8 +392,6 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
       return setOf([...out]);
     },
     setOf,
-    get size() {
-      return size();
-    },
+    memory: table,
   };
 }

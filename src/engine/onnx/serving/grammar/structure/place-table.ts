@@ -1,4 +1,5 @@
-// Places, frames and sets of places, each once. Their number is bounded.
+// Places, frames and sets of places, each once. Their number is bounded; all can be forgotten, and those that are still in use go on: what
+// is made again beside them costs a step twice, and means the same.
 import { stringifyExactJson } from '#base/exact-json';
 import { OutOfRoom } from '../lexemes/terms.ts';
 import type { JsonSyntax } from './forms.ts';
@@ -7,22 +8,27 @@ import type { ArrayShape, ObjectShape } from './shapes.ts';
 
 export const PLACES_MAX = 100_000;
 
+/** What is remembered fills the room there is. */
+export class OutOfPlaces extends OutOfRoom {}
+
 export type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 
 export function createPlaceTable(placesMax: number) {
   const known = new Map<string, Place | Frame>();
   const sets = new Map<string, PlaceSet>();
   let count = 0;
+  let lastId = 0;
+  let generation = 0;
 
   function takeRoom(): void {
-    if (++count > placesMax) throw new OutOfRoom('its texts have too many places');
+    if (++count > placesMax) throw new OutOfPlaces('its texts have too many places');
   }
 
   function intern<T extends Place | Frame>(key: string, make: () => WithoutId<T>): T {
     const found = known.get(key);
     if (found) return found as T;
     takeRoom();
-    const made = { id: count, ...make() } as unknown as T;
+    const made = { id: ++lastId, ...make() } as unknown as T;
     known.set(key, made);
     return made;
   }
@@ -61,7 +67,10 @@ export function createPlaceTable(placesMax: number) {
     return id;
   };
 
+  const dead: PlaceSet = { places: [], isEnd: false, next: [] };
+
   function setOf(places: readonly Place[]): PlaceSet {
+    if (places.length === 0) return dead;
     const key =
       places.length === 1
         ? `${places[0]!.id}`
@@ -72,12 +81,24 @@ export function createPlaceTable(placesMax: number) {
     const found = sets.get(key);
     if (found) return found;
     takeRoom();
-    const made: PlaceSet = { id: sets.size, places, isEnd: places.includes(endPlace), next: [] };
+    const made: PlaceSet = { places, isEnd: places.includes(endPlace), next: [] };
     sets.set(key, made);
     return made;
   }
 
-  const size = () => count;
-
-  return { intern, place, objectFrame, arrayFrame, setOf, idOf, end, endPlace, size };
+  return {
+    ...{ intern, place, objectFrame, arrayFrame, setOf, idOf, end, endPlace, dead },
+    forget(): void {
+      known.clear();
+      sets.clear();
+      count = 0;
+      generation++;
+    },
+    get size() {
+      return count;
+    },
+    get generation() {
+      return generation;
+    },
+  };
 }

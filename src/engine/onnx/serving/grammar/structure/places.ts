@@ -56,7 +56,6 @@ export type Place =
   | { readonly id: number; readonly kind: 'written-item'; readonly frame: ArrayFrame }; // prettier-ignore
 
 export interface PlaceSet {
-  readonly id: number;
   readonly places: readonly Place[];
   readonly isEnd: boolean;
   readonly next: (PlaceSet | undefined)[];
@@ -76,6 +75,15 @@ export interface Machine {
   /** What may follow the closing quote of a name. */
   behindName(frame: ObjectFrame, name: number): PlaceSet;
   setOf(places: readonly Place[]): PlaceSet;
-  /** Places, frames and sets that are remembered. */
+  readonly memory: PlaceMemory;
+}
+
+/** Of places, frames and sets. */
+export interface PlaceMemory {
+  /** How many are remembered. */
   readonly size: number;
+  /** How often it has forgotten. */
+  readonly generation: number;
+  /** Makes room. A set that is still in use must be asked for again, by its places: it remembers steps into what was forgotten. */
+  forget(): void;
 }
