@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { rowBytes } from '#domain/artifact';
 import type { Caller } from '#domain/caller';
 import type { Limits } from '#domain/limits';
-import { BASE, chat, QUEUED_JOBS_MAX, shareTestServer, send } from '../api/test-server.ts';
+import { BASE, chat, containing, QUEUED_JOBS_MAX, shareTestServer, send } from '../api/test-server.ts';
 
 const server = await shareTestServer();
 
@@ -326,4 +326,52 @@ test('the rows of a manifest are charged, and one that takes more than is left m
   expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(201);
   expectRefusal(await put('/v1/artifacts/~/p/many', { files: files(99) }), /manifest/);
   expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(200); // it is there
+});
+
+test('points of runs and files of artifacts in the W&B protocol are charged once, and what does not fit leaves nothing', async () => {
+  const headers = await keyWith({ storedBytes: 20_000 });
+  const used = () => server.storage.accounts.storedBytes({ entity, keyId: null });
+  const gql = async <T>(query: string, variables: object) => {
+    const answer = await send(server, { url: '/graphql', headers, body: { query, variables } });
+    expect(answer.statusCode, answer.body).toBe(200);
+    return answer.json<{ data: T }>().data;
+  };
+  await gql(`mutation($of: String) { upsertBucket(input: { name: "r", modelName: "p", entityName: $of }) { inserted } }`, { of: entity }); // prettier-ignore
+  const points = (offset: number, count: number) => {
+    const content = Array.from({ length: count }, () => JSON.stringify({ text: 'a'.repeat(3_000) }));
+    const body = { files: { 'wandb-history.jsonl': { offset, content } } };
+    return send(server, { url: `/files/${entity}/p/r/file_stream`, headers, body });
+  };
+  expect((await points(0, 2)).statusCode).toBe(200);
+  const before = await used();
+  expect(before).toBeGreaterThan(6_000);
+  for (let i = 0; i < 3; i++) expect((await points(0, 2)).statusCode).toBe(200); // a repeat
+  expect(await used()).toBe(before);
+  const refused = await points(2, 10);
+  expect([refused.statusCode, refused.body]).toEqual([429, containing('history of this run')]);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  const runs = await send(server, { url: '/v1/runs?project=p', headers });
+  expect(runs.json()).toMatchObject({ data: [{ name: 'r', history_lines: 2 }] });
+
+  interface Created {
+    createArtifact: { artifact: { id: string } };
+  }
+  interface Links {
+    createArtifactFiles: { files: { edges: [{ node: { uploadUrl: string } }] } };
+  }
+  const input = { entityName: entity, projectName: 'p', artifactTypeName: 'dataset', artifactCollectionName: 'data', digest: '', clientID: 'c' }; // prettier-ignore
+  const { id } = (
+    await gql<Created>('mutation($input: CreateArtifactInput!) { createArtifact(input: $input) { artifact { id } } }', {
+      input,
+    })
+  ).createArtifact.artifact;
+  const drafted = await used();
+  const file = 'b'.repeat(20_000);
+  const files = [{ artifactID: id, name: 'b', md5: createHash('md5').update(file).digest('base64') }];
+  const LINKS = 'mutation($files: [CreateArtifactFileSpecInput!]!) { createArtifactFiles(input: { artifactFiles: $files }) { files { edges { node { uploadUrl } } } } }'; // prettier-ignore
+  const { edges } = (await gql<Links>(LINKS, { files })).createArtifactFiles.files;
+  const { pathname, search } = new URL(edges[0].node.uploadUrl);
+  const put = await send(server, { method: 'PUT', url: `${pathname}${search}`, headers: { authorization: '' }, body: file }); // prettier-ignore
+  expect(put.statusCode, put.body).toBe(429);
+  expect(await used()).toBe(drafted);
 });
