@@ -15,9 +15,10 @@ case $name in worker | ray | vllm) project="$root/python/whetstone-worker" ;; *)
 case $name in ray | vllm) requirements="$project/requirements-$name.txt" ;; *) requirements="$project/requirements.txt" ;; esac
 installed="$venv/installed-requirements.txt" # what asked for the packages that are installed: a second call is instant
 
+alone="$project/requirements-alone.txt"     # packages without what they ask for
 earlier="$project/requirements-earlier.txt" # other versions of packages, beside the environment, for who puts <venv>/earlier first
 
-wanted() { cat "$requirements" "$project/requirements.txt" "$project/pyproject.toml" "$earlier" 2>/dev/null; } # a project without pyproject.toml is no package
+wanted() { cat "$requirements" "$project/requirements.txt" "$project/pyproject.toml" "$alone" "$earlier" 2>/dev/null; } # a project without pyproject.toml is no package
 
 if wanted | cmp -s - "$installed" && [ -x "$venv/bin/python" ]; then
   echo "$venv/bin/python"
@@ -44,6 +45,10 @@ install() { "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
 case $name in frameworks) set -- --no-deps --no-compile ;; *) set -- ;; esac
 if ! install "$@" -r "$requirements"; then
   echo "python-env: the packages of $requirements could not be installed (no network, or no wheel for this machine)" >&2
+  exit 1
+fi
+if [ -f "$alone" ] && ! install --no-deps -r "$alone"; then
+  echo "python-env: the packages of $alone could not be installed" >&2
   exit 1
 fi
 if [ -f "$earlier" ] && ! install --no-deps --upgrade --target "$venv/earlier" -r "$earlier"; then

@@ -16,9 +16,12 @@ export interface StarterServer {
   close(): Promise<void>;
 }
 
-export async function openStarterServer(key = KEY): Promise<StarterServer> {
+export async function openStarterServer(key = KEY, tinkerAlias: string[] = []): Promise<StarterServer> {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-clients-'));
-  const server = await startServer(readServerConfig({ data, port: '0' }, { WHETSTONE_API_KEY: key }), silentLog);
+  const server = await startServer(
+    readServerConfig({ data, port: '0', tinkerAlias }, { WHETSTONE_API_KEY: key }),
+    silentLog,
+  );
   return {
     baseUrl: `${server.url}/v1`,
     async close() {

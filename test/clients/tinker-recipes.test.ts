@@ -1,0 +1,68 @@
+// sl_loop and rl_loop of Tinker's cookbook as they are on the Python package index, on the starter and offline: sl_loop teaches the form
+// of the answers, and rl_loop goes on from its last state with losses that both it and this server have. Needs the interpreter that
+// WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
+import { continueFrom, layOutRecipeFiles, RECIPE_MODEL, runRecipe, type RecipeRunner } from './tinker-recipes.ts';
+
+const python = process.env['WHETSTONE_TINKER_PYTHON'];
+if (!python)
+  console.log('recipes skipped: WHETSTONE_TINKER_PYTHON names no interpreter. Try $(scripts/python-env.sh tinker).');
+
+const PATIENT = { timeout: 600_000 };
+const SUPERVISED = { batch_size: 8, steps: 20 };
+const REINFORCED = { batch_size: 4, steps: 12 };
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const firstThird = (values: readonly number[]) => mean(values.slice(0, Math.floor(values.length / 3)));
+const lastThird = (values: readonly number[]) => mean(values.slice(-Math.floor(values.length / 3)));
+
+describe.skipIf(!python)('recipes of the Tinker cookbook', () => {
+  let directory: string;
+  let server: StarterServer;
+  let runner: RecipeRunner;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'whetstone-recipes-'));
+    server = await openStarterServer(KEY, [`${RECIPE_MODEL}=${MODEL}`]);
+    runner = { python: python!, directory, url: server.baseUrl.replace(/\/v1$/, '/tinker'), key: KEY };
+    await layOutRecipeFiles(directory, {
+      conversations: SUPERVISED.batch_size * SUPERVISED.steps,
+      questions: REINFORCED.batch_size * REINFORCED.steps,
+    });
+  });
+  afterAll(async () => {
+    await server?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('sl_loop: answers become likelier', PATIENT, async () => {
+    const steps = await runRecipe(runner, 'sl_loop', 'supervised', {
+      batch_size: SUPERVISED.batch_size,
+      learning_rate: 6e-3,
+      lora_rank: 16,
+      train_on_what: 'last_assistant_message',
+      save_every: 10,
+    });
+    const losses = steps.map((step) => step['train_mean_nll']!);
+    expect(losses).toHaveLength(SUPERVISED.steps);
+    expect(lastThird(losses), losses.join(' ')).toBeLessThan(firstThird(losses) / 2);
+  });
+
+  test.each(['importance_sampling', 'cispo'])('rl_loop: rewards rise with %s', PATIENT, async (loss_fn) => {
+    await continueFrom(directory, 'supervised', loss_fn);
+    const steps = await runRecipe(runner, 'rl_loop', loss_fn, {
+      loss_fn,
+      batch_size: REINFORCED.batch_size,
+      group_size: 8,
+      learning_rate: 2e-3,
+      max_tokens: 9,
+      save_every: 0,
+    });
+    const rewards = steps.map((step) => step['reward/total']!);
+    expect(rewards).toHaveLength(REINFORCED.steps);
+    expect(lastThird(rewards), rewards.join(' ')).toBeGreaterThan(firstThird(rewards) + 0.2);
+  });
+});
