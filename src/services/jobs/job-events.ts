@@ -6,19 +6,19 @@ export interface JobEvents {
   notify(jobId: string | null): void;
   /** Resolves at the next notification for this job (null: of a submission), after `timeoutMs`, or when aborted. */
   wait(jobId: string | null, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Calls at every notification, until what it gives is called. */
-  listen(listener: () => void): () => void;
+  /** Calls at every notification with what it is about, until what it gives is called. */
+  listen(listener: (jobId: string | null) => void): () => void;
 }
 
 export function createJobEvents(): JobEvents {
   const waiting = new Map<string | null, Set<() => void>>();
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(jobId: string | null) => void>();
   return {
     notify(jobId) {
       const wakes = waiting.get(jobId);
       waiting.delete(jobId);
       wakes?.forEach((wake) => wake());
-      listeners.forEach((listener) => listener());
+      listeners.forEach((listener) => listener(jobId));
     },
     listen(listener) {
       listeners.add(listener);

@@ -1,8 +1,8 @@
 // Executes the operations of training runs, on servers that train: claims runs whose next operation is there, has each take its turn on
 // the trainer (trainer-turns.ts), and lets it go when another waits or nothing more comes. What one run does is run-execution.ts.
-import { createId } from '#base/ids';
 import type { Log } from '#base/log';
 import type { TinkerRun } from '#domain/tinker';
+import { createClaimLoop, holdLease } from '../claim-loop.ts';
 import type { JobEvents } from '../jobs/job-events.ts';
 import { executeRun, type ExecutionDeps } from './run-execution.ts';
 import type { RunTrainer } from './run-session.ts';
@@ -33,52 +33,36 @@ const RUNS_MAX = 64;
 
 export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const { storage, runEvents, clock, trainers } = deps;
-  const worker = createId();
-  const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
-  let loop: Promise<void> = Promise.resolve();
+  let stopListening = () => {};
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        const lease = { nowMs: clock.now(), leaseMs: LEASE_MS, gapMs: GAP_MS };
-        const run = running.size < RUNS_MAX ? await storage.tinker.claimRun(worker, lease, [...trainers.keys()]) : null;
-        if (run) begin(run);
-        else await runEvents.wait(null, POLL_MS, stopping.signal);
-      } catch (error) {
-        deps.log.error('tinker_runs.failed', { err: error });
-        await runEvents.wait(null, POLL_MS, stopping.signal);
-      }
-    }
-    await Promise.all(running);
-  }
-
-  function begin(run: TinkerRun): void {
-    const executing = execute(run).finally(() => {
-      running.delete(executing);
-      runEvents.notify(null);
-    });
-    running.add(executing);
-  }
+  const loop = createClaimLoop<TinkerRun>({
+    claim(worker) {
+      const lease = { nowMs: clock.now(), leaseMs: LEASE_MS, gapMs: GAP_MS };
+      return storage.tinker.claimRun(worker, lease, [...trainers.keys()]);
+    },
+    run: execute,
+    runningMax: RUNS_MAX,
+    pollMs: POLL_MS,
+    report: (err, run) => deps.log.error('tinker_runs.failed', { err, runId: run?.id }),
+  });
 
   async function execute(run: TinkerRun): Promise<void> {
     const log = deps.log.child({ runId: run.id, attempt: run.attempt });
-    const lost = new AbortController();
-    const heartbeat = setInterval(() => {
-      storage.tinker
-        .renewRun(run, clock.now() + LEASE_MS)
-        .then((isOurs) => !isOurs && lost.abort())
-        .catch((err: unknown) => log.warn('tinker_run.lease_not_renewed', { err }));
-    }, LEASE_MS / 3);
+    const renew = async () => {
+      if (!(await storage.tinker.renewRun(run, clock.now() + LEASE_MS))) held.cut('lost');
+    };
+    const held = holdLease<'lost'>(loop.stopping, LEASE_MS, renew, (err) =>
+      log.warn('tinker_run.lease_not_renewed', { err }),
+    );
     try {
       const trainer = trainers.get(run.baseModel)!;
-      await executeRun(run, trainer, { ...deps, log, gapMs: GAP_MS }, AbortSignal.any([stopping.signal, lost.signal]));
+      await executeRun(run, trainer, { ...deps, log, gapMs: GAP_MS }, held.signal);
     } catch (error) {
       // Its operations stay in the log: whoever claims it next goes on.
       log.error('tinker_run.interrupted', { err: error });
-      await runEvents.wait(run.id, POLL_MS, stopping.signal);
+      await runEvents.wait(run.id, POLL_MS, loop.stopping);
     } finally {
-      clearInterval(heartbeat);
+      held.release();
       await storage.tinker
         .renewRun(run, 0)
         .catch((err: unknown) => log.warn('tinker_run.lease_not_given_back', { err }));
@@ -88,11 +72,15 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   return {
     async start() {
       if (deps.exclusive) await storage.tinker.releaseRuns();
-      loop = work();
+      // Of a run's own operations, who executes it is told.
+      stopListening = runEvents.listen((runId) => {
+        if (runId === null) loop.wake();
+      });
+      loop.start();
     },
     async stop() {
-      stopping.abort();
-      await loop;
+      stopListening();
+      await loop.stop();
     },
   };
 }
