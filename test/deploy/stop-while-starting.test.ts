@@ -1,0 +1,40 @@
+// A server that is told to stop while it starts ends at once and says so by its exit code: the kernel does not end process 1 of a
+// container by a signal that it does not handle, and whoever stops it would wait until it is killed.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ROOT } from './product.ts';
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('%s while a model is being downloaded ends it with %i', async (signal, code) => {
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-starting-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const hub = createServer(() => {}).listen(0, '127.0.0.1'); // never answers
+  onTestFinished(() => {
+    hub.closeAllConnections();
+    hub.close();
+  });
+  await once(hub, 'listening');
+
+  const settings = ['--import', 'tsx', '-C', 'source', 'src/cli.ts', 'serve', '--port', '0'];
+  const server = spawn(process.execPath, [...settings, '--data', join(directory, 'data'), '--model', 'some/model'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env['PATH'],
+      HF_HOME: join(directory, 'hub'),
+      HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+    },
+    stdio: 'ignore',
+  });
+  const ended = once(server, 'exit');
+  await once(hub, 'request'); // so it is in the middle of its start
+  server.kill(signal);
+  expect(await ended).toEqual([code, null]);
+});
