@@ -1,9 +1,9 @@
 // `npm run suite:vllm -- DIRECTORY` and `npm run suite:llama-cpp -- DIRECTORY`: the tests that these projects have of their HTTP
 // endpoints, unmodified, from an unpacked copy of their sources, against a server on the starter model. python/suites puts this server
-// in the place of theirs. `foreign-suites.json` says which files run, and what fails for which reason; exits with 1 where something
-// else fails. Needs the interpreter that WHETSTONE_SUITES_PYTHON names (scripts/python-env.sh suites).
+// in the place of theirs. `foreign-suites.json` says which files run, which are left out, and what fails for which reason; exits with 1
+// where something else fails, or a file of tests is not named. Needs the interpreter that WHETSTONE_SUITES_PYTHON names (scripts/python-env.sh suites).
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -28,8 +28,25 @@ interface Result {
   readonly why: string;
 }
 
+for (const file of await filesNotNamed()) {
+  process.stdout.write(`neither run nor left out: ${file}\n`);
+  process.exitCode = 1;
+}
 const results = await runTests(join(root, suite.directory), only.length > 0 ? only : suite.files);
 report(results);
+
+async function filesNotNamed(): Promise<string[]> {
+  const named = [...suite!.files, ...suite!.leftOut.flatMap(({ files }) => files)];
+  const files = await Promise.all(
+    suite!.tests.map(async (folder) => {
+      const names = await readdir(join(root!, suite!.directory, folder), { recursive: true });
+      return names
+        .filter((each) => /(^|[\\/])test_[^\\/]*\.py$/.test(each))
+        .map((each) => `${folder}/${each.replaceAll('\\', '/')}`);
+    }),
+  );
+  return files.flat().filter((file) => !named.some((each) => file.startsWith(each)));
+}
 
 async function runTests(directory: string, files: readonly string[]): Promise<Result[]> {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-suite-'));
@@ -92,7 +109,8 @@ function report(results: readonly Result[]): void {
   const count = (outcome: Result['outcome']) => results.filter((each) => each.outcome === outcome).length;
   process.stdout.write(
     `${suite!.name}: ${count('passed')} pass, ${count('failed')} fail, ${unknown.length} of them without a reason; ` +
-      `${count('skipped')} skipped by themselves, ${count('in process')} ask the other server's own code\n`,
+      `${count('skipped')} skipped by themselves, ${count('in process')} ask the other server's own code; ` +
+      `${suite!.files.length} files run, others are left out for ${suite!.leftOut.length} reasons\n`,
   );
   if (unknown.length > 0) process.exitCode = 1;
 }

@@ -19,4 +19,5 @@ served.paths.update({path: f"/v1{path}" for path in SHORT_PATHS})
 served.own_names.update(
     ("gpt-3.5-turbo", "gpt-3.5-turbo-instruct", "gpt-4.1", "text-embedding-3-small", "test", "codellama70b")
 )
+served.own_keys.add("Bearer sk-this-is-the-secret-key")
 served.install()

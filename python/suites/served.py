@@ -21,6 +21,9 @@ IN_PROCESS = "asks the other server's own code"
 own_names: set[str] = set()
 """What tests call the models that they would have started. Other names stay, and are unknown."""
 
+own_keys = {"Bearer dummy"}
+"""What tests call the key of a server that they would have started with it."""
+
 paths: dict[str, str] = {}
 """Of the other server → ours."""
 
@@ -34,7 +37,7 @@ def install() -> None:
     def request(session: requests.Session, method: str, url: str, **rest: Any) -> requests.Response:
         if url.startswith(URL):
             rest["json"] = _renamed(rest.get("json"))
-            rest["headers"] = {"Authorization": f"Bearer {KEY}", **(rest.get("headers") or {})}
+            rest["headers"] = _with_key(rest.get("headers") or {})
             url = URL + paths.get(url.removeprefix(URL), url.removeprefix(URL))
         return plain(session, method, url, **rest)
 
@@ -49,11 +52,23 @@ def _patch_client(client: Any) -> None:
             rest["content"] = json.dumps(_renamed(json.loads(content))).encode() if content.startswith(b"{") else content
         rest["json"] = _renamed(rest.get("json"))
         request = plain(self, method, url, **rest)
-        if request.headers.get("authorization") == "Bearer dummy":
+        if request.headers.get("authorization") in own_keys:
             request.headers["authorization"] = f"Bearer {KEY}"
+        path = request.url.path
+        if str(request.url).startswith(URL) and path in paths:
+            request.url = request.url.copy_with(path=paths[path])
         return request
 
     client.build_request = build_request
+
+
+def _with_key(headers: Mapping[str, str]) -> dict[str, str]:
+    """A test that names a key, even none, is about keys: only the right one is exchanged."""
+    names_key = {"authorization", "x-api-key"} & {name.lower() for name in headers}
+    if not names_key:
+        return {**headers, "Authorization": f"Bearer {KEY}"}
+    own = {f"Bearer {KEY}": own_keys, KEY: {key.removeprefix("Bearer ") for key in own_keys}}
+    return {name: next((ours for ours, theirs in own.items() if value in theirs), value) for name, value in headers.items()}
 
 
 def _renamed(body: Any) -> Any:
