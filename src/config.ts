@@ -60,6 +60,8 @@ export interface ServerConfig extends StoreConfig {
   readonly precision: ServingPrecision;
   /** How all models of this server write calls and thinking. */
   readonly parsers: AnswerParsers;
+  /** A file that takes the place of the chat templates of its models; null: each has its own. */
+  readonly chatTemplate: string | null;
   readonly chat: {
     readonly schedulingPolicy: SchedulingPolicy;
     /** Alternatives per token that a request may ask for; −1: the vocabulary. */
@@ -121,6 +123,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     tinkerAliases: new Map(settings.tinkerAlias),
     precision: settings.precision,
     parsers: { tools: settings.toolCallParser, reasoning: settings.reasoningParser },
+    chatTemplate: settings.chatTemplate === null ? null : resolve(settings.chatTemplate),
     chat: {
       schedulingPolicy: settings.schedulingPolicy,
       logprobsMax: settings.maxLogprobs,

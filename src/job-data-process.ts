@@ -9,7 +9,7 @@ import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import { readJobData, type DataTools } from '#services/jobs/read-job-data';
 import { readTextModel } from '#text/text-model';
 
-const [directory, id, vocabSize] = process.argv.slice(2);
+const [directory, id, vocabSize, template = ''] = process.argv.slice(2);
 invariant(process.send && directory && id, 'a process that reads job data is started by fork');
 
 lowerPriority();
@@ -17,7 +17,7 @@ process.on('SIGINT', () => {}); // of the process group: ours to handle is the e
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit(0));
 
-const tools: Promise<DataTools> = readTextModel(directory).then((text) => ({
+const tools: Promise<DataTools> = readTextModel(directory, undefined, undefined, template || null).then((text) => ({
   encoder: createConversationEncoder(id, text, Number(vocabSize)),
   readSftLine,
 }));

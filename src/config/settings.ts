@@ -175,6 +175,14 @@ const CHAT = {
     help: 'alternatives per token that a request may ask for; -1: all',
     reason: 'as OpenAI; each alternative is 50 bytes of JSON per token',
   }),
+  chatTemplate: setting({
+    flag: '--chat-template <file>',
+    variable: 'WHETSTONE_CHAT_TEMPLATE',
+    value: text,
+    default: null,
+    defaultText: 'each model’s own',
+    help: 'Jinja in place of the chat templates of this server’s models: for base models, which have none',
+  }),
   toolCallParser: setting({
     flag: '--tool-call-parser <name>',
     variable: 'WHETSTONE_TOOL_CALL_PARSER',

@@ -33,7 +33,15 @@ export interface HostedModel {
 
 export type HostConfig = Pick<
   ServerConfig,
-  'roles' | 'models' | 'parsers' | 'precision' | 'hub' | 'prefixCacheBytes' | 'unreadMs' | 'trainingMemoryBytes'
+  | 'roles'
+  | 'models'
+  | 'parsers'
+  | 'chatTemplate'
+  | 'precision'
+  | 'hub'
+  | 'prefixCacheBytes'
+  | 'unreadMs'
+  | 'trainingMemoryBytes'
 >;
 
 export async function hostModel(
@@ -54,7 +62,7 @@ export async function hostModel(
     log,
     signal: AbortSignal.timeout(config.hub.downloadMs),
   });
-  const text = await readTextModel(directory, systemClock, config.parsers);
+  const text = await readTextModel(directory, systemClock, config.parsers, config.chatTemplate);
   const model = { id, directory, vocabulary: createVocabulary(text) };
   const options = {
     samples: config.roles.includes('serve'),
@@ -83,7 +91,7 @@ export async function hostModel(
     writeFreshAdapter: (target, lora = DEFAULT_LORA) => backend.writeFreshAdapter(target, lora),
     checkAdapter: (source) => backend.checkAdapter(source),
   };
-  const jobData = createJobDataChild({ directory, id, vocabSize: inference.vocabSize });
+  const jobData = createJobDataChild({ directory, id, vocabSize: inference.vocabSize, template: config.chatTemplate });
   open.add(() => jobData.close());
   const shared = training && shareTrainer(training);
   const trainer: Trainer | null = shared && {

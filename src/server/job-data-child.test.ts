@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createJobDataChild } from './job-data-child.ts';
 
 const directory = fileURLToPath(new URL('../../models/starter', import.meta.url));
-const child = createJobDataChild({ directory, id: 'whetstone/starter', vocabSize: 1_626 });
+const child = createJobDataChild({ directory, id: 'whetstone/starter', vocabSize: 1_626, template: null });
 afterAll(() => child.close());
 
 const budget = { tokensMax: 1 } as never; // nothing is read to its end

@@ -31,6 +31,8 @@ export interface ReaderModel {
   readonly directory: string;
   readonly id: string;
   readonly vocabSize: number;
+  /** A file in place of the model's own; null: its own. */
+  readonly template: string | null;
 }
 
 /** It holds the tokenizer a second time. */
@@ -43,13 +45,13 @@ const MEMORY_SIGNALS: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL'
 
 const ENTRY = new URL(`../job-data-process${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
-export function createJobDataChild({ directory, id, vocabSize }: ReaderModel): JobDataChild {
+export function createJobDataChild({ directory, id, vocabSize, template }: ReaderModel): JobDataChild {
   let idle: Reader | null = null;
   let idleTimer: NodeJS.Timeout | null = null;
 
   function take(): Reader {
     if (idleTimer) clearTimeout(idleTimer);
-    const reader = idle?.isAlive() ? idle : startReader([directory, id, String(vocabSize)]);
+    const reader = idle?.isAlive() ? idle : startReader([directory, id, String(vocabSize), template ?? '']);
     idle = null;
     return reader;
   }

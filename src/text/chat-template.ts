@@ -33,12 +33,17 @@ export interface ChatTemplate {
   render(request: RenderRequest): string;
 }
 
-/** chat_template.jinja wins over tokenizer_config.json, as in Transformers. Null: the model has none. */
+/**
+ * chat_template.jinja wins over tokenizer_config.json, as in Transformers; `instead`, a file of the operator's, over both. Null: the
+ * model has none.
+ */
 export async function findChatTemplate(
   directory: string,
   files: TokenizerFiles,
   clock: Clock,
+  instead: string | null = null,
 ): Promise<ChatTemplate | null> {
+  if (instead !== null) return createChatTemplate({ default: await readTemplate(instead) }, files.namedTokens, clock);
   const path = join(directory, 'chat_template.jinja');
   const source = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null;
@@ -46,6 +51,13 @@ export async function findChatTemplate(
   });
   const sources = source === null ? namedSources(files.config.chat_template, directory) : { default: source };
   return sources ? createChatTemplate(sources, files.namedTokens, clock) : null;
+}
+
+function readTemplate(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'ENOENT' ? 'there is no such file' : cause.message;
+    throw new AppError('bad_model_files', `Cannot read the chat template ${path}: ${why}.`, { cause });
+  });
 }
 
 /** One template, or a list of named ones. */

@@ -38,22 +38,26 @@ export interface TextModel {
   readonly contextLength: number;
 }
 
-/** `clock` is for templates that write today's date; `parsers` go before what the template teaches. Throws `bad_model_files`. */
+/**
+ * `clock` is for templates that write today's date; `parsers` go before what the template teaches; `template` is a file in place of
+ * the model's own template. Throws `bad_model_files`.
+ */
 export async function readTextModel(
   directory: string,
   clock: Clock = systemClock,
   parsers: AnswerParsers = { tools: null, reasoning: null },
+  template: string | null = null,
 ): Promise<TextModel> {
   const files = await readTokenizerFiles(directory);
   const config = await findJson(join(directory, 'config.json'));
   if (!config) throw new AppError('bad_model_files', `${directory} has no config.json.`);
   const generation = (await findJson(join(directory, 'generation_config.json'))) ?? {};
   const tokenizer = createTokenizer(files, directory);
-  const chatTemplate = await findChatTemplate(directory, files, clock);
+  const chatTemplate = await findChatTemplate(directory, files, clock, template);
   return {
     tokenizer,
     chatTemplate,
-    prompts: createPrompts(directory, { chatTemplate, tokenizer }),
+    prompts: createPrompts({ directory, template }, { chatTemplate, tokenizer }),
     ...answerSyntaxes(chatTemplate?.source ?? null, parsers),
     namedTokens: files.namedTokens,
     generationDefaults: generationDefaults(generation),

@@ -43,7 +43,10 @@ async function openServers(template: string | null): Promise<void> {
   const { text } = tiny;
   const chatTemplate =
     template === null ? text.chatTemplate : createChatTemplate({ default: template }, text.namedTokens, systemClock);
-  const prompts = createPrompts(tiny.directory, { chatTemplate, tokenizer: text.tokenizer });
+  const prompts = createPrompts(
+    { directory: tiny.directory, template: null },
+    { chatTemplate, tokenizer: text.tokenizer },
+  );
   const given = {
     model: { ...tiny, text: { ...text, chatTemplate, prompts } },
     storage: createMemoryStorage(),

@@ -48,7 +48,7 @@ export async function buildPrompt(
     if (sandbox === null) refuseTemplate();
     prompt = await sandbox.render(options.chatTemplate, namedTokens, render, by);
   } else if (!chatTemplate) {
-    const message = `\`${modelId}\` has no chat template, so it cannot answer conversations.`;
+    const message = `\`${modelId}\` has no chat template, so it cannot answer conversations. Send text or token ids to /v1/completions, or have the server started with --chat-template FILE.`;
     throw new AppError('invalid_request', message, { param: 'model' });
   }
   const { addSpecialTokens } = options;

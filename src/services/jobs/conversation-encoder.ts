@@ -20,7 +20,10 @@ export function createConversationEncoder(
     end: 'open' | 'closed' | 'continued',
   ): string {
     if (!chatTemplate)
-      throw new AppError('invalid_request', `\`${id}\` has no chat template, so conversations cannot train it.`);
+      throw new AppError(
+        'invalid_request',
+        `\`${id}\` has no chat template, so conversations cannot train it. Have the server started with --chat-template FILE, or send token ids.`,
+      );
     return chatTemplate.render({
       messages,
       tools,

@@ -4,11 +4,12 @@ import { lowerPriority } from '#base/lower-priority';
 import { AppError } from '#domain/errors';
 import { readTextModel } from '../text-model.ts';
 import { makePrompt, type PromptCall } from './make-prompt.ts';
-import type { FromPromptThread } from './prompts.ts';
+import type { FromPromptThread, PromptFiles } from './prompts.ts';
 
 lowerPriority();
 const port = parentPort!;
-const model = readTextModel(workerData as string);
+const { directory, template } = workerData as PromptFiles;
+const model = readTextModel(directory, undefined, undefined, template);
 port.on('message', (call: PromptCall) => void make(call).then((made) => port.postMessage(made)));
 
 async function make(call: PromptCall): Promise<FromPromptThread> {

@@ -32,6 +32,14 @@ test.each(['Hi', LONG])('%.10s… is made as it would be here', async (content) 
   expect(await model.prompts.make(call(content), by('a'))).toEqual(makePrompt(model, call(content)));
 });
 
+test('a template in place of the model’s own is that of long prompts too', async () => {
+  const template = join(directory, 'instead.jinja');
+  await writeFile(template, '{{ messages[0].content }}!');
+  const instead = await readTextModel(directory, undefined, undefined, template);
+  for (const content of ['Hi', LONG])
+    expect((await instead.prompts.make(call(content), by('a'))).text).toBe(`${content}!`);
+});
+
 test('several come back to those who asked for them', async () => {
   const calls = [1, 2, 3].map((n) => call(LONG + n, { addSpecialTokens: n === 2 }));
   const made = await Promise.all(calls.map((each) => model.prompts.make(each, by('a'))));

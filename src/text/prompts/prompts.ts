@@ -28,15 +28,22 @@ const TURNS: QueueLimits = { waitMs: 60_000, waitingMax: 256, waitingOfOneMax: 6
 
 const THREAD = new URL(`./prompt-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
+/** What the thread reads. */
+export interface PromptFiles {
+  readonly directory: string;
+  /** In place of the model's own; null: its own. */
+  readonly template: string | null;
+}
+
 /** `here`: the same model, in this thread. */
-export function createPrompts(directory: string, here: PromptMaker): Prompts {
+export function createPrompts(files: PromptFiles, here: PromptMaker): Prompts {
   let thread: Worker | null = null;
   let idle: NodeJS.Timeout | null = null;
   /** One after the other, so that the deadline is each one's own. */
   const turns = createTextQueue(TURNS, unmade);
 
   function start(): Worker {
-    const worker = startThread(THREAD, { name: 'long prompts', workerData: directory });
+    const worker = startThread(THREAD, { name: 'long prompts', workerData: files });
     worker.unref();
     worker.on('error', () => {}); // told to whoever waits, in ask()
     worker.on('exit', () => end(worker));
