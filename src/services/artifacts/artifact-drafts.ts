@@ -74,6 +74,18 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
     await runs.noteArtifact(caller, { entity: by.entity, project: by.project, name: by.run }, id, 'logged');
   }
 
+  /** What follows when the version is made; may be repeated. */
+  async function finish(caller: Caller, draft: ArtifactDraft, committed: string): Promise<void> {
+    await noteLogged(caller, draft, committed);
+    await storage.artifacts.removeDrafts({ id: draft.id });
+  }
+
+  /** Of a version that was made by a server that ended, or met a fault, before this. */
+  async function finishLeft(caller: Caller, id: string): Promise<void> {
+    const draft = await storage.artifacts.findDraft(id);
+    if (draft) await finish(caller, draft, id);
+  }
+
   const findModel = ({ entity, project, name }: ArtifactName) => storage.models.findByName(entity, project, name);
 
   async function put(caller: Caller, draft: ArtifactDraft): Promise<void> {
@@ -130,7 +142,10 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
       if (model) refuseAliases(announced);
       const id = idOf(entity, clientId);
       const made = await artifacts.look(caller, { id });
-      if (made) return { outcome: 'committed', artifact: made };
+      if (made) {
+        await finishLeft(caller, id);
+        return { outcome: 'committed', artifact: made };
+      }
       const latest = await artifacts.look(caller, { entity, project, name, version: null });
       if (latest?.artifact.type === type && manifestDigest(await latest.md5s()) === digest) {
         await artifacts.addAliases(caller, latest.artifact.id, aliases);
@@ -162,7 +177,10 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
 
     async commit(caller, id) {
       const made = await artifacts.look(caller, { id });
-      if (made) return made;
+      if (made) {
+        await finishLeft(caller, id);
+        return made;
+      }
       const draft = await own(caller, id);
       const files = await filesOf(draft);
       const model = await findModel(draft);
@@ -177,8 +195,7 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
           throw new AppError('artifact_conflict', `Files of ${draft.name} were removed meanwhile. Log it again.`);
         committed = result.artifact.id;
       }
-      await noteLogged(caller, draft, committed);
-      await storage.artifacts.removeDrafts({ id });
+      await finish(caller, draft, committed);
       return (await artifacts.look(caller, { id: committed }))!;
     },
   };
