@@ -159,7 +159,7 @@ class RlJob(Wire):
 
 
 class SftConfig(Wire):
-    """What is None is the server's choice: a learning rate that fits the model's size, one epoch, a constant rate, packed rows."""
+    """None is the server's choice: a learning rate that fits the model's size, one epoch, a constant rate, packed rows."""
 
     batch_size: int | Literal["auto"] | None = None
     epochs: int | None = None
