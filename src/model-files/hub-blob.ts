@@ -5,6 +5,7 @@ import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promis
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRunning } from '#base/is-running';
 import { createContentHash, type HubFile } from './hub-file.ts';
 import { HubRefusal } from './hub-refusal.ts';
 
@@ -167,14 +168,6 @@ async function abandoned(blob: string): Promise<string[]> {
       return pid === process.pid ? !CLAIMED.has(join(directory, name)) : !isRunning(pid);
     })
     .map((name) => join(directory, name));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
 }
 
 const sizeOf = (path: string): Promise<number> =>

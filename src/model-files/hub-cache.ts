@@ -2,6 +2,7 @@
 // tools have downloaded is found here, and the other way round. Asks nobody on the network.
 import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { pathExists } from '#base/path-exists';
 import { isCommit, joinInside } from './hub-file.ts';
 
 /** A model of the Hub in one of its versions: a branch, a tag, or a commit. */
@@ -41,7 +42,7 @@ export async function writeRef(folder: string, revision: string, commit: string)
 
 /** Relative, so that the cache can be moved. Where links are not allowed (Windows), a copy. */
 export async function linkBlob(blob: string, path: string): Promise<void> {
-  if (await exists(path)) return;
+  if (await pathExists(path)) return;
   await mkdir(dirname(path), { recursive: true });
   await rm(path, { force: true }); // a link whose blob was deleted
   await symlink(relative(dirname(path), blob), path).catch((error: NodeJS.ErrnoException) => {
@@ -67,7 +68,7 @@ function ignoreOthersFiles(error: NodeJS.ErrnoException): void {
 
 /** Enough to load: configuration, tokenizer, and all weights that the index names. */
 export async function hasModelFiles(directory: string, parts: ModelParts): Promise<boolean> {
-  const has = (name: string) => exists(join(directory, name));
+  const has = (name: string) => pathExists(join(directory, name));
   if (!(await has('config.json')) || !(await has('tokenizer.json'))) return false;
   if (parts === 'without weights' || (await has('model.safetensors'))) return true;
   const shards = await readFile(join(directory, 'model.safetensors.index.json'), 'utf8')
@@ -81,9 +82,3 @@ function shardNames(index: string): string[] {
   const { weight_map: weightMap } = JSON.parse(index) as { weight_map?: Record<string, string> };
   return [...new Set(Object.values(weightMap ?? {}))];
 }
-
-export const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

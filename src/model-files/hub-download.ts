@@ -2,12 +2,13 @@
 // is no room for them. How one of them arrives is hub-blob.ts.
 import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { listFiles, modelInfo } from '@huggingface/hub';
+import { pathExists } from '#base/path-exists';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig } from './decoder-config.ts';
 import { foreignFormat } from './foreign-formats.ts';
 import { fetchBlob, partialSize } from './hub-blob.ts';
-import { exists, linkBlob, modelFolder, shareAs, writeRef, type HubModel, type ModelParts } from './hub-cache.ts';
+import { linkBlob, modelFolder, shareAs, writeRef, type HubModel, type ModelParts } from './hub-cache.ts';
 import { joinInside, parseCommit, parseHubFile, type HubFile } from './hub-file.ts';
 import { explainRefusal, HubRefusal, noRoom, offlineRefusal } from './hub-refusal.ts';
 
@@ -71,7 +72,7 @@ export async function downloadModel(
         await readDecoderConfig(snapshot);
         configChecked = true;
       }
-      if (!(await exists(blob)))
+      if (!(await pathExists(blob)))
         await fetchBlob(file, blob, {
           url: `${endpoint}/${model.id}/resolve/${commit}/${encodeURIComponent(file.path)}`,
           headers: token === null ? {} : { authorization: `Bearer ${token}` },
@@ -141,7 +142,7 @@ async function checkRoom(
   let needed = 0;
   for (const file of files) {
     const blob = blobOf(file);
-    if (!(await exists(blob))) needed += file.size - (await partialSize(blob));
+    if (!(await pathExists(blob))) needed += file.size - (await partialSize(blob));
   }
   const { bavail, bsize } = await statfs(cacheDirectory);
   if (needed > bavail * bsize) throw noRoom(model, cacheDirectory, needed, bavail * bsize);

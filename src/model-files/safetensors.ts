@@ -4,6 +4,7 @@ import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promi
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { invariant } from '#base/invariant';
+import { pathExists } from '#base/path-exists';
 import { syncPath } from '#base/sync-path';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
@@ -69,9 +70,9 @@ async function listFiles(path: string): Promise<Files> {
   });
   if (!info.isDirectory()) return { files: [path], shardOf: null };
   const whole = join(path, 'model.safetensors');
-  if (await exists(whole)) return { files: [whole], shardOf: null };
+  if (await pathExists(whole)) return { files: [whole], shardOf: null };
   const index = join(path, 'model.safetensors.index.json');
-  if (await exists(index)) return readIndex(index);
+  if (await pathExists(index)) return readIndex(index);
   throw new AppError('bad_model_files', `${path} has neither model.safetensors nor model.safetensors.index.json.`);
 }
 
@@ -264,8 +265,3 @@ async function writeBytes(handle: FileHandle, bytes: Uint8Array): Promise<void> 
 
 const bytesPerElement = ({ dtype }: NamedTensor): number => (dtype === 'F32' ? 4 : 2);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

@@ -2,6 +2,7 @@
 // when the number of that process was given to another one since.
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRunning } from '#base/is-running';
 import { AppError } from '#domain/errors';
 
 export interface DataLock {
@@ -48,11 +49,7 @@ async function readHolder(path: string): Promise<Holder | null> {
 
 async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
   if (pid === process.pid) return startedAt === (await startOf(pid)); // a second server in this process
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-  }
+  if (!isRunning(pid)) return false;
   const start = await startOf(pid);
   return start === null || startedAt === null || start === startedAt;
 }

@@ -3,6 +3,7 @@
 // A server that was started otherwise may outlive its parent: `nohup whetstone serve &` is meant that way.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { isRunning } from '#base/is-running';
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -46,12 +47,5 @@ const processTable: ProcessTable = {
       return null; // Windows, or a system without ps: the shell alone is watched
     }
   },
-  isRunning(pid) {
-    try {
-      process.kill(pid, 0);
-      return true;
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EPERM'; // somebody else's, so it runs
-    }
-  },
+  isRunning,
 };

@@ -97,16 +97,16 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
     terms.allow(WORK_OF_TOKEN, false);
     let { set } = at;
     for (let i = 0; i < token.length; i++) set = machine.step(set, token[i]!, at.length + i);
-    return {
-      ...{ set: machine.settle(set, bytes.subarray(0, length)), generation: machine.memory.generation },
-      ...{ bytes, length },
-    };
+    const settled = machine.settle(set, bytes.subarray(0, length));
+    return { set: settled, generation: machine.memory.generation, bytes, length };
   }
 
   const startOf = ({ machine }: Pick<Recogniser, 'machine'>): Reached =>
     inRoom(machine, () => ({
-      ...{ set: machine.start, generation: machine.memory.generation },
-      ...{ bytes: new Uint8Array(256), length: 0 },
+      set: machine.start,
+      generation: machine.memory.generation,
+      bytes: new Uint8Array(256),
+      length: 0,
     }));
 
   /** `renew`: another recogniser than the one that has no room left. */

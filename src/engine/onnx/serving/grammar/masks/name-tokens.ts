@@ -2,7 +2,8 @@
 // so it is done once for each place in them, and kept. Which names may still be written is asked by the caller: that changes with every key.
 import { LRUCache } from 'lru-cache';
 import type { ObjectShape } from '../structure/shapes.ts';
-import { runOf, SYMBOLS, type Run } from './symbols.ts';
+import type { Exit } from './insides.ts';
+import { isClass, runOf, SYMBOLS, type Run } from './symbols.ts';
 import type { TokenTrie } from './token-trie.ts';
 import type { VocabularyTries } from './vocabulary-tries.ts';
 
@@ -20,7 +21,7 @@ export interface NameTokens {
   readonly from: Int32Array;
   readonly to: Int32Array;
   /** Nodes behind a name, with more tokens below. */
-  readonly exits: readonly { readonly node: number; readonly trie: TokenTrie; readonly name: number }[];
+  readonly exits: readonly (Exit & { readonly name: number })[];
 }
 
 export interface NameWalks {
@@ -33,23 +34,19 @@ const QUOTE = 0x22;
 const WIDE: Run = [0x80, 0xff];
 
 const runOfSymbol = (symbol: number): Run => {
-  if (symbol < 256) return [symbol, symbol];
+  if (!isClass(symbol)) return [symbol, symbol];
   return symbol === SYMBOLS.wide ? WIDE : runOf(symbol)!;
 };
 
 export function createNameWalks(tries: VocabularyTries): NameWalks {
-  const shapes = new WeakMap<ObjectShape, Map<TokenTrie, number>>();
   const known = new LRUCache<string, NameTokens>({ max: KEPT_MAX });
-  let ids = 0;
-
-  /** Shapes of different constraints have the same ids. */
-  function keyOf(trie: TokenTrie, node: number, { shape, from, depth }: NamePlace): string {
-    const own = shapes.get(shape) ?? new Map<TokenTrie, number>();
-    shapes.set(shape, own);
-    const id = own.get(trie) ?? ++ids;
-    own.set(trie, id);
-    return `${id},${node},${from},${depth}`;
-  }
+  const ids = new WeakMap<object, number>();
+  let lastId = 0;
+  const idOf = (thing: ObjectShape | TokenTrie): number => {
+    const id = ids.get(thing) ?? ++lastId;
+    ids.set(thing, id);
+    return id;
+  };
 
   function walkAll(trie: TokenTrie, node: number, { shape: { texts }, from, to, depth }: NamePlace): NameTokens {
     const found: [number, number, number][] = [];
@@ -64,7 +61,7 @@ export function createNameWalks(tries: VocabularyTries): NameWalks {
         let last = first;
         while (last < high && texts[last]![at]! <= most) last++;
         if (first === last) continue;
-        if (symbol[child]! >= 256) {
+        if (isClass(symbol[child]!)) {
           walk(tries.bytesBelow(within, child), 0, first, last, at);
           continue;
         }
@@ -82,7 +79,7 @@ export function createNameWalks(tries: VocabularyTries): NameWalks {
 
   return {
     below(trie, node, place) {
-      const key = keyOf(trie, node, place);
+      const key = `${idOf(place.shape)},${idOf(trie)},${node},${place.from},${place.depth}`;
       const kept = known.get(key);
       if (kept) return kept;
       const made = walkAll(trie, node, place);
