@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -84,4 +84,19 @@ test.each([
     code: 'bad_model_files',
     message: expect.stringMatching(message) as string,
   });
+});
+
+test('a tokenizer with more tokens than the model has rows is refused with both numbers, but for special ones that nothing writes', async () => {
+  await write('config.json', { max_position_embeddings: 2048, vocab_size: 470 });
+  await expect(readTextModel(directory)).rejects.toThrow(
+    /has tokens up to id 484, and config\.json says that the model has 470 \(vocab_size\): it could not read ".+", which has id 470\./,
+  );
+  await write('config.json', { max_position_embeddings: 2048, vocab_size: 484 }); // <|eot_id|> ends every turn
+  await expect(readTextModel(directory)).rejects.toThrow(/could not read "<\|eot_id\|>", which has id 484/);
+
+  const tokenizer = JSON.parse(await readFile(join(directory, 'tokenizer.json'), 'utf8')) as { added_tokens: object[] };
+  const image = { id: 485, content: '<image_soft_token>', special: true, normalized: false };
+  await write('tokenizer.json', { ...tokenizer, added_tokens: [...tokenizer.added_tokens, image] });
+  await write('config.json', { max_position_embeddings: 2048, text_config: { vocab_size: 485 } });
+  expect((await readTextModel(directory)).tokenizer.encode('<image_soft_token>')).toEqual([485]);
 });

@@ -7,6 +7,7 @@ import { AppError } from '#domain/errors';
 import { findChatTemplate, type ChatTemplate } from './chat-template.ts';
 import { createPrompts, type Prompts } from './prompts/prompts.ts';
 import { findReasoningSyntax, reasoningSyntaxNamed, type ReasoningSyntax } from './reasoning-parser.ts';
+import { refuseTokensWithoutRow } from './tokens-without-row.ts';
 import { findToolSyntax, toolSyntaxNamed, type ToolSyntax } from './tool-parser.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 import { findJson, readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
@@ -54,6 +55,7 @@ export async function readTextModel(
   const generation = (await findJson(join(directory, 'generation_config.json'))) ?? {};
   const tokenizer = createTokenizer(files, directory);
   const chatTemplate = await findChatTemplate(directory, files, clock, template);
+  refuseTokensWithoutRow({ ...files, tokenizer, template: chatTemplate?.source ?? '' }, config, directory);
   return {
     tokenizer,
     chatTemplate,

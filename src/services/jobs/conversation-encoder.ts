@@ -6,8 +6,8 @@ import type { TextModel } from '#text/text-model';
 import type { ConversationEncoder } from '#training/tokenize';
 
 /**
- * `id` is for the error of a model that has no chat template. `vocabSize` is the engine's: a model can sample the padding
- * beyond the tokenizer's vocabulary, and what it sampled can be trained.
+ * `id` is for the error of a model that has no chat template. `vocabSize` is the engine's: a sampler may take the rows that
+ * pad the embedding beyond the tokenizer's vocabulary (ours does not), and what was sampled can be trained.
  */
 export function createConversationEncoder(
   id: string,

@@ -25,6 +25,8 @@ export interface StepContext {
   readonly budget: CacheBudget;
   readonly limits: StepLimits;
   readonly runner: ModelRunner;
+  /** Of the tokenizer: at most the rows of the embedding. */
+  readonly tokenCount: number;
   readonly cache: KVCache;
   readonly prefixes: PrefixCache;
   readonly adapters: AdapterStore;
@@ -74,7 +76,7 @@ async function prefill(context: StepContext, plan: Plan<'prefill'>): Promise<Sam
   cache.append(group.slot, result.computed, 0);
   group.computedTokenCount = end;
   queues.prefillTokensSinceDecode += end - start;
-  if (allLogits) rankPrompt(live, start, result);
+  if (allLogits) rankPrompt(live, start, result, context.tokenCount);
   const last = lastRow(result);
   const isEnd = end === promptTokenCount;
   if (isEnd && live.prompt && live.request.embed) live.prompt.lastHidden = lastHiddenOf(result);
@@ -103,15 +105,13 @@ function reusePrefix({ queues, budget, cache, prefixes }: StepContext, group: Gr
 }
 
 /** Row i of a chunk's logits is about the token behind it. */
-function rankPrompt({ prompt, request }: LiveRequest, start: number, { logits, logsumexp }: RunResult): void {
+function rankPrompt({ prompt, request }: LiveRequest, start: number, logits: Logits, tokenCount: number): void {
   const { promptTokens, sampling } = request;
-  const vocab = logits.length / logsumexp.length;
   if (start === 0) prompt!.logprobs!.splice(0, Infinity, null);
-  for (let row = 0; row < logsumexp.length; row++) {
+  for (let row = 0; row < logits.logsumexp.length; row++) {
     const tokenId = promptTokens[start + row + 1];
     if (tokenId === undefined) return;
-    const own = logits.subarray(row * vocab, (row + 1) * vocab);
-    prompt!.logprobs!.push(rankPromptToken(own, logsumexp[row]!, tokenId, sampling.promptLogprobs!));
+    prompt!.logprobs!.push(rankPromptToken(logits, row, tokenCount, tokenId, sampling.promptLogprobs!));
   }
 }
 

@@ -3,15 +3,24 @@
 import { AppError } from '#domain/errors';
 import type { GenerateRequest } from '../../inference-engine.ts';
 
+export interface RequestSizes {
+  /** Rows of the embedding: ids that the model reads. */
+  readonly vocabSize: number;
+  /** Largest id of the tokenizer + 1: below the rows where the embedding is padded, above them where it has tokens for others. */
+  readonly tokenizerSize: number;
+  readonly contextLength: number;
+}
+
 export function checkRequest(
   { promptTokens, sampling, n }: GenerateRequest,
-  { vocabSize, contextLength }: { readonly vocabSize: number; readonly contextLength: number },
+  { vocabSize, tokenizerSize, contextLength }: RequestSizes,
   { maxWaiting }: { readonly maxWaiting: number },
 ): void {
   if (promptTokens.length === 0) throw new AppError('invalid_request', 'The prompt is empty.', { param: 'messages' });
   const foreign = promptTokens.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
   if (foreign !== undefined) {
-    throw new AppError('invalid_request', `Token ${foreign} is not in the vocabulary of ${vocabSize}.`, {
+    const whose = foreign < tokenizerSize ? ': its tokenizer has it for models that read more than text' : '';
+    throw new AppError('invalid_request', `Token ${foreign} is not in the vocabulary of ${vocabSize}${whose}.`, {
       param: 'messages',
     });
   }
@@ -21,19 +30,18 @@ export function checkRequest(
     throw new AppError('context_length_exceeded', message, { param: 'max_tokens' });
   }
   const { logitBias, allowedTokenIds, stopTokenIds, logprobTokenIds } = sampling;
-  for (const [param, ids] of [
-    ['logit_bias', logitBias.map(([id]) => id)],
-    ['allowed_token_ids', allowedTokenIds ?? []],
-    ['stop_token_ids', stopTokenIds],
-    ['logprob_token_ids', logprobTokenIds ?? []],
+  const tokenCount = Math.min(vocabSize, tokenizerSize); // the others are never sampled
+  for (const [param, ids, size] of [
+    ['logit_bias', logitBias.map(([id]) => id), tokenCount],
+    ['allowed_token_ids', allowedTokenIds ?? [], tokenCount],
+    ['stop_token_ids', stopTokenIds, vocabSize],
+    ['logprob_token_ids', logprobTokenIds ?? [], tokenCount],
   ] as const) {
-    const unknown = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
+    const unknown = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < size));
     if (unknown === undefined) continue;
-    throw new AppError(
-      'invalid_request',
-      `${param} has token ${unknown}, which is not in the vocabulary of ${vocabSize}.`,
-      { param },
-    );
+    throw new AppError('invalid_request', `${param} has token ${unknown}, which is not in the vocabulary of ${size}.`, {
+      param,
+    });
   }
   if (!(n >= 1 && n <= maxWaiting)) {
     throw new AppError('invalid_request', `n must be between 1 and ${maxWaiting}, got ${n}.`, { param: 'n' });

@@ -3,9 +3,16 @@ import { invariant } from '#base/invariant';
 import type { FinishReason } from '#domain/sampling';
 import type { TokenEvent } from '../../inference-engine.ts';
 import type { GrammarMatcher } from './grammar/matcher.ts';
-import type { Logits } from './logits.ts';
+import { tokenLogits, type Logits } from './logits.ts';
 import { sampleToken } from './sampler.ts';
 import type { Sequence } from './sequence.ts';
+
+/** What the engine knows of its tokenizer. */
+export interface KnownTokens {
+  /** Ids below it are tokens; what is beyond pads the embedding. */
+  readonly tokenCount: number;
+  readonly eosTokenIds: ReadonlySet<number>;
+}
 
 /** Null: nothing binds its next token. */
 export function matcherOf({ live, choiceIndex, constrained }: Sequence): GrammarMatcher | null {
@@ -18,17 +25,16 @@ export function matcherOf({ live, choiceIndex, constrained }: Sequence): Grammar
 /** Appends the token to the sequence. The first of a request brings what there is to say about its prompt. */
 export function nextToken(
   sequence: Sequence,
-  { logits, logsumexp }: Logits,
+  logits: Logits,
   row: number,
-  eosTokenIds: ReadonlySet<number>,
+  { eosTokenIds, tokenCount }: KnownTokens,
 ): TokenEvent {
   const { live, choiceIndex, processors, random } = sequence;
   const { sampling, constraint } = live.request;
-  const vocab = logits.length / logsumexp.length;
   const matcher = matcherOf(sequence);
   const input = {
-    logits: logits.subarray(row * vocab, (row + 1) * vocab),
-    logsumexp: logsumexp[row]!,
+    logits: tokenLogits(logits, row, tokenCount),
+    logsumexp: logits.logsumexp[row]!,
     mask: matcher && matcher.mask(),
     processors,
     sequence,

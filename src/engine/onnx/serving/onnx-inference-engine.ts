@@ -11,14 +11,14 @@ import type { ServingPrecision } from '../../capabilities.ts';
 import type { AdapterRef, GenerateRequest, GenerationStream, InferenceEngine } from '../../inference-engine.ts';
 import { AdapterStore } from './adapter-store.ts';
 import { applyPlan, type SampleRows, type StepContext } from './apply-plan.ts';
-import { checkRequest } from './check-request.ts';
+import { checkRequest, type RequestSizes } from './check-request.ts';
 import { createGenerationStream } from '../../generation-stream.ts';
 import { createGrammars, type Grammars } from './grammar/grammars.ts';
 import { cacheBytesPerToken, capacityClasses, KVCache } from './kv-cache.ts';
 import type { InferenceLimits } from './inference-limits.ts';
 import { openModelRunner, type ModelRunner } from './model-runner.ts';
 import { rowAt } from './logits.ts';
-import { matcherOf, nextToken } from './next-token.ts';
+import { matcherOf, nextToken, type KnownTokens } from './next-token.ts';
 import { createPrefixCache } from './prefix-cache.ts';
 import { promptChunks } from './prompt-chunks.ts';
 import { createFairRanks } from '../../rank.ts';
@@ -56,7 +56,8 @@ class OnnxInferenceEngine implements InferenceEngine {
   readonly #queues: StepContext['queues'];
   readonly #limits: InferenceLimits;
   readonly #grammars: Grammars | null;
-  readonly #eosTokenIds: ReadonlySet<number>;
+  readonly #known: KnownTokens;
+  readonly #sizes: RequestSizes;
   /** Leave between steps: a step that runs reads their slots. */
   readonly #leaving = new Set<Sequence>();
   readonly #live = new Set<LiveRequest>();
@@ -74,18 +75,24 @@ class OnnxInferenceEngine implements InferenceEngine {
     this.#limits = limits;
     this.#queues = queued.createQueues();
     const classes = capacityClasses(this.contextLength);
+    const tokenizerSize = vocabulary ? vocabulary.offsets.length - 1 : config.vocab;
+    this.#sizes = { vocabSize: config.vocab, tokenizerSize, contextLength: this.contextLength };
+    this.#known = {
+      tokenCount: Math.min(config.vocab, tokenizerSize),
+      eosTokenIds: new Set(vocabulary?.eosTokenIds ?? []),
+    };
     this.#context = {
       queues: this.#queues,
       ranks: createFairRanks(),
       budget: { classes, tokens },
       limits,
       runner,
+      tokenCount: this.#known.tokenCount,
       cache: new KVCache(config, classes, tokens),
       prefixes: createPrefixCache(limits.prefixCacheBytes),
       adapters: new AdapterStore(config, limits.maxAdapters),
       log,
     };
-    this.#eosTokenIds = new Set(vocabulary?.eosTokenIds ?? []);
     this.#grammars = vocabulary
       ? createGrammars({ vocabulary, vocabSize: config.vocab, stopTokenIds: vocabulary.eosTokenIds, log })
       : null;
@@ -157,7 +164,7 @@ class OnnxInferenceEngine implements InferenceEngine {
 
   async #admit(live: LiveRequest): Promise<void> {
     const { request } = live;
-    checkRequest(request, this, this.#limits);
+    checkRequest(request, this.#sizes, this.#limits);
     const seed = request.sampling.seed ?? randomInt(DRAWN_SEED_MAX);
     for (let i = 0; i < request.n; i++) live.sequences.push(createSequence(live, i, seed));
     const scope = await openRequestScope(request, { adapters: this.#context.adapters, grammars: this.#grammars });
@@ -221,7 +228,7 @@ class OnnxInferenceEngine implements InferenceEngine {
         return;
       }
       try {
-        const event = nextToken(sequence, logits, rowOf(i), this.#eosTokenIds);
+        const event = nextToken(sequence, logits, rowOf(i), this.#known);
         if (event.finishReason !== null) ended.push(sequence);
         sequence.live.output.push([event]);
       } catch (error) {

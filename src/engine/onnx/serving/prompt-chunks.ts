@@ -1,6 +1,7 @@
 // How a prompt is cut into the chunks that prefill computes and the prefix cache keeps, and what is known about each token
 // of it when a client asks.
 import type { RankedLogprob } from '../../inference-engine.ts';
+import { tokenLogits, type Logits } from './logits.ts';
 import { blockKey, scopeKey, type PrefixScope } from './prefix-cache.ts';
 import { listTop } from './sampler.ts';
 
@@ -22,17 +23,20 @@ export function promptChunks(tokens: readonly number[], chunkLength: number, sco
   return chunks;
 }
 
-/** `logits` is `[vocab]`, of the position before `tokenId`. `count` alternatives, −1 for all. */
+/** `row` is of the position before `tokenId`, which may be one that pads the embedding. `count` alternatives, −1 for all tokens. */
 export function rankPromptToken(
-  logits: Float32Array,
-  logsumexp: number,
+  logits: Logits,
+  row: number,
+  tokenCount: number,
   tokenId: number,
   count: number,
 ): RankedLogprob[] {
-  const own = logits[tokenId]!;
+  const alternatives = tokenLogits(logits, row, tokenCount);
+  const logsumexp = logits.logsumexp[row]!;
+  const own = logits.logits[(row * logits.logits.length) / logits.logsumexp.length + tokenId]!;
   let better = 0;
-  for (const logit of logits) if (logit > own) better++;
-  const best = listTop(logits, logsumexp, count).map((token, i) => ({ ...token, rank: i + 1 }));
+  for (const logit of alternatives) if (logit > own) better++;
+  const best = listTop(alternatives, logsumexp, count).map((token, i) => ({ ...token, rank: i + 1 }));
   return [
     { tokenId, logprob: Math.fround(own - logsumexp), rank: better + 1 },
     ...best.filter((token) => token.tokenId !== tokenId),

@@ -1,0 +1,39 @@
+// Whether a model reads every token that a text can become. An embedding may have more rows than its tokenizer has tokens, never fewer,
+// but for special tokens that nothing here writes, such as Gemma 3's <image_soft_token>: only models that see images read it.
+import { isObject } from '#base/is-object';
+import { AppError } from '#domain/errors';
+import type { Tokenizer } from './tokenizer.ts';
+import type { Json, TokenizerFiles } from './tokenizer-files.ts';
+
+export interface SpokenTokens extends Pick<TokenizerFiles, 'addedTokens' | 'namedTokens'> {
+  readonly tokenizer: Pick<Tokenizer, 'vocabSize' | 'isSpecial' | 'tokenText'>;
+  /** Source of the chat template; empty: none. */
+  readonly template: string;
+}
+
+/** Throws `bad_model_files`. `config` is config.json; one that names no size is the engine's to refuse. */
+export function refuseTokensWithoutRow(spoken: SpokenTokens, config: Json, directory: string): void {
+  const rows = rowsOf(config);
+  const { vocabSize, tokenText } = spoken.tokenizer;
+  if (rows === null) return;
+  for (let id = rows; id < vocabSize; id++) {
+    if (tokenText(id) === '' || isUnspoken(id, spoken)) continue;
+    throw new AppError(
+      'bad_model_files',
+      `The tokenizer of ${directory} has tokens up to id ${vocabSize - 1}, and config.json says that the model has ${rows} (vocab_size): it could not read ${JSON.stringify(tokenText(id))}, which has id ${id}. Are both of the same model, and was its embedding resized?`,
+    );
+  }
+}
+
+/** Special tokens that neither the chat template writes nor the start or end of a text needs; padding does not. */
+function isUnspoken(id: number, { tokenizer, addedTokens, namedTokens, template }: SpokenTokens): boolean {
+  const content = addedTokens.find((token) => token.id === id)?.content;
+  if (content === undefined || !tokenizer.isSpecial(id)) return false;
+  return !template.includes(content) && ![namedTokens.get('bos_token'), namedTokens.get('eos_token')].includes(content);
+}
+
+/** Of models with several parts, the text's. */
+function rowsOf({ vocab_size: own, text_config: text }: Json): number | null {
+  const size = own ?? (isObject(text) ? text.vocab_size : null);
+  return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : null;
+}
