@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { createApp } from '#api/app';
 import { openDashboard } from '#api/dashboard';
+import { openReference } from '#api/reference';
 import { createMetrics } from '#api/metrics';
 import { observeJobs } from '#api/metrics-jobs';
 import { measureStorage } from '#api/metrics-storage';
@@ -39,6 +40,7 @@ import { VERSION } from './version.ts';
 
 /** Beside this file, and where this is a source, where a build leaves it. */
 const DASHBOARD_DIRECTORY = fileURLToPath(new URL('../dist/dashboard/', import.meta.url));
+const REFERENCE_DIRECTORY = fileURLToPath(new URL('../dist/reference/', import.meta.url));
 
 export interface RunningServer {
   readonly url: string;
@@ -108,6 +110,7 @@ async function start(
     version: VERSION,
     roles: config.roles,
     dashboard: await openDashboard(DASHBOARD_DIRECTORY),
+    reference: await openReference(REFERENCE_DIRECTORY),
   });
   const background = await startBackground(config, { ...parts, services }, open);
 

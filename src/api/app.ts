@@ -20,6 +20,7 @@ import type { Endpoint } from './endpoint.ts';
 import { sendError } from './error-response.ts';
 import { createGenerations } from './generations.ts';
 import { describeApi } from './openapi.ts';
+import type { Reference } from './reference.ts';
 import { jsonBody, readBodies } from './request-body.ts';
 import { artifactRoutes } from './routes/artifacts.ts';
 import { chatRoutes } from './routes/chat.ts';
@@ -36,6 +37,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { modelRoutes } from './routes/models.ts';
 import { openAIModelRoutes } from './routes/openai-models.ts';
 import { overviewRoutes } from './routes/overview.ts';
+import { referenceRoutes } from './routes/reference.ts';
 import { responseRoutes } from './routes/responses.ts';
 import { runRoutes } from './routes/runs.ts';
 import { serverRoutes } from './routes/server.ts';
@@ -68,9 +70,10 @@ export interface AppDeps {
   readonly roles: readonly Role[];
   /** Null: it was not built. */
   readonly dashboard: Dashboard | null;
+  readonly reference: Reference | null;
 }
 
-export function createApp({ services, limits, version, roles, dashboard }: AppDeps): FastifyInstance {
+export function createApp({ services, limits, version, roles, dashboard, reference }: AppDeps): FastifyInstance {
   const { basePath } = limits;
   const app = Fastify({
     logger: false,
@@ -132,6 +135,7 @@ export function createApp({ services, limits, version, roles, dashboard }: AppDe
     ...workerRoutes(services),
     ...tinkerRoutes(services, limits, draining.cut),
     ...serverRoutes({ ...services, generations }, limits, version, () => description),
+    ...referenceRoutes(reference, version),
     ...dashboardRoutes(services, dashboard, version),
   ];
   const description = describeApi(endpoints, version, basePath);

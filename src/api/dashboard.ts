@@ -1,28 +1,14 @@
-// The files of the dashboard, as `npm run build` leaves them: one page, and assets whose names change with their content. Read once,
-// held in memory, gzipped too: together they have less than a megabyte. Knows no routes.
-import { readdir, readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+// The files of the dashboard, as `npm run build` leaves them: one page, and assets whose names change with their content. Together
+// they have less than a megabyte. Knows no routes.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readWebFile, type WebFile } from './web-file.ts';
 
 export interface Dashboard {
-  readonly page: DashboardFile;
+  readonly page: WebFile;
   /** By their names under /assets. */
-  readonly assets: ReadonlyMap<string, DashboardFile>;
+  readonly assets: ReadonlyMap<string, WebFile>;
 }
-
-export interface DashboardFile {
-  readonly type: string;
-  readonly content: Buffer;
-  readonly gzipped: Buffer;
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
 
 /**
  * Of the page: scripts, styles and calls are this server's own, nothing inline, no text becomes markup, and no other page shows it
@@ -36,21 +22,10 @@ export const DASHBOARD_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-cache',
 };
 
-/** Names change with content. */
-export const ASSET_HEADERS: Readonly<Record<string, string>> = {
-  'cache-control': 'public, max-age=31536000, immutable',
-};
-
 /** Null: it was not built. */
 export async function openDashboard(directory: string): Promise<Dashboard | null> {
   const names = await readdir(join(directory, 'assets')).catch(() => null);
   if (names === null) return null;
-  const assets = names.map(async (name) => [name, await read(join(directory, 'assets', name))] as const);
-  return { page: await read(join(directory, 'index.html')), assets: new Map(await Promise.all(assets)) };
-}
-
-async function read(path: string): Promise<DashboardFile> {
-  const content = await readFile(path);
-  const type = TYPES[extname(path)] ?? 'application/octet-stream';
-  return { type, content, gzipped: await promisify(gzip)(content, { level: 9 }) };
+  const assets = names.map(async (name) => [name, await readWebFile(join(directory, 'assets', name))] as const);
+  return { page: await readWebFile(join(directory, 'index.html')), assets: new Map(await Promise.all(assets)) };
 }

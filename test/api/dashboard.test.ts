@@ -1,10 +1,10 @@
 // How the dashboard's files are served: headers, compression, prefixes; and what stands there when it is not built.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { DashboardFile } from '#api/dashboard';
+import type { WebFile } from '#api/web-file';
 import { send, shareTestServer } from './test-server.ts';
 
-const file = (type: string, text: string): DashboardFile => ({
+const file = (type: string, text: string): WebFile => ({
   type,
   content: Buffer.from(text),
   gzipped: gzipSync(text),

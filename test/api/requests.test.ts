@@ -177,7 +177,7 @@ describe('the server about itself', () => {
       },
     },
     { name: 'the front page says how to begin', url: '/', status: 200, then: ({ body }) => expect(body).toContain('tiny/chat') },
-    { name: 'the docs page lists every endpoint', url: '/docs', status: 200, then: ({ body }) => expect(body).toContain('/v1/preview/training-jobs/{training_job_id}/events') },
+    { name: 'the description of the API lists every endpoint', url: '/openapi.json', status: 200, then: ({ body }) => expect(body).toContain('/v1/preview/training-jobs/{training_job_id}/events') },
   ]); // prettier-ignore
 
   test('the system check is a 503 while the database fails', async () => {

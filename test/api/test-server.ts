@@ -9,6 +9,7 @@ import { createApp } from '#api/app';
 import type { ApiLimits, ApiServices } from '#api/api-services';
 import { readSftLine } from '#api/schema/sft';
 import type { Dashboard } from '#api/dashboard';
+import type { Reference } from '#api/reference';
 import { createMetrics } from '#api/metrics';
 import type { Clock } from '#base/clock';
 import { silentLog, type Log } from '#base/log';
@@ -132,6 +133,7 @@ export interface TestServerOptions {
   /** False: what is asked for in the background waits. */
   readonly answersBackground?: boolean;
   readonly dashboard?: Dashboard | null;
+  readonly reference?: Reference | null;
   /** Instead of those of the server's own. Who gives them closes them. */
   readonly given?: {
     readonly storage: Storage;
@@ -155,6 +157,7 @@ export async function openTestServer({
   given,
   log = silentLog,
   dashboard = null,
+  reference = null,
   keepsResponses = true,
   answersBackground = true,
 }: TestServerOptions = {}): Promise<TestServer> {
@@ -267,6 +270,7 @@ export async function openTestServer({
     version: '0.0.0-test',
     roles,
     dashboard,
+    reference,
   });
   await app.ready();
   if (answersBackground) await background.start();

@@ -7949,7 +7949,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This API, described for people */
+        /** This API, described for people: a page with a search, examples, and requests to try */
         get: {
             parameters: {
                 query?: never;
@@ -7965,6 +7965,43 @@ export interface paths {
                     };
                     content: {
                         "text/html": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The script of that page. Its name changes with its version */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    file: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/javascript": unknown;
                     };
                 };
             };

@@ -1,10 +1,10 @@
 // The web page at `/`, and its files. Public: it holds nothing, and asks for a key before it asks for anything else.
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#domain/errors';
 import type { ApiServices } from '../api-services.ts';
-import { ASSET_HEADERS, DASHBOARD_HEADERS, type Dashboard, type DashboardFile } from '../dashboard.ts';
-import { landingPage, PAGE_HEADERS } from '../docs-page.ts';
+import { landingPage, PAGE_HEADERS } from '../bare-pages.ts';
+import { DASHBOARD_HEADERS, type Dashboard } from '../dashboard.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
+import { ASSET_HEADERS, sendWebFile } from '../web-file.ts';
 
 /** `dashboard` null: it was not built, and a page without scripts says how to. */
 export function dashboardRoutes(
@@ -28,7 +28,7 @@ export function dashboardRoutes(
         }
         const inFolder = folderOf(request.originalUrl);
         if (inFolder) return reply.redirect(inFolder, 307);
-        return sendFile(request, reply.headers(DASHBOARD_HEADERS), dashboard.page);
+        return sendWebFile(request, reply.headers(DASHBOARD_HEADERS), dashboard.page);
       },
     }),
     endpoint({
@@ -44,7 +44,7 @@ export function dashboardRoutes(
         const file = dashboard?.assets.get(params.file!);
         if (!file)
           throw new AppError('not_found', 'The dashboard has no such file. Load its page again: / names those it has.');
-        return sendFile(request, reply.headers(ASSET_HEADERS), file);
+        return sendWebFile(request, reply.headers(ASSET_HEADERS), file);
       },
     }),
   ];
@@ -54,11 +54,4 @@ export function dashboardRoutes(
 function folderOf(url: string): string | null {
   const [path = ''] = url.split('?');
   return path === '' || path.endsWith('/') ? null : `${path.split('/').at(-1)!}/`;
-}
-
-function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: DashboardFile): FastifyReply {
-  const takesGzip = /\bgzip\b/.test(headers['accept-encoding'] ?? '');
-  reply.type(file.type).header('vary', 'accept-encoding');
-  if (!takesGzip) return reply.send(file.content);
-  return reply.header('content-encoding', 'gzip').send(file.gzipped);
 }

@@ -4,7 +4,6 @@ import { isLoopback } from '#base/loopback';
 import { AppError } from '#domain/errors';
 import type { Check } from '#services/health';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
-import { docsPage, PAGE_HEADERS } from '../docs-page.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import type { Generations } from '../generations.ts';
 import type { OpenApiDocument } from '../openapi.ts';
@@ -112,16 +111,6 @@ export function serverRoutes(
       role: 'every',
       answer: z.looseObject({ openapi: z.string() }),
       handle: async () => describe(),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/docs',
-      tag: 'Server',
-      summary: 'This API, described for people',
-      access: 'public',
-      role: 'every',
-      answer: ['text/html'],
-      handle: async ({ reply }) => reply.headers(PAGE_HEADERS).send(docsPage(describe())),
     }),
   ];
 }
