@@ -12,7 +12,7 @@ const ENTRY = new URL('./peers/node_modules/node-llama-cpp/dist/index.js', impor
 
 export async function openLlamaCpp(
   config: DecoderConfig,
-  matrices: 'q8_0' | 'f32',
+  matrices: 'Q8_0' | 'F32',
   threads: number,
 ): Promise<Sampler | null> {
   const peer = (await import(ENTRY).catch(() => null)) as NodeLlamaCpp | null;
@@ -28,7 +28,7 @@ export async function openLlamaCpp(
   });
   const model = await llama.loadModel({ modelPath: path });
   return {
-    name: `llama.cpp ${matrices}`,
+    name: `llama.cpp ${matrices.toLowerCase()}`,
     async generate(prompts, newTokens) {
       const contextSize = Math.max(...prompts.map(({ length }) => length)) + newTokens + 8;
       const context = await model.createContext({ sequences: prompts.length, contextSize, batchSize: 512, threads });

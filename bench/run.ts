@@ -73,8 +73,8 @@ async function alternate(
 
 /** The same bits on both sides: float32 against F32, int8 against Q8_0 (both blocks of 32 with a scale). */
 const PRECISIONS = [
-  ['float32', 'f32'],
-  ['int8', 'q8_0'],
+  ['float32', 'F32'],
+  ['int8', 'Q8_0'],
 ] as const;
 
 async function benchSampling(

@@ -8,6 +8,7 @@ os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own internals
 
 import make_embeddings  # noqa: E402
+import make_gguf  # noqa: E402
 import make_models  # noqa: E402
 import make_rl  # noqa: E402
 import make_rope  # noqa: E402
@@ -28,3 +29,4 @@ make_sft.main()
 make_schedules.main()
 make_tinker.main()
 make_sampling.main()
+make_gguf.main()

@@ -1,0 +1,68 @@
+// An open GGUF file: its header, and its tensors as float32, one at a time. Knows nothing of models.
+import { open } from 'node:fs/promises';
+import { AppError } from '#domain/errors';
+import { ggmlType } from './ggml-types.ts';
+import { badGguf, HeaderGoesOn, parseGgufHeader, type GgufHeader } from './gguf-header.ts';
+
+export interface GgufFile extends GgufHeader {
+  readonly path: string;
+  /** Row-major, by the file's own name. */
+  read(name: string): Promise<Float32Array>;
+  close(): Promise<void>;
+}
+
+const FIRST_BYTES = 2 ** 24; // a vocabulary of 150,000 tokens and its merges take 6 MB
+const CHUNK_BYTES = 2 ** 28; // one read takes less than 2^31 bytes
+
+/** Reads the header only. Throws `bad_model_files`. */
+export async function openGgufFile(path: string): Promise<GgufFile> {
+  const handle = await open(path, 'r').catch((cause: unknown) => {
+    throw badGguf(path, 'it cannot be opened', cause);
+  });
+  const readBytes = async (start: number, length: number): Promise<Uint8Array> => {
+    const bytes = new Uint8Array(length);
+    for (let done = 0; done < length;) {
+      const { bytesRead } = await handle.read(bytes, done, Math.min(CHUNK_BYTES, length - done), start + done);
+      if (bytesRead === 0) throw badGguf(path, `it ended ${length - done} bytes early while it was read`);
+      done += bytesRead;
+    }
+    return bytes;
+  };
+  try {
+    const { size } = await handle.stat();
+    const header = await readHeader(path, size, readBytes);
+    return {
+      path,
+      ...header,
+      async read(name) {
+        const tensor = header.tensors.get(name);
+        const type = tensor && ggmlType(tensor.type);
+        if (!type) throw new AppError('bad_model_files', `No tensor ${name} in ${path}.`);
+        const values = new Float32Array(tensor.shape.reduce((product, length) => product * length, 1));
+        type.decode(await readBytes(tensor.start, tensor.byteLength), values);
+        return values;
+      },
+      close: () => handle.close(),
+    };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** How long a header is stands nowhere: more is read until it is whole. */
+async function readHeader(
+  path: string,
+  size: number,
+  readBytes: (start: number, length: number) => Promise<Uint8Array>,
+): Promise<GgufHeader> {
+  for (let length = Math.min(FIRST_BYTES, size); ; length = Math.min(2 * length, size)) {
+    try {
+      return parseGgufHeader(await readBytes(0, length), path, size);
+    } catch (error) {
+      if (!(error instanceof HeaderGoesOn)) throw error;
+      if (length === size)
+        throw badGguf(path, `it is cut off: its header does not end in ${size} bytes. Download it again`);
+    }
+  }
+}

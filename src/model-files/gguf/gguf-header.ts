@@ -1,0 +1,147 @@
+// The beginning of a GGUF file (ggml's docs/gguf.md, versions 2 and 3): metadata by key, and where each tensor lies. Decides what a well-formed
+// file is; what the keys mean is architectures.ts and gguf-tokenizer.ts. Arrays of numbers and strings become JavaScript's own.
+import { AppError } from '#domain/errors';
+import { ggmlType, ggmlTypeName, READABLE_TYPES } from './ggml-types.ts';
+
+export type GgufValue = number | boolean | string | readonly (number | boolean | string)[];
+
+export interface GgufTensor {
+  readonly name: string;
+  /** Slowest dimension first, as everywhere here; files have it the other way round. */
+  readonly shape: readonly number[];
+  /** Of ggml. */
+  readonly type: number;
+  /** From the beginning of the file. */
+  readonly start: number;
+  readonly byteLength: number;
+}
+
+export interface GgufHeader {
+  readonly metadata: ReadonlyMap<string, GgufValue>;
+  readonly tensors: ReadonlyMap<string, GgufTensor>;
+}
+
+export const MAGIC = 'GGUF';
+export const VERSION = 3;
+export const DEFAULT_ALIGNMENT = 32;
+export const VALUE_TYPES = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const;
+
+/** `bytes` ended inside the header: more of the file is needed. */
+export class HeaderGoesOn extends Error {}
+
+const DIMENSIONS_MAX = 4;
+
+/** `bytes` are the first of a file of `byteLength`. Throws `HeaderGoesOn`, and `bad_model_files`. */
+export function parseGgufHeader(bytes: Uint8Array, path: string, byteLength: number): GgufHeader {
+  const read = valueReader(bytes, path);
+  checkVersion(bytes, path);
+  read.skip(8);
+  const [tensorCount, valueCount] = [read.u64(), read.u64()];
+  const metadata = new Map<string, GgufValue>();
+  for (let i = 0; i < valueCount; i++) metadata.set(read.string(), read.value(read.u32()));
+  refuseParts(metadata, path);
+  const found = Array.from({ length: Math.min(tensorCount, bytes.length) }, () => {
+    const name = read.string();
+    const dimensions = read.u32();
+    if (dimensions > DIMENSIONS_MAX) throw badGguf(path, `tensor ${name} has ${dimensions} dimensions`);
+    const shape = Array.from({ length: dimensions }, () => read.u64()).reverse();
+    return { name, shape, type: read.u32(), offset: read.u64() };
+  });
+  const alignment = numberOr(metadata.get('general.alignment'), DEFAULT_ALIGNMENT);
+  const dataStart = align(read.position(), alignment);
+  const tensors = found.map(({ offset, ...tensor }): [string, GgufTensor] => {
+    const start = dataStart + offset;
+    const size = sizeOf(tensor, path);
+    if (start + size > byteLength)
+      throw badGguf(
+        path,
+        `it is cut off: tensor ${tensor.name} ends at byte ${start + size}, the file has ${byteLength}. Download it again`,
+      );
+    return [tensor.name, { ...tensor, start, byteLength: size }];
+  });
+  return { metadata, tensors: new Map(tensors) };
+}
+
+export const badGguf = (path: string, fault: string, cause?: unknown): AppError =>
+  new AppError('bad_model_files', `Cannot read ${path}: ${fault}.`, cause === undefined ? {} : { cause });
+
+export const align = (position: number, alignment: number): number => Math.ceil(position / alignment) * alignment;
+
+const numberOr = (value: GgufValue | undefined, other: number): number =>
+  typeof value === 'number' && value > 0 ? value : other;
+
+function checkVersion(bytes: Uint8Array, path: string): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const magic = Buffer.from(bytes.subarray(0, 4)).toString('latin1');
+  if (magic !== MAGIC) throw badGguf(path, `it does not begin with ${MAGIC}: it is no GGUF file`);
+  if (bytes.length < 24) throw badGguf(path, `it has ${bytes.length} bytes, too few for a header`);
+  const version = view.getUint32(4, true);
+  if (version === VERSION || version === 2) return;
+  if (view.getUint32(4, false) <= VERSION)
+    throw badGguf(path, 'it is big-endian. Make a little-endian one with gguf_convert_endian.py of llama.cpp');
+  throw badGguf(path, `it has version ${version} of GGUF; 2 and ${VERSION} are read`);
+}
+
+function refuseParts(metadata: ReadonlyMap<string, GgufValue>, path: string): void {
+  const count = metadata.get('split.count');
+  if (typeof count !== 'number' || count <= 1) return;
+  const part = Number(metadata.get('split.no') ?? 0) + 1;
+  throw badGguf(
+    path,
+    `it is part ${part} of ${count} of a model. Join them with llama.cpp: llama-gguf-split --merge FIRST_PART whole.gguf`,
+  );
+}
+
+function sizeOf({ name, shape, type }: Pick<GgufTensor, 'name' | 'shape' | 'type'>, path: string): number {
+  const known = ggmlType(type);
+  if (!known) throw badGguf(path, `tensor ${name} is ${ggmlTypeName(type)}; ${READABLE_TYPES.join(', ')} are read`);
+  const columns = shape.at(-1) ?? 1;
+  if (columns % known.blockValues !== 0)
+    throw badGguf(path, `tensor ${name} has rows of ${columns} values, which are no blocks of ${known.name}`);
+  return (shape.reduce((product, size) => product * size, 1) / known.blockValues) * known.blockBytes;
+}
+
+function valueReader(bytes: Uint8Array, path: string) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const text = new TextDecoder();
+  let at = 0;
+  const take = (size: number): number => {
+    if (at + size > bytes.length) throw new HeaderGoesOn();
+    at += size;
+    return at - size;
+  };
+  const u32 = () => view.getUint32(take(4), true);
+  const u64 = () => Number(view.getBigUint64(take(8), true)); // what does not fit a number fits no file
+  const string = () => {
+    const length = u64();
+    const start = take(length);
+    return text.decode(bytes.subarray(start, start + length));
+  };
+  const scalars: Readonly<Record<number, () => number | boolean | string>> = {
+    0: () => view.getUint8(take(1)),
+    1: () => view.getInt8(take(1)),
+    2: () => view.getUint16(take(2), true),
+    3: () => view.getInt16(take(2), true),
+    [VALUE_TYPES.u32]: u32,
+    [VALUE_TYPES.i32]: () => view.getInt32(take(4), true),
+    [VALUE_TYPES.f32]: () => view.getFloat32(take(4), true),
+    [VALUE_TYPES.bool]: () => view.getUint8(take(1)) !== 0,
+    [VALUE_TYPES.string]: string,
+    10: u64,
+    11: () => Number(view.getBigInt64(take(8), true)),
+    12: () => view.getFloat64(take(8), true),
+  };
+  const scalar = (type: number) => {
+    const read = scalars[type];
+    if (!read) throw badGguf(path, `its metadata has a value of type ${type}, which is not known`);
+    return read();
+  };
+  const value = (type: number): GgufValue => {
+    if (type !== VALUE_TYPES.array) return scalar(type);
+    const itemType = u32();
+    const count = u64();
+    if (count > bytes.length) throw new HeaderGoesOn(); // an item has a byte at least
+    return Array.from({ length: count }, () => scalar(itemType));
+  };
+  return { u32, u64, string, value, skip: take, position: () => at };
+}
