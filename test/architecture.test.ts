@@ -41,8 +41,8 @@ interface Import {
 
 const typescriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.tsx?$/.test(path))
-    .map((path) => path.split(sep).join('/'));
+    .map((path) => path.split(sep).join('/'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules/')); // those of bench/peers
 
 /** Types count: who needs the type of a file needs the file to be understood. */
 const importsIn = (path: string): string[] =>
