@@ -154,7 +154,7 @@ const MODELS = {
     flag: '--precision <name>',
     value: choice(SERVING_PRECISIONS),
     default: 'float32',
-    help: 'weights for sampling: float32, or int8 for large models: less memory, faster, rounded logprobs',
+    help: 'for sampling: float32; int8 (less memory, faster) or w8a8 (faster still), whose logprobs are rounded',
     reason: 'what was sampled is what is trained, to 1e-4',
   }),
   ...HUB_SETTINGS,

@@ -4,14 +4,15 @@ import type { ConstraintKind } from '#domain/constraint';
 import type { SamplingParams } from '#domain/sampling';
 
 /** Of the weights that sample. */
-export const PRECISIONS = ['float32', 'bfloat16', 'float16', 'int8'] as const;
+export const PRECISIONS = ['float32', 'bfloat16', 'float16', 'int8', 'w8a8'] as const;
 export type Precision = (typeof PRECISIONS)[number];
 
 /**
  * Those that an operator may ask for. float32: the sampler agrees with the trainer to 1e-4. int8: weights of linears and head in
- * blocks of 32 with a scale each, a quarter of the memory to read per token; logprobs are those of the rounded weights.
+ * blocks of 32 with a scale each, a quarter of the memory to read per token; logprobs are those of the rounded weights. w8a8: a
+ * scale per output and one per token, faster the more tokens a step has.
  */
-export const SERVING_PRECISIONS = ['float32', 'int8'] as const satisfies readonly Precision[];
+export const SERVING_PRECISIONS = ['float32', 'int8', 'w8a8'] as const satisfies readonly Precision[];
 export type ServingPrecision = (typeof SERVING_PRECISIONS)[number];
 
 /** What of a request's sampling an engine may lack. `seed`, `maxTokens` and the tokens that end an answer, none does. */

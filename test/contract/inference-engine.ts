@@ -293,7 +293,7 @@ export function inferenceEngineContract(
       },
     );
 
-    needing('promptLogprobs', promptLogprobs)(
+    needing('promptLogprobs in float32', promptLogprobs && precision === 'float32')(
       'prompt logprobs are those of the plain forward pass, with their ranks, also in chunks and after a cached prompt',
       async () => {
         const promptTokens = randomPrompt(70, 23);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import { SERVING_PRECISIONS } from '#engine/capabilities';
 import type { AdapterRef, InferenceEngine, TokenEvent } from '#engine/inference-engine';
 import type { InferenceLimits } from '#engine/onnx/serving/inference-limits';
 import { onnxCapabilities } from '#engine/onnx/onnx-backend';
@@ -140,12 +141,12 @@ test('weights that overflow end the request with an error, and leave nothing beh
   await model.remove();
 });
 
-describe('the embedded engine', () => {
+describe.each(SERVING_PRECISIONS)('the embedded engine in %s', (precision) => {
   let model: TinyModel;
   let engine: InferenceEngine;
   let adapters: AdapterRef[];
   const open = (limits: InferenceLimits) =>
-    openOnnxInferenceEngine({ modelDirectory: model.directory, threads: 2, limits, log: silentLog });
+    openOnnxInferenceEngine({ modelDirectory: model.directory, precision, threads: 2, limits, log: silentLog });
 
   beforeAll(async () => {
     model = await writeTinyModel();
@@ -160,7 +161,8 @@ describe('the embedded engine', () => {
     await model.remove();
   });
 
-  test('chunked prefill gives what the whole prompt at once gives', async () => {
+  // What attention sums in another order, rounding to 8 bits makes larger; the bits hold for prompts in the chunks they come in.
+  test.runIf(precision === 'float32')('chunked prefill gives what the whole prompt at once gives', async () => {
     const whole = await open({ ...TEST_LIMITS, prefillChunk: 512 });
     const asked = request({
       promptTokens: randomPrompt(300, 4),

@@ -2,7 +2,7 @@
 // does not know what an op computes (ops.ts), how to differentiate it (autodiff.ts) or how to run it (session.ts).
 import { invariant } from '#base/invariant';
 
-export type Dtype = 'float32' | 'int64' | 'bool' | 'uint8';
+export type Dtype = 'float32' | 'int64' | 'bool' | 'uint8' | 'int8';
 
 /** A number, or the name of a size that is known only when the graph runs (`'batch'`, `'tokens'`). */
 export type Dim = number | string;
@@ -46,7 +46,7 @@ export interface NodeExtras {
   readonly gradient?: GradientRule;
 }
 
-export type InitializerData = Float32Array | BigInt64Array | Uint8Array;
+export type InitializerData = Float32Array | BigInt64Array | Uint8Array | Int8Array;
 
 export interface Initializer {
   readonly value: Value;
@@ -82,14 +82,18 @@ export class Graph {
   initializer(name: string, data: InitializerData, shape: readonly number[]): Value {
     const size = shape.reduce((a, b) => a * b, 1);
     invariant(data.length === size, `${name}: ${data.length} values for shape [${shape.join(', ')}]`);
-    const dtype = data instanceof Float32Array ? 'float32' : data instanceof Uint8Array ? 'uint8' : 'int64';
-    const value: Value = { name, dtype, shape, producer: null };
+    const value: Value = { name, dtype: dtypeOf(data), shape, producer: null };
     this.initializers.push({ value, data });
     return value;
   }
 
   scalar(x: number): Value {
     return this.initializer(this.#name('scalar'), Float32Array.of(x), []);
+  }
+
+  /** uint8 `[]` */
+  byte(x: number): Value {
+    return this.initializer(this.#name('byte'), Uint8Array.of(x), []);
   }
 
   /** int64 `[n]`, shared between uses. */
@@ -129,6 +133,12 @@ export class Graph {
   #name(stem: string): string {
     return `${this.#prefix}${stem}_${this.#next++}`;
   }
+}
+
+function dtypeOf(data: InitializerData): Dtype {
+  if (data instanceof Float32Array) return 'float32';
+  if (data instanceof BigInt64Array) return 'int64';
+  return data instanceof Int8Array ? 'int8' : 'uint8';
 }
 
 export const formatShape = (shape: Shape): string => `[${shape.join(', ')}]`;

@@ -32,6 +32,8 @@ export const minimum = binary('Min');
 export const maximum = binary('Max');
 export const less = binary('Less', 'bool');
 export const neg = elementwise('Neg');
+/** No gradient. */
+export const abs = elementwise('Abs');
 export const exp = elementwise('Exp');
 export const log = elementwise('Log');
 export const sqrt = elementwise('Sqrt');
@@ -102,6 +104,29 @@ export function matmulBlocks8(
   return one(
     g.node('MatMulNBits', [x, packed, scales], [{ dtype: 'float32', shape }], attributes, { domain: 'com.microsoft' }),
   );
+}
+
+/** uint8: x / step + zeroPoint, rounded to nearest, ties to even, and kept within 0 … 255. Not differentiable. */
+export function quantize(g: Graph, x: Value, step: number, zeroPoint: number): Value {
+  const inputs = [x, g.scalar(step), g.byte(zeroPoint)];
+  return one(g.node('QuantizeLinear', inputs, [{ dtype: 'uint8', shape: x.shape }]));
+}
+
+/**
+ * `(x − xZeroPoint) · codes`, exact in int32, times the scales: x uint8 `[..., in]`, xScales `[..., 1]`, codes int8 constant
+ * `[in, out]`, scales `[out]`. Not differentiable.
+ */
+export function matmulCodes(
+  g: Graph,
+  x: Value,
+  xZeroPoint: number,
+  xScales: Value,
+  codes: Value,
+  scales: Value,
+): Value {
+  const shape = [...x.shape.slice(0, -1), codes.shape[1]!];
+  const inputs = [x, codes, xScales, scales, g.byte(xZeroPoint)];
+  return one(g.node('MatMulIntegerToFloat', inputs, [{ dtype: 'float32', shape }], {}, { domain: 'com.microsoft' }));
 }
 
 /** With `keepDims` the reduced axes stay as size 1; without, a Reshape drops them. */

@@ -10,7 +10,7 @@ const EXTERNAL_BYTES_MIN = 64 * 1024;
 /** mmap granularity. */
 const ALIGNMENT = 4096;
 
-const DATA_TYPE: Record<Dtype, number> = { float32: 1, uint8: 2, int64: 7, bool: 9 };
+const DATA_TYPE: Record<Dtype, number> = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9 };
 const ATTRIBUTE = { float: 1, int: 2, string: 3, graph: 5, ints: 7 } as const;
 
 const field = (type: string, id: number) => ({ type, id });

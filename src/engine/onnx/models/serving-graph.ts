@@ -32,6 +32,7 @@ import { softCapped } from './attention.ts';
 import { classAttention } from './class-attention.ts';
 import { decoderForward, scaledBy } from './decoder.ts';
 import { fusedBias, fusedWeight } from './fused-linears.ts';
+import { multiplyCodes, quantizeOutputs8 } from './w8a8.ts';
 
 export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights, precision: ServingPrecision): Graph {
   const { hidden, vocab } = config;
@@ -52,6 +53,11 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   const project = (x: Value, name: string, weight: Float32Array, inFeatures: number, outFeatures: number): Value => {
     if (precision === 'float32') {
       return ops.matmul(g, x, g.initializer(name, weight, [outFeatures, inFeatures]), { transposeB: true });
+    }
+    if (precision === 'w8a8') {
+      const { codes, scales } = quantizeOutputs8(weight, inFeatures, outFeatures);
+      const c = g.initializer(`${name}.codes`, codes, [inFeatures, outFeatures]);
+      return multiplyCodes(g, x, c, g.initializer(`${name}.scales`, scales, [outFeatures]));
     }
     const { packed, scales } = quantizeBlocks8(weight, inFeatures, outFeatures);
     const blocks = Math.ceil(inFeatures / BLOCK_SIZE);

@@ -1,0 +1,76 @@
+// Products in 8 bits on both sides ("w8a8"): weights have one scale per output, activations one per token, found as it comes.
+// Integers are summed exactly, so a token's result is the same bits in any batch, chunk or number of threads. Which products are
+// made this way is for serving-graph.ts to say.
+//
+// Weights are signed and activations unsigned, the pair for which processors have instructions (VNNI, dot product). Where an x86
+// processor lacks them, the sum of two products would not fit into 16 bits: session.ts has ONNX Runtime take another kernel there.
+import { invariant } from '#base/invariant';
+import type { Graph, Value } from '../graph/graph.ts';
+import * as ops from '../graph/ops.ts';
+
+/** Codes of weights and activations lie in −127 … 127; those of activations are stored with ZERO_POINT added. */
+const LARGEST_CODE = 127;
+const ZERO_POINT = 128;
+const CODE_STEP = Math.fround(1 / LARGEST_CODE);
+
+export interface OutputCodes {
+  /** `[inFeatures, outFeatures]`, int8: the transpose of what Hugging Face stores. */
+  readonly codes: Int8Array;
+  /** `[outFeatures]`, float32: weight ≈ code · 127 · scale, for both codes of a product reach to 127. */
+  readonly scales: Float32Array;
+}
+
+/** `weight` is `[outFeatures, inFeatures]`, as Hugging Face stores it. Rounds to nearest, ties up. */
+export function quantizeOutputs8(weight: Float32Array, inFeatures: number, outFeatures: number): OutputCodes {
+  invariant(weight.length === inFeatures * outFeatures, `${weight.length} weights for ${outFeatures} × ${inFeatures}`);
+  const codes = new Int8Array(inFeatures * outFeatures);
+  const scales = new Float32Array(outFeatures);
+  for (let o = 0; o < outFeatures; o++) {
+    const row = weight.subarray(o * inFeatures, (o + 1) * inFeatures);
+    const step = largestOf(row) / LARGEST_CODE;
+    if (step === 0) continue; // an output of zeros
+    scales[o] = step / LARGEST_CODE;
+    for (let i = 0; i < inFeatures; i++) codes[i * outFeatures + o] = Math.round(row[i]! / step);
+  }
+  return { codes, scales };
+}
+
+/**
+ * `[..., in] → [..., out]` by codes int8 `[in, out]` and scales `[out]`. x / largest lies in −1 … 1, so that one QuantizeLinear
+ * with a constant step rounds all tokens. A token of zeros gives zeros: whatever 0 / 0 is rounded to, it is multiplied by 0.
+ */
+export function multiplyCodes(g: Graph, x: Value, codes: Value, scales: Value): Value {
+  const largest = ops.reduceMax(g, ops.abs(g, x), [-1]); // [..., 1]
+  const rounded = ops.quantize(g, ops.div(g, x, largest), CODE_STEP, ZERO_POINT);
+  return ops.matmulCodes(g, rounded, ZERO_POINT, largest, codes, scales);
+}
+
+/** The slow twin of `multiplyCodes`, equal to it in every bit: x `[rows, in]`, result `[rows, out]`. */
+export function multiplyCodesSlowly(x: Float32Array, { codes, scales }: OutputCodes, rows: number): Float32Array {
+  const [inFeatures, outFeatures] = [x.length / rows, scales.length];
+  const result = new Float32Array(rows * outFeatures);
+  for (let row = 0; row < rows; row++) {
+    const token = x.subarray(row * inFeatures, (row + 1) * inFeatures);
+    const largest = largestOf(token);
+    if (largest === 0) continue;
+    const rounded = Array.from(token, (value) =>
+      roundHalfToEven(Math.fround(Math.fround(value / largest) / CODE_STEP)),
+    );
+    for (let o = 0; o < outFeatures; o++) {
+      const sum = rounded.reduce((sum, code, i) => sum + code * codes[i * outFeatures + o]!, 0);
+      result[row * outFeatures + o] = Math.fround(Math.fround(sum) * scales[o]!) * largest;
+    }
+  }
+  return result;
+}
+
+function largestOf(values: Float32Array): number {
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value));
+  return largest;
+}
+
+function roundHalfToEven(x: number): number {
+  const nearest = Math.round(x);
+  return Math.abs(x % 1) === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
+}
