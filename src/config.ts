@@ -1,6 +1,6 @@
 // What the settings of a server mean for its parts, each of which gets its slice, never the whole. Read once, and frozen. The
 // settings themselves, with their defaults, are config/settings.ts; bounds that nobody sets are here, with their reasons.
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { LogLevel } from '#base/log';
 import type { ApiLimits } from '#api/api-services';
 import type { AllowedHosts } from '#api/browsers';
@@ -8,13 +8,15 @@ import { isLoopback } from '#base/loopback';
 import type { AnswerParsers } from '#domain/answer-parsers';
 import { AppError } from '#domain/errors';
 import type { Network } from '#domain/network';
+import { ADAPTERS_PROJECT } from '#domain/model-name';
 import { ROLES, type Role } from '#domain/role';
+import { DEFAULT_ENTITY } from '#services/accounts/api-keys';
 import type { EvaluationLimits } from '#services/evaluations/accept-evaluation';
 import type { ServingPrecision } from '#engine/capabilities';
 import { readSettings, type Environment, type Flags } from './config/setting.ts';
 import { hubConfig, type HubConfig } from './config/hub-settings.ts';
 import { SETTINGS, STORE_SETTINGS, type SCHEDULING_POLICIES } from './config/settings.ts';
-import type { S3Config } from './config/value-types.ts';
+import type { NamedAdapter, S3Config } from './config/value-types.ts';
 
 const MB = 1_000_000;
 const DAY_MS = 86_400_000;
@@ -47,6 +49,14 @@ export interface StoreConfig {
   readonly s3: S3Config | null;
 }
 
+/** An adapter that was trained elsewhere, and the model that it is a checkpoint of. */
+export interface ForeignAdapter {
+  readonly entity: string;
+  readonly project: string;
+  readonly name: string;
+  readonly directory: string;
+}
+
 export interface ServerConfig extends StoreConfig {
   readonly roles: readonly Role[];
   readonly listen: { readonly host: string; readonly port: number };
@@ -54,6 +64,8 @@ export interface ServerConfig extends StoreConfig {
   readonly models: readonly string[];
   /** Named likewise: their engines are workers that connect. */
   readonly workerModels: readonly string[];
+  /** Of PEFT, that become checkpoints when the server starts. */
+  readonly adapters: readonly ForeignAdapter[];
   /** Other names of models, for Tinker clients. */
   readonly tinkerAliases: ReadonlyMap<string, string>;
   /** Of the weights that sample; training is always in float32. */
@@ -120,6 +132,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     listen: { host: settings.host, port: settings.port },
     models: settings.model ?? (settings.workerModel.length > 0 ? [] : ['starter']),
     workerModels: settings.workerModel,
+    adapters: settings.adapter.map(foreignAdapter),
     tinkerAliases: new Map(settings.tinkerAlias),
     precision: settings.precision,
     parsers: { tools: settings.toolCallParser, reasoning: settings.reasoningParser },
@@ -173,6 +186,13 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     webhookNetworks: settings.allowedWebhookNetwork,
     healthDeadlineMs: BOUNDS.healthDeadlineMs,
   });
+}
+
+/** A name alone is in the project of adapters, of the entity that the first key has. */
+function foreignAdapter({ name, directory: given }: NamedAdapter): ForeignAdapter {
+  const directory = resolve(given);
+  const [own, project = ADAPTERS_PROJECT, entity = DEFAULT_ENTITY] = (name ?? basename(directory)).split('/').reverse();
+  return { entity, project, name: own!, directory };
 }
 
 export function readStoreConfig(data: ServeFlags['data'], env: Environment): StoreConfig {

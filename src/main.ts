@@ -32,6 +32,7 @@ import { lockDataDirectory } from './server/data-lock.ts';
 import { makeFirstKey, refuseOpenDoor } from './server/first-key.ts';
 import { hostModels } from './server/hosted-models.ts';
 import { listen } from './server/listen.ts';
+import { serveAdapters } from './server/served-adapters.ts';
 import { readSecretKeys } from './server/secret-keys.ts';
 import { createServices } from './server/services.ts';
 import { closeInTime, stopListening, together } from './server/stopping.ts';
@@ -104,6 +105,7 @@ async function start(
   const wire = { readSftLine, readEvaluationLine, responseWriter };
   const parts = { storage, blobs, webhookStore, hosted, usage, observer, ...wire, clock, log };
   const services = createServices(config, parts, open);
+  await serveAdapters(config.adapters, { ...parts, ...services });
   const app = createApp({
     services: { ...services, apiKeys, usage, baseModels: hosted.baseModels, workers, metrics, tracing, clock, log },
     limits: config.api,

@@ -10,6 +10,7 @@ import { SAMPLER_LIMITS } from '#engine/sampler-limits';
 import { HUB_SETTINGS } from './hub-settings.ts';
 import { setting } from './setting.ts';
 import {
+  adapters,
   aliases,
   basePath,
   choice,
@@ -140,6 +141,14 @@ const MODELS = {
     default: [],
     defaultText: 'none',
     help: 'base model that runs on workers which connect to this server, named as above; its weights are not read here; may be repeated',
+  }),
+  adapter: setting({
+    flag: '--adapter <name=directory>',
+    variable: 'WHETSTONE_ADAPTER',
+    value: adapters,
+    default: [],
+    defaultText: 'none',
+    help: 'serve a LoRA adapter that PEFT wrote, for a model of this server, as adapters/NAME, and let jobs train on from it; NAME alone: that of the directory; may be repeated',
   }),
   tinkerAlias: setting({
     flag: '--tinker-alias <name=model>',

@@ -72,6 +72,21 @@ export const networks = many('an address or a network such as 10.1.0.0/16', (giv
   return isGood ? { address, prefixBits } : null;
 });
 
+export interface NamedAdapter {
+  /** `name`, `project/name` or `entity/project/name`; null: as the directory is called. */
+  readonly name: string | null;
+  readonly directory: string;
+}
+
+/** What is before a `=` is a name unless it cannot be one, as in the path `./lr=1e-4`. */
+export const adapters = many(
+  'a directory, or NAME=DIRECTORY such as tutor=./my-adapter',
+  (given): NamedAdapter | null => {
+    const [, name = null, named = given] = /^([^/:@=\s.~][^/:@=\s]*(?:\/[^/:@=\s]+){0,2})=(.*)$/s.exec(given) ?? [];
+    return named === '' ? null : { name, directory: named.replace(/^~(?=\/|$)/, homedir()) };
+  },
+);
+
 /** Its bytes. */
 export const key = one(
   `${KEY_BYTES} random bytes in base64, as \`openssl rand -base64 ${KEY_BYTES}\` prints`,

@@ -22,6 +22,9 @@ const FORMS = [
   `(?:${part('entity')}--)?${part('project')}--${part('name')}${STEP}`,
 ].map((form) => new RegExp(`^${form}$`));
 
+/** Of adapters that the server was started with; a name alone is looked up there. */
+export const ADAPTERS_PROJECT = 'adapters';
+
 /** A base model's id as it is where `--` stands for each slash. */
 export const withSlashes = (id: string): string => id.replaceAll('--', '/');
 

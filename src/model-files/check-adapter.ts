@@ -13,8 +13,7 @@ export async function checkAdapter(directory: string, config: DecoderConfig, bas
   const json = await readFile(join(directory, ADAPTER_CONFIG_FILE), 'utf8');
   const shape = parsePeftConfig(json, ADAPTER_CONFIG_FILE);
   const { base_model_name_or_path: trainedOn } = JSON.parse(json) as { base_model_name_or_path?: unknown };
-  // A path names a place on somebody's machine; the shapes below decide.
-  if (typeof trainedOn === 'string' && !/^(?:$|[./~]|[A-Za-z]:\\)/.test(trainedOn) && trainedOn !== baseModel)
+  if (typeof trainedOn === 'string' && !mayBe(trainedOn, baseModel))
     throw new AppError('bad_model_files', `${ADAPTER_CONFIG_FILE} says that it adapts ${trainedOn}, not ${baseModel}.`);
   const parameters = loraParameters(linearLayers(config), shape);
   for await (const { name, values } of eachTensor(join(directory, ADAPTER_WEIGHTS_FILE), parameters)) {
@@ -25,4 +24,10 @@ export async function checkAdapter(directory: string, config: DecoderConfig, bas
         `${ADAPTER_WEIGHTS_FILE}: value ${at} of ${name} is ${values[at]}, not finite.`,
       );
   }
+}
+
+/** A path names a place on somebody's machine, and a directory may hold the model that another calls by its owner too: the shapes decide. */
+function mayBe(trainedOn: string, baseModel: string): boolean {
+  if (/^(?:$|[./~]|[A-Za-z]:\\)/.test(trainedOn) || trainedOn === baseModel) return true;
+  return trainedOn.endsWith(`/${baseModel}`) || baseModel.endsWith(`/${trainedOn}`);
 }

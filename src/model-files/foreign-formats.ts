@@ -30,7 +30,7 @@ export function foreignFormat(where: string, names: readonly string[], adapterBa
   const has = (name: RegExp) => names.some((each) => name.test(each));
   if (has(/^adapter_config\.json$/) && !has(/^model.*\.safetensors$/)) {
     const base = adapterBase ?? 'the base model that adapter_config.json names';
-    return `${where} is a PEFT adapter, not a model. Start with --model ${base}, and log the adapter as an artifact of type lora with the name of a model of yours: it becomes a checkpoint (docs/wandb.md).`;
+    return `${where} is a PEFT adapter, not a model. Start with --model ${base}, and give a directory with its files to --adapter.`;
   }
   if (has(/^model_index\.json$/)) return `${where} is a pipeline of Diffusers, not a language model.`;
   if (!has(/^model.*\.safetensors$/)) {

@@ -1,13 +1,14 @@
 // adapter_config.json, as PEFT writes and reads it. What we cannot compute exactly is refused by name: an adapter that
 // loads is an adapter that means here what it means there.
 import { z } from 'zod';
+import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import { LORA_TARGETS, type LoraShape, type LoraTarget } from './lora.ts';
 
 const empty = z.union([z.null(), z.record(z.string(), z.unknown()), z.array(z.unknown())]).optional();
 
 const PeftConfig = z.object({
-  peft_type: z.string(),
+  peft_type: z.literal('LORA'),
   r: z.int().positive(),
   lora_alpha: z.number().positive(),
   target_modules: z.union([z.string(), z.array(z.string())]),
@@ -37,6 +38,8 @@ export function parsePeftConfig(json: string, path: string): LoraShape {
   } catch (cause) {
     throw bad('it is not valid JSON', cause);
   }
+  const type = isObject(raw) ? raw.peft_type : undefined; // first: other kinds have other fields
+  if (typeof type === 'string' && type !== 'LORA') throw bad(`peft_type ${type} is not supported; LORA is`);
   const parsed = PeftConfig.safeParse(raw);
   if (!parsed.success) throw bad(z.prettifyError(parsed.error).replaceAll('\n', ' '));
   const config = parsed.data;
@@ -51,7 +54,6 @@ export function parsePeftConfig(json: string, path: string): LoraShape {
 }
 
 function findUnsupported(config: z.infer<typeof PeftConfig>): string | null {
-  if (config.peft_type !== 'LORA') return `peft_type ${config.peft_type}`;
   if (config.use_dora) return 'use_dora';
   if (config.lora_bias) return 'lora_bias';
   if ((config.bias ?? 'none') !== 'none') return `bias ${config.bias}`;

@@ -293,7 +293,7 @@ test.each([
   [
     'an adapter',
     { 'adapter_config.json': ADAPTER, 'adapter_model.safetensors': '' },
-    /is a PEFT adapter, not a model\. Start with --model Qwen\/Qwen3-0\.6B, and log the adapter as an artifact of type lora/,
+    /is a PEFT adapter, not a model\. Start with --model Qwen\/Qwen3-0\.6B, and give a directory with its files to --adapter\./,
   ],
   [
     'GGUF',

@@ -175,6 +175,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     responses,
     artifacts,
     artifactDrafts,
+    commitAdapter,
     datasetRows,
     runs,
     jobEvents,

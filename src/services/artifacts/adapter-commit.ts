@@ -55,7 +55,7 @@ export function createAdapterCommit({
     const files = PEFT_FILES.map((path) => {
       const file = all.find((each) => each.path === path);
       if (file) return file;
-      throw refused(`it has no ${path}. Log the directory that PEFT writes.`);
+      throw refused(`it has no ${path}. Give the directory that PEFT's save_pretrained writes.`);
     });
     const step = stepOf(draft);
     const there = step === null ? null : await storage.checkpoints.find(model.id, step);

@@ -19,7 +19,7 @@ import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { LoraConfig } from '#domain/lora-config';
 import type { Model } from '#domain/model';
-import { checkpointName, withSlashes } from '#domain/model-name';
+import { ADAPTERS_PROJECT, checkpointName, withSlashes } from '#domain/model-name';
 import type { AdapterRef } from '#engine/inference-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
@@ -214,7 +214,8 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
     async resolve(caller, name) {
       const base = name === null ? baseModels.default : (baseModels.find(name) ?? baseModels.find(withSlashes(name)));
       if (base) return { servedName: base.id, base, adapter: null, modelId: null };
-      const named = await findNamedCheckpoint(storage, caller.entity, name!);
+      const find = (text: string) => findNamedCheckpoint(storage, caller.entity, text);
+      const named = (await find(name!)) ?? (await find(`${ADAPTERS_PROJECT}/${name}`));
       if (named) return sampledCheckpoint(named);
       throw new AppError(
         'model_not_found',
