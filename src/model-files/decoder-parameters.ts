@@ -1,5 +1,5 @@
-// The tensors of a decoder by their Hugging Face names: which exist, and in which shape. Loading checks every shape, so that
-// what follows can trust them.
+// The tensors of a decoder by their Hugging Face names: which exist, and in which shape. Whoever reads them checks every shape
+// before, so that what follows can trust them.
 import { AppError } from '#domain/errors';
 import { FUSED_LINEARS } from './block.ts';
 import type { DecoderConfig } from './decoder-config.ts';
@@ -40,12 +40,9 @@ function queryKeyNorms({ norms, heads, kvHeads, headDim }: DecoderConfig, prefix
   ];
 }
 
-/** Float32 weights by name, in Hugging Face's orientation (`[out, in]`). */
-export type DecoderWeights = ReadonlyMap<string, Float32Array>;
-
-export async function loadDecoderWeights(config: DecoderConfig, source: TensorSource): Promise<DecoderWeights> {
-  const weights = new Map<string, Float32Array>();
-  for (const { name, shape } of decoderParameters(config)) {
+/** Throws `bad_model_files` with the first tensor that is not there, or not in its shape. */
+export function checkParameters(source: TensorSource, parameters: readonly ParameterSpec[]): void {
+  for (const { name, shape } of parameters) {
     if (!source.has(name))
       throw new AppError('bad_model_files', `The weights have no tensor ${name}, which config.json calls for.`);
     const found = source.shape(name);
@@ -55,7 +52,5 @@ export async function loadDecoderWeights(config: DecoderConfig, source: TensorSo
         `${name}: config.json calls for [${shape.join(', ')}], the weights have [${found.join(', ')}].`,
       );
     }
-    weights.set(name, await source.read(name));
   }
-  return weights;
 }

@@ -4,11 +4,11 @@ import { MASKED } from '#engine/onnx/models/attention';
 import { CLASSES_MAX } from '#engine/onnx/models/class-attention';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { FUSED_LINEARS } from '#model-files/block';
-import { loadDecoderWeights } from '#model-files/decoder-parameters';
 import { buildServingGraph } from '#engine/onnx/models/serving-graph';
 import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
 import { openSession, type Feed, type Session } from '#engine/onnx/graph/session';
-import { openSafetensors } from '#model-files/safetensors';
+import { servingLayout } from '#engine/onnx/weights/weight-layout';
+import { openWeights } from '#engine/onnx/weights/weights';
 
 export interface ServingForward {
   /** `[seq][vocab]` per sequence. Shorter sequences are padded on the right. `chunk`: tokens per run over the cache. */
@@ -21,11 +21,8 @@ export interface ServingForward {
 }
 
 export async function openServingForward(config: DecoderConfig, modelDirectory: string): Promise<ServingForward> {
-  const source = await openSafetensors(modelDirectory);
-  const session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source), 'float32'), {
-    threads: 1,
-  });
-  await source.close();
+  const weights = await openWeights({ modelDirectory, layout: servingLayout(config, 'float32') });
+  const session = await openSession(buildServingGraph(config, weights, 'float32'), { threads: 1 });
   return {
     logits: (sequences, adapter, chunk = Infinity) => runInChunks(session, config, sequences, adapter, chunk),
     close: () => session.close(),

@@ -2,7 +2,8 @@
 import { createRandom } from '#base/random';
 import type { LossProgram } from '#engine/loss-program';
 import { openSession } from '#engine/onnx/graph/session';
-import { allocateFusedWeights, fusedParameters } from '#engine/onnx/learning/fused-weights';
+import { allocateFusedWeights } from '#engine/onnx/learning/fused-weights';
+import { fusedParameters } from '#engine/onnx/weights/fused-parameters';
 import { linearLayers, loraParameters, LORA_TARGETS, type LoraShape } from '#model-files/lora';
 import { buildTrainGraph, gradientName } from '#engine/onnx/learning/train-graph';
 import { lossFeeds, rowFeeds, type Feeds } from '#engine/onnx/learning/train-feeds';

@@ -4,6 +4,8 @@ import { invariant } from '#base/invariant';
 
 export type Dtype = 'float32' | 'int64' | 'bool' | 'uint8' | 'int8';
 
+export const BYTES_PER_ELEMENT: Readonly<Record<Dtype, number>> = { float32: 4, int64: 8, bool: 1, uint8: 1, int8: 1 };
+
 /** A number, or the name of a size that is known only when the graph runs (`'batch'`, `'tokens'`). */
 export type Dim = number | string;
 export type Shape = readonly Dim[];
@@ -48,9 +50,24 @@ export interface NodeExtras {
 
 export type InitializerData = Float32Array | BigInt64Array | Uint8Array | Int8Array;
 
+/** Where the data of a constant lies in a file. */
+export interface FileRange {
+  readonly path: string;
+  readonly offset: number;
+  readonly byteLength: number;
+}
+
+/** A constant that exists before its graph. */
+export interface StoredTensor {
+  readonly name: string;
+  readonly dtype: Dtype;
+  readonly shape: readonly number[];
+  readonly data: InitializerData | FileRange;
+}
+
 export interface Initializer {
   readonly value: Value;
-  readonly data: InitializerData;
+  readonly data: InitializerData | FileRange;
 }
 
 export interface OutputSpec {
@@ -66,6 +83,7 @@ export class Graph {
   #next = 0;
   readonly #prefix: string;
   readonly #integers = new Map<string, Value>();
+  readonly #stored = new Map<string, Value>();
 
   /** A graph inside a node needs names of its own: a prefix for all that it makes. */
   constructor(prefix = '') {
@@ -84,6 +102,16 @@ export class Graph {
     invariant(data.length === size, `${name}: ${data.length} values for shape [${shape.join(', ')}]`);
     const value: Value = { name, dtype: dtypeOf(data), shape, producer: null };
     this.initializers.push({ value, data });
+    return value;
+  }
+
+  /** Under its own name, once per graph however often it is used. */
+  stored({ name, dtype, shape, data }: StoredTensor): Value {
+    const known = this.#stored.get(name);
+    if (known) return known;
+    const value: Value = { name, dtype, shape, producer: null };
+    this.initializers.push({ value, data });
+    this.#stored.set(name, value);
     return value;
   }
 

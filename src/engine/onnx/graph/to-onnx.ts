@@ -1,14 +1,12 @@
-// Graph → ONNX ModelProto bytes (opset 18). Weights above a size go to a second file, because a protobuf message ends at
-// 2 GiB. The message definitions are the part of onnx.proto3 that we write: field numbers from onnx/onnx (Apache-2.0).
+// Graph → ONNX ModelProto bytes (opset 18). Constants that lie in files stay there: the message names the place, and ONNX Runtime
+// maps it. The message definitions are the part of onnx.proto3 that we write: field numbers from onnx/onnx (Apache-2.0).
+import { basename, dirname } from 'node:path';
 import protobuf from 'protobufjs';
+import { invariant } from '#base/invariant';
 import { Graph, type Attribute, type Dtype, type Initializer, type InitializerData, type Value } from './graph.ts';
 
 const OPSET = 18;
 const IR_VERSION = 9;
-/** Smaller tensors stay in the message: ONNX Runtime wants shapes and axes there. */
-const EXTERNAL_BYTES_MIN = 64 * 1024;
-/** mmap granularity. */
-const ALIGNMENT = 4096;
 
 const DATA_TYPE: Record<Dtype, number> = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9 };
 const ATTRIBUTE = { float: 1, int: 2, string: 3, graph: 5, ints: 7 } as const;
@@ -78,22 +76,17 @@ const Model = protobuf.Root.fromJSON({
 
 export interface SerializedModel {
   readonly model: Uint8Array;
-  /** What belongs into the file named by `externalFile`, in order, each padded to 4096 bytes. */
-  readonly external: readonly Uint8Array[];
+  /** The directory of the files that hold constants; null: the message holds all. */
+  readonly filesDirectory: string | null;
 }
 
-/** `externalFile` null keeps every weight in the message. */
-export function serializeGraph(graph: Graph, externalFile: string | null): SerializedModel {
-  const external: Uint8Array[] = [];
-  let offset = 0;
+export function serializeGraph(graph: Graph): SerializedModel {
+  const directories = new Set<string>();
   const tensor = ({ value, data }: Initializer) => {
-    const bytes = bytesOf(data);
     const head = { dims: value.shape, dataType: DATA_TYPE[value.dtype], name: value.name };
-    if (externalFile === null || bytes.length < EXTERNAL_BYTES_MIN) return { ...head, rawData: bytes };
-    const at = offset;
-    external.push(bytes);
-    offset += paddedLength(bytes.length);
-    const entries = { location: externalFile, offset: String(at), length: String(bytes.length) };
+    if (!('path' in data)) return { ...head, rawData: bytesOf(data) };
+    directories.add(dirname(data.path));
+    const entries = { location: basename(data.path), offset: String(data.offset), length: String(data.byteLength) };
     return { ...head, dataLocation: 1, externalData: Object.entries(entries).map(([key, value]) => ({ key, value })) };
   };
   const message = {
@@ -105,7 +98,9 @@ export function serializeGraph(graph: Graph, externalFile: string | null): Seria
     ],
     graph: graphMessage(graph, 'whetstone', tensor),
   };
-  return { model: Model.encode(Model.fromObject(message)).finish(), external };
+  const model = Model.encode(Model.fromObject(message)).finish();
+  invariant(directories.size <= 1, `constants in files of ${directories.size} directories: ONNX Runtime takes one`);
+  return { model, filesDirectory: [...directories][0] ?? null };
 }
 
 type TensorMessage = (initializer: Initializer) => object;
@@ -124,8 +119,6 @@ const graphMessage = (graph: Graph, name: string, tensor: TensorMessage): object
   input: graph.inputs.map(valueInfo),
   output: graph.outputs.map(valueInfo),
 });
-
-export const paddedLength = (length: number): number => Math.ceil(length / ALIGNMENT) * ALIGNMENT;
 
 const bytesOf = (data: InitializerData): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 

@@ -4,12 +4,13 @@ import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createRandom, type Random } from '#base/random';
 import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
-import { decoderParameters, loadDecoderWeights, type DecoderWeights } from '#model-files/decoder-parameters';
+import { checkParameters, decoderParameters } from '#model-files/decoder-parameters';
 import { openSafetensors, writeSafetensors, type StoredDtype } from '#model-files/safetensors';
 import type { LossProgram } from '../../loss-program.ts';
 import type { ForwardBackwardResult, OptimizerParams, TrainingRow } from '../../training-engine.ts';
 import { applyAdamw, clipCoefficient, createAdamwState, globalNorm } from './adamw.ts';
-import { allocateFusedWeights, fusedParameters, sizeOf } from './fused-weights.ts';
+import { fusedParameters, sizeOf } from '../weights/fused-parameters.ts';
+import { allocateFusedWeights, type FusedWeights } from './fused-weights.ts';
 import { createGradientSums } from './gradient-sums.ts';
 import { findOptimizerFile, writeOptimizerFile } from './optimizer-file.ts';
 import { headChunk, lossFeeds, rowFeeds, trainedCount, type Feeds } from './train-feeds.ts';
@@ -70,7 +71,7 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
     specs.map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),
   );
 
-  const graphs = createTrainingGraphRunner(config, { threads, memoryPattern: true, idleMs: 0 });
+  const graphs = createTrainingGraphRunner(config, { threads, memoryPattern: true, idleMs: 0, weights: null });
   const chunk = headChunk(config.vocab, null);
 
   return {
@@ -114,10 +115,11 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
   };
 }
 
-async function readWeights(config: DecoderConfig, directory: string, views: DecoderWeights): Promise<void> {
+async function readWeights(config: DecoderConfig, directory: string, views: FusedWeights['views']): Promise<void> {
   const source = await openSafetensors(directory);
   try {
-    for (const [name, data] of await loadDecoderWeights(config, source)) views.get(name)!.set(data);
+    checkParameters(source, decoderParameters(config));
+    for (const [name, view] of views) view.set(await source.read(name));
   } finally {
     await source.close();
   }
@@ -127,7 +129,7 @@ async function readWeights(config: DecoderConfig, directory: string, views: Deco
  * Matrices from N(0, 2 / (5 · hidden)), "small init" (arXiv:1910.05895), those that write to the residual stream divided by
  * √(2 · layers) as in GPT-2; embeddings from N(0, 0.02²), so that a tied head starts near uniform; norms 1, biases 0.
  */
-function initializeWeights(config: DecoderConfig, views: DecoderWeights, random: Random): void {
+function initializeWeights(config: DecoderConfig, views: FusedWeights['views'], random: Random): void {
   const deviation = Math.sqrt(2 / (5 * config.hidden));
   for (const { name, shape } of decoderParameters(config)) {
     const tensor = views.get(name)!;

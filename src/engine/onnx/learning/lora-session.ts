@@ -18,8 +18,6 @@ export interface LoraSessionBase {
   readonly layers: readonly LinearLayer[];
   readonly limits: RowLimits;
   readonly graphs: TrainingGraphRunner;
-  /** Base weights by fused name. */
-  readonly weightFeeds: Feeds;
   /** For adapter_config.json. */
   readonly baseModelName: string;
 }
@@ -35,12 +33,9 @@ export function createLoraSession(
   const parameters = loraParameters(layers, adapter);
   const optimizer = resumed ?? createAdamwState(adapter.tensors);
   const sums = createGradientSums(adapter.tensors);
-  const feeds: Feeds = {
-    ...base.weightFeeds,
-    ...Object.fromEntries(
-      parameters.map(({ name, shape }) => [name, { data: adapter.tensors.get(name)!, dims: shape }]),
-    ),
-  };
+  const feeds: Feeds = Object.fromEntries(
+    parameters.map(({ name, shape }) => [name, { data: adapter.tensors.get(name)!, dims: shape }]),
+  );
   const chunk = headChunk(limits.vocab, headTokensMax);
   let open = true;
   const checkOpen = () => invariant(open, 'this training session is closed');

@@ -4,17 +4,16 @@ import { basename, resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig } from '#model-files/decoder-config';
-import { loadDecoderWeights } from '#model-files/decoder-parameters';
-import { openSafetensors } from '#model-files/safetensors';
 import { createLoraAdapter, linearLayers, loraParameters, type LinearLayer, type LoraAdapter } from '#model-files/lora';
 import { readPeftDirectory } from '#model-files/peft-directory';
 import type { OpenSessionOptions, TrainingEngine } from '../../training-engine.ts';
 import type { AdamwState } from './adamw.ts';
-import { fusedParameters, takeFusedTensors } from './fused-weights.ts';
 import { createLoraSession, type LoraSessionBase } from './lora-session.ts';
 import { findOptimizerFile } from './optimizer-file.ts';
 import { trainingLimits } from './row-memory.ts';
 import { createTrainingGraphRunner } from './training-graph-runner.ts';
+import { trainingLayout } from '../weights/weight-layout.ts';
+import { openWeights, type WeightsPlace } from '../weights/weights.ts';
 
 /** A loop that trains on small batches sends its next job within seconds, and compiling takes up to some seconds of each. */
 const DEFAULT_GRAPH_IDLE_MS = 10_000;
@@ -23,6 +22,7 @@ export interface OnnxTrainingEngineOptions {
   /** Hugging Face layout: config.json and safetensors. */
   readonly modelDirectory: string;
   readonly threads: number;
+  readonly weights?: WeightsPlace;
   /** For the rows of a job, beside the weights. */
   readonly memoryBytes: number;
   /** A limit of the row's length below the memory's. */
@@ -42,7 +42,7 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
   const { rowLengthMax } = limits;
   // The kernel refuses rows longer than its tables of rotary positions, though no position in them is beyond the context.
   const rowConfig = { ...config, maxPositions: rowLengthMax };
-  const tensors = await loadFusedTensors(modelDirectory, rowConfig);
+  const weights = await openWeights({ modelDirectory, layout: trainingLayout(config), ...options.weights });
   const base: LoraSessionBase = {
     layers: linearLayers(config),
     limits: { rowLengthMax, maxPositions: Math.min(rowLengthMax, limits.contextLength), vocab: config.vocab },
@@ -50,10 +50,8 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
       threads,
       memoryPattern: false,
       idleMs: options.graphIdleMs ?? DEFAULT_GRAPH_IDLE_MS,
+      weights,
     }),
-    weightFeeds: Object.fromEntries(
-      fusedParameters(config).map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),
-    ),
     baseModelName: options.baseModelName ?? basename(resolve(modelDirectory)),
   };
   log.info('training_engine.ready', { loadMs: Math.round(performance.now() - startMs), rowLengthMax, threads });
@@ -86,15 +84,6 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
       await base.graphs.close();
     },
   };
-}
-
-async function loadFusedTensors(directory: string, config: Parameters<typeof loadDecoderWeights>[0]) {
-  const source = await openSafetensors(directory);
-  try {
-    return takeFusedTensors(config, new Map(await loadDecoderWeights(config, source)));
-  } finally {
-    await source.close();
-  }
 }
 
 async function readAdapter(

@@ -1,6 +1,6 @@
 // The graph of one training batch: decoder over packed rows, log-probabilities of the trained tokens only, a loss
-// program, and the gradient of every trained parameter. Weights are inputs, never constants, so that all graphs of a
-// process share one copy of them; at hundreds of tokens per row, packing them per run costs next to nothing.
+// program, and the gradient of every trained parameter. Frozen weights are constants that stay where they are stored (weights/), so
+// that all graphs and the sampler's process share their pages; trained ones are inputs.
 //
 // Inputs                                          Outputs
 //   tokens        int64 [batch, seq]                logprobs          [trained]
@@ -10,7 +10,7 @@
 //   targets       int64 [trained]
 //   head_chunk    int64 [], tokens whose logits are in memory at once
 //   loss.NAME     [trained]; membership [sequences, trained]
-//   every base weight by its fused name; every LoRA parameter by its PEFT name
+//   every trained parameter: LoRA's by its PEFT name, base weights by their fused names
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { layerPrefix } from '#model-files/decoder-parameters';
@@ -22,7 +22,8 @@ import * as ops from '../graph/ops.ts';
 import { rowAttention } from '../models/attention.ts';
 import { decoderForward, scaledBy } from '../models/decoder.ts';
 import { layerMasks, rowDistances } from '../models/layer-masks.ts';
-import { fusedBiasName, fusedWeightName } from './fused-weights.ts';
+import { fusedBiasName, fusedWeightName } from '../weights/fused-parameters.ts';
+import type { Weights } from '../weights/weights.ts';
 import { lowerLoss } from './lower-loss.ts';
 import { tokenHead, type TokenHead } from './token-head.ts';
 
@@ -32,10 +33,15 @@ export type TrainedPart = LoraShape | null;
 export const gradientName = (parameter: string): string => `gradient.${parameter}`;
 export const metricName = (metric: string): string => `metric.${metric}`;
 
-/** `loss` null: log-probabilities only. */
-export function buildTrainGraph(config: DecoderConfig, lora: TrainedPart, loss: LossProgram | null): Graph {
+/** `loss` null: log-probabilities only. `frozen` null: base weights are inputs. */
+export function buildTrainGraph(
+  config: DecoderConfig,
+  lora: TrainedPart,
+  loss: LossProgram | null,
+  frozen: Weights | null = null,
+): Graph {
   const g = new Graph();
-  const parameters = createParameterInputs(g, lora);
+  const parameters = createParameterInputs(g, lora, frozen);
   const states = forward(g, config, lora, parameters);
   const tokens = tokenValues(g, config, parameters, states, loss !== null);
   g.output('logprobs', tokens.logprob);
@@ -54,7 +60,7 @@ interface ParameterInputs {
   readonly trained: readonly Value[];
 }
 
-function createParameterInputs(g: Graph, lora: TrainedPart): ParameterInputs {
+function createParameterInputs(g: Graph, lora: TrainedPart, frozen: Weights | null): ParameterInputs {
   const known = new Map<string, Value>();
   const trained: Value[] = [];
   const parameter = (name: string, shape: readonly number[], isTrained: boolean): Value => {
@@ -67,7 +73,7 @@ function createParameterInputs(g: Graph, lora: TrainedPart): ParameterInputs {
     return value;
   };
   return {
-    base: (name, shape) => parameter(name, shape, lora === null),
+    base: (name, shape) => (frozen ? g.stored(frozen.get(name)) : parameter(name, shape, lora === null)),
     adapter: (name, shape) => parameter(name, shape, true),
     trained,
   };

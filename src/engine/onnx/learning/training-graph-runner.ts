@@ -4,6 +4,7 @@
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { LossProgram } from '../../loss-program.ts';
 import { openSession, type Feed, type Session } from '../graph/session.ts';
+import type { Weights } from '../weights/weights.ts';
 import { buildTrainGraph, type TrainedPart } from './train-graph.ts';
 
 export interface TrainingGraphRunner {
@@ -24,9 +25,12 @@ export interface TrainingGraphOptions {
   /** Worth its memory when all batches have one shape. */
   readonly memoryPattern: boolean;
   readonly idleMs: number;
+  /** Of the frozen model; null: its weights are fed. */
+  readonly weights: Weights | null;
 }
 
 export function createTrainingGraphRunner(config: DecoderConfig, options: TrainingGraphOptions): TrainingGraphRunner {
+  const { threads, memoryPattern, weights } = options;
   let compiled: { readonly key: string; readonly session: Session } | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let resting: NodeJS.Timeout | undefined;
@@ -49,7 +53,9 @@ export function createTrainingGraphRunner(config: DecoderConfig, options: Traini
     const key = JSON.stringify([shape, loss]);
     if (compiled?.key !== key) {
       await close(); // first, so that there are never the buffers of two
-      compiled = { key, session: await openSession(buildTrainGraph(config, trained, loss), options) };
+      await weights?.ensure();
+      const graph = buildTrainGraph(config, trained, loss, weights);
+      compiled = { key, session: await openSession(graph, { threads, memoryPattern, packsConstants: false }) };
     }
     return compiled.session;
   }

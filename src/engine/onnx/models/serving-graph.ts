@@ -21,20 +21,21 @@
 // of it; beside one that has an adapter, a sequence without adds zeros.
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import type { DecoderWeights } from '#model-files/decoder-parameters';
 import type { ServingPrecision } from '../../capabilities.ts';
 import { branch } from '../graph/branch.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
 import * as ops from '../graph/ops.ts';
-import { BLOCK_SIZE, quantizeBlocks8 } from './quantize.ts';
 import { softCapped } from './attention.ts';
 import { classAttention } from './class-attention.ts';
 import { decoderForward, scaledBy } from './decoder.ts';
-import { fusedBias, fusedWeight } from './fused-linears.ts';
-import { multiplyCodes, quantizeOutputs8 } from './w8a8.ts';
+import { multiplyCodes } from './w8a8.ts';
+import { fusedBiasName, fusedWeightName } from '../weights/fused-parameters.ts';
+import { EMBEDDING, HEAD } from '../weights/weight-layout.ts';
+import type { Weights } from '../weights/weights.ts';
 
-export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights, precision: ServingPrecision): Graph {
+/** `weights` are those of `servingLayout(config, precision)`. */
+export function buildServingGraph(config: DecoderConfig, weights: Weights, precision: ServingPrecision): Graph {
   const { hidden, vocab } = config;
   const g = new Graph();
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
@@ -43,37 +44,20 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   const adapted = g.input('adapted', 'bool', []);
   const loraMasks = [1, 2, 3].map((p) => g.input(`lora_mask.${p}`, 'float32', ['batch', 1, `columns.${p}`]));
 
-  const constants = new Map<string, Value>();
-  const constant = (name: string, shape: readonly number[]): Value => {
-    const known = constants.get(name) ?? g.initializer(name, weights.get(name)!, shape);
-    constants.set(name, known);
-    return known;
-  };
+  const constant = (name: string): Value => g.stored(weights.get(name));
   /** `[..., in] → [..., out]` by a weight `[out, in]` */
-  const project = (x: Value, name: string, weight: Float32Array, inFeatures: number, outFeatures: number): Value => {
-    if (precision === 'float32') {
-      return ops.matmul(g, x, g.initializer(name, weight, [outFeatures, inFeatures]), { transposeB: true });
-    }
-    if (precision === 'w8a8') {
-      const { codes, scales } = quantizeOutputs8(weight, inFeatures, outFeatures);
-      const c = g.initializer(`${name}.codes`, codes, [inFeatures, outFeatures]);
-      return multiplyCodes(g, x, c, g.initializer(`${name}.scales`, scales, [outFeatures]));
-    }
-    const { packed, scales } = quantizeBlocks8(weight, inFeatures, outFeatures);
-    const blocks = Math.ceil(inFeatures / BLOCK_SIZE);
-    const b = g.initializer(`${name}.packed`, packed, [outFeatures, blocks, BLOCK_SIZE]);
-    const s = g.initializer(`${name}.scales`, scales, [outFeatures * blocks]);
-    return ops.matmulBlocks8(g, x, b, s, inFeatures, outFeatures);
+  const project = (x: Value, name: string, inFeatures: number, outFeatures: number): Value => {
+    if (precision === 'float32') return ops.matmul(g, x, constant(name), { transposeB: true });
+    if (precision === 'w8a8') return multiplyCodes(g, x, constant(`${name}.codes`), constant(`${name}.scales`));
+    return ops.matmulBlocks8(g, x, constant(`${name}.packed`), constant(`${name}.scales`), inFeatures, outFeatures);
   };
 
   const linear = (layer: number, fused: FusedLinear, x: Value): Value => {
     const parts = config.linears[fused];
     const inFeatures = parts[0]!.inFeatures;
     const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
-    const name = `layer.${layer}.${fused}`;
-    let y = project(x, name, fusedWeight(config, weights, layer, fused), inFeatures, outFeatures);
-    const bias = fusedBias(config, weights, layer, fused);
-    if (bias) y = ops.add(g, y, g.initializer(`${name}.bias`, bias, [outFeatures]));
+    let y = project(x, fusedWeightName(layer, fused), inFeatures, outFeatures);
+    if (parts[0]!.bias) y = ops.add(g, y, constant(fusedBiasName(layer, fused)));
     const columns = `columns.${parts.length}`;
     const a = g.input(`lora.${layer}.${fused}.a`, 'float32', [1, 1, inFeatures, columns]);
     const b = g.input(`lora.${layer}.${fused}.b`, 'float32', [1, 1, 1, columns, outFeatures]);
@@ -84,7 +68,7 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
       return ops.add(g, y, ops.dropLeadingOnes(g, delta, 2));
     };
     const captured = [x, y, a, b, loraMask];
-    return branch(g, { name: `${name}.adapted`, condition: adapted, captured }, withDelta, () => y);
+    return branch(g, { name: `layer.${layer}.${fused}.adapted`, condition: adapted, captured }, withDelta, () => y);
   };
 
   const computed: Value[] = [];
@@ -98,12 +82,9 @@ export function buildServingGraph(config: DecoderConfig, weights: DecoderWeights
   g.output('new_kv', ops.concat(g, computed, 0, 'layersAndBatch'));
   const wanted = ops.gather(g, ops.reshape(g, states, ['tokens', hidden]), rows);
   g.output('hidden', wanted);
-  const headName = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
   const scaled = scaledBy(g, wanted, config.multipliers.logits);
-  const projected =
-    precision === 'float32'
-      ? ops.matmul(g, scaled, constant(headName, [vocab, hidden]), { transposeB: true }) // shared with the embedding
-      : project(scaled, 'head', weights.get(headName)!, hidden, vocab);
+  const head = config.tiedEmbeddings && precision === 'float32' ? EMBEDDING : HEAD;
+  const projected = project(scaled, head, hidden, vocab);
   const logits = softCapped(g, projected, config.softCaps.logits);
   g.output('logits', logits);
   g.output('logsumexp', logSumExp(g, logits));

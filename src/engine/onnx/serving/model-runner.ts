@@ -1,13 +1,13 @@
 // Token ids and cache views → logits and new keys and values: one call of the serving graph. Lays out the graph's inputs;
 // does not know why these tokens run or what becomes of the logits.
 import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
-import { loadDecoderWeights } from '#model-files/decoder-parameters';
-import { openSafetensors } from '#model-files/safetensors';
-import { openSession, type Feed, type Session } from '../graph/session.ts';
+import { openSession, type Feed } from '../graph/session.ts';
 import type { ServingPrecision } from '../../capabilities.ts';
 import { buildServingGraph } from '../models/serving-graph.ts';
 import { MASKED } from '../models/attention.ts';
 import { CLASSES_MAX } from '../models/class-attention.ts';
+import { servingLayout } from '../weights/weight-layout.ts';
+import { openWeights, type WeightsPlace } from '../weights/weights.ts';
 import type { FusedAdapters } from './fused-adapters.ts';
 import type { CacheView, NewKeysAndValues } from './kv-cache.ts';
 
@@ -55,29 +55,21 @@ export interface ModelRunnerOptions {
   readonly modelDirectory: string;
   readonly threads: number;
   readonly precision: ServingPrecision;
+  readonly weights: WeightsPlace;
   /** Tables for more positions than are served would only cost memory. */
   readonly contextLength: number;
 }
 
-export async function openModelRunner({
-  modelDirectory,
-  threads,
-  precision,
-  contextLength,
-}: ModelRunnerOptions): Promise<ModelRunner> {
+export async function openModelRunner(options: ModelRunnerOptions): Promise<ModelRunner> {
+  const { modelDirectory, precision, contextLength } = options;
   const found = await readDecoderConfig(modelDirectory);
   const config = { ...found, maxPositions: Math.min(found.maxPositions, contextLength) };
-  const source = await openSafetensors(modelDirectory);
-  let session: Session;
-  try {
+  const weights = await openWeights({ modelDirectory, layout: servingLayout(config, precision), ...options.weights });
+  const session = await openSession(buildServingGraph(config, weights, precision), {
     // More threads than products of attention would split one over its columns, which changes the order of its sums: a
     // sequence's logits would depend on the batch (docs/decisions/0001).
-    session = await openSession(buildServingGraph(config, await loadDecoderWeights(config, source), precision), {
-      threads: Math.min(threads, config.kvHeads),
-    });
-  } finally {
-    await source.close();
-  }
+    threads: Math.min(options.threads, config.kvHeads),
+  });
   const noPast = emptyView(config, 1);
   const noClass = emptyView(config, 0);
   const heldPast: (CacheView | null)[] = new Array<null>(CLASSES_MAX).fill(null);

@@ -17,6 +17,7 @@ import { createGrammars, type Grammars } from './grammar/grammars.ts';
 import { cacheBytesPerToken, capacityClasses, KVCache } from './kv-cache.ts';
 import type { InferenceLimits } from './inference-limits.ts';
 import { openModelRunner, type ModelRunner } from './model-runner.ts';
+import type { WeightsPlace } from '../weights/weights.ts';
 import { rowAt } from './logits.ts';
 import { matcherOf, nextToken, type KnownTokens } from './next-token.ts';
 import { createPrefixCache } from './prefix-cache.ts';
@@ -32,6 +33,7 @@ export interface OnnxInferenceOptions {
   readonly threads: number;
   /** Default: float32. */
   readonly precision?: ServingPrecision;
+  readonly weights?: WeightsPlace;
   readonly limits: InferenceLimits;
   /** For constraints; without it they are refused. */
   readonly vocabulary?: EngineVocabulary;
@@ -39,9 +41,10 @@ export interface OnnxInferenceOptions {
 }
 
 export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Promise<InferenceEngine> {
-  const { modelDirectory, threads, precision = 'float32', limits } = options;
+  const { modelDirectory, threads, precision = 'float32', limits, weights = {} } = options;
   const { contextLength } = limits;
-  return new OnnxInferenceEngine(await openModelRunner({ modelDirectory, threads, precision, contextLength }), options);
+  const runner = await openModelRunner({ modelDirectory, threads, precision, contextLength, weights });
+  return new OnnxInferenceEngine(runner, options);
 }
 
 /** Of a step: for masks that are computed while the model runs, and seldom take longer. */

@@ -1,0 +1,44 @@
+// Whether the files of a model are those that something was made from, without reading gigabytes: names, sizes, times of
+// change, and blocks of their content spread evenly. A file that is written anew or replaced is seen by its time, or where
+// that was copied along, by its content; unseen stays only a change of single numbers by whoever also sets the time back.
+import { createHash, type Hash } from 'node:crypto';
+import { open, readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+/** Weights, and what says which shard has which; of a model that is one file, the file. */
+const WEIGHTS = /\.(?:safetensors|safetensors\.index\.json|gguf)$/;
+const BLOCK_BYTES = 4096;
+/** Of each file: a megabyte is read in milliseconds. */
+const BLOCKS = 256;
+
+/** In hex. Paths are no part of it: a copied directory that keeps its times has the same mark. */
+export async function markSource(modelPath: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const path of await weightFiles(modelPath)) await addFile(hash, path);
+  return hash.digest('hex');
+}
+
+async function weightFiles(modelPath: string): Promise<readonly string[]> {
+  if (!(await stat(modelPath)).isDirectory()) return [modelPath];
+  const names = await readdir(modelPath);
+  return names
+    .filter((name) => WEIGHTS.test(name))
+    .sort()
+    .map((name) => join(modelPath, name));
+}
+
+async function addFile(hash: Hash, path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    const { size, mtimeNs } = await handle.stat({ bigint: true });
+    hash.update(`${JSON.stringify(basename(path))} ${size} ${mtimeNs}\n`);
+    const block = new Uint8Array(BLOCK_BYTES);
+    const step = Math.max(BLOCK_BYTES, Math.floor(Number(size) / BLOCKS));
+    for (let at = 0; at < size; at += step) {
+      const { bytesRead } = await handle.read(block, 0, BLOCK_BYTES, at);
+      hash.update(block.subarray(0, bytesRead));
+    }
+  } finally {
+    await handle.close();
+  }
+}

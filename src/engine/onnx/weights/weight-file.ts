@@ -1,0 +1,139 @@
+// Large files that can be made again, kept in one directory: a file appears whole or not at all, is found by its name as long as
+// it is there, and goes when it was not used for long or when others need its place. What is in a file is its maker's business.
+// Processes need no lock: two that make the same file write beside each other, and the last one's, which is equal, stays.
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat, statfs, utimes, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncPath } from '#base/sync-path';
+import { AppError } from '#domain/errors';
+
+export type Put = (bytes: Uint8Array, at: number) => Promise<void>;
+
+export interface WeightFile {
+  readonly path: string;
+  readonly byteLength: number;
+  readonly onBytes: (done: number, of: number) => void;
+  readonly write: (put: Put) => Promise<void>;
+}
+
+const SUFFIX = '.weights';
+const PARTIAL = '.partial';
+const DAY_MS = 86_400_000;
+const UNUSED_MS_MAX = 30 * DAY_MS;
+/** Of files that nobody used within the hour; those in use are kept whatever their size. */
+const KEPT_BYTES_MAX = 50e9;
+const IN_USE_MS = 3_600_000;
+/** A maker writes all the time: a half-written file that rests this long has lost its own. */
+const ABANDONED_MS = 600_000;
+const WRITE_BYTES = 2 ** 24;
+/** So that the last fsync does not have gigabytes to wait for. */
+const SYNC_BYTES = 2 ** 28;
+
+/** Afterwards the file is there, and counts as used now. */
+export async function ensureWeightFile(file: WeightFile): Promise<void> {
+  const { path, byteLength } = file;
+  const now = new Date();
+  const found = await stat(path).catch(() => null);
+  if (found?.size === byteLength) return void (await utimes(path, now, now).catch(() => {})); // another user's: still good
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await makeRoom(dirname(path), byteLength, now.getTime());
+    await writeBeside(file);
+  } catch (error) {
+    throw diskFault(error, file) ?? error;
+  }
+}
+
+async function writeBeside({ path, byteLength, onBytes, write }: WeightFile): Promise<void> {
+  const partial = `${path}.${randomUUID()}${PARTIAL}`;
+  try {
+    const handle = await open(partial, 'wx');
+    try {
+      await handle.truncate(byteLength);
+      await write(createPut(handle, (done) => onBytes(done, byteLength)));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(partial, path);
+    await syncPath(dirname(path));
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+function createPut(handle: FileHandle, onDone: (done: number) => void): Put {
+  let done = 0;
+  let unsynced = 0;
+  return async (bytes, at) => {
+    for (let written = 0; written < bytes.length;) {
+      const length = Math.min(WRITE_BYTES, bytes.length - written);
+      const { bytesWritten } = await handle.write(bytes, written, length, at + written);
+      written += bytesWritten;
+      unsynced += bytesWritten;
+      if (unsynced >= SYNC_BYTES) {
+        await handle.datasync();
+        unsynced = 0;
+      }
+      onDone((done += bytesWritten));
+    }
+  };
+}
+
+/** Removes what is old, then what was used least recently, until there is room; throws where that is not enough. */
+async function makeRoom(directory: string, neededBytes: number, nowMs: number): Promise<void> {
+  const files = (await listFiles(directory)).sort((a, b) => a.mtimeMs - b.mtimeMs);
+  let idleBytes = 0;
+  const idle = files.filter(({ path, mtimeMs }) => path.endsWith(SUFFIX) && nowMs - mtimeMs > IN_USE_MS);
+  for (const { sizeBytes } of idle) idleBytes += sizeBytes;
+  for (const { path, mtimeMs } of files) {
+    if (path.endsWith(PARTIAL) && nowMs - mtimeMs > ABANDONED_MS) await remove(path);
+  }
+  for (const { path, mtimeMs, sizeBytes } of idle) {
+    const tooOld = nowMs - mtimeMs > UNUSED_MS_MAX;
+    if (!tooOld && idleBytes <= KEPT_BYTES_MAX && (await freeBytes(directory)) >= neededBytes) break;
+    await remove(path);
+    idleBytes -= sizeBytes;
+  }
+  const free = await freeBytes(directory);
+  if (free < neededBytes) throw noRoom(directory, neededBytes, `which has ${gigabytes(free)} free`);
+}
+
+/** Where a file cannot be removed, as on Windows one that is mapped, it stays. */
+const remove = (path: string): Promise<void> => rm(path, { force: true }).catch(() => {});
+
+async function listFiles(directory: string) {
+  const found = [];
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(SUFFIX) && !name.endsWith(PARTIAL)) continue;
+    const path = join(directory, name);
+    const info = await stat(path).catch(() => null); // another process has just removed it
+    if (info) found.push({ path, mtimeMs: info.mtimeMs, sizeBytes: info.size });
+  }
+  return found;
+}
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
+function diskFault(error: unknown, { path, byteLength }: WeightFile): AppError | null {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const directory = dirname(path);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return noRoom(directory, byteLength, 'which is full', error);
+  if (!['EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EEXIST', 'EIO'].includes(code)) return null;
+  return new AppError('engine_unavailable', `The weights cannot be kept in ${directory}: ${message}.`, {
+    cause: error,
+  });
+}
+
+const noRoom = (directory: string, neededBytes: number, room: string, cause?: unknown): AppError =>
+  new AppError(
+    'engine_unavailable',
+    `The weights need ${gigabytes(neededBytes)} on the disk of ${directory}, ${room}. Make room, or choose another directory for the data.`,
+    { cause },
+  );
+
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

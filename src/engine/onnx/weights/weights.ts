@@ -1,0 +1,163 @@
+// The weights of a model as a graph's constants: of large models in a file that ONNX Runtime maps, made once per layout and kept
+// (weight-file.ts); of small ones in memory, where a file would be no gain. Knows no graph.
+import { createHash } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { AppError } from '#domain/errors';
+import { checkParameters } from '#model-files/decoder-parameters';
+import { openSafetensors, type TensorSource } from '#model-files/safetensors';
+import { BYTES_PER_ELEMENT, type FileRange, type InitializerData, type StoredTensor } from '../graph/graph.ts';
+import type { EncodedSpec } from './encodings.ts';
+import { sizeOf } from './fused-parameters.ts';
+import { markSource } from './source-mark.ts';
+import { ensureWeightFile, type Put } from './weight-file.ts';
+import type { WeightSpec } from './weight-layout.ts';
+
+export interface Weights {
+  /** By the name that its encoding gives it. */
+  get(name: string): StoredTensor;
+  /** Before a graph is compiled: makes the file again where it has been removed. Throws `bad_model_files` where the model is another by now. */
+  ensure(): Promise<void>;
+}
+
+/** Where the files of large models are kept, and which models are large. */
+export interface WeightsPlace {
+  /** Default: `whetstone/weights` in XDG_CACHE_HOME. */
+  readonly directory?: string;
+  /** Default: 64 MB. */
+  readonly inMemoryBytesMax?: number;
+}
+
+export interface WeightsOptions extends WeightsPlace {
+  readonly modelDirectory: string;
+  readonly layout: readonly WeightSpec[];
+  /** Told while a file is made. */
+  readonly onBytes?: (done: number, of: number) => void;
+}
+
+/** Raised when the same layout is laid out in other places. */
+const FILE_VERSION = 1;
+const IN_MEMORY_BYTES_MAX = 64_000_000;
+/** Pages: each tensor is mapped alone. */
+const ALIGNMENT = 4096;
+
+/** Codes: `bad_model_files`, `engine_unavailable` (no room, or no directory to write into). */
+export async function openWeights(options: WeightsOptions): Promise<Weights> {
+  const { modelDirectory, layout, directory = defaultDirectory(), onBytes = () => {} } = options;
+  const { places, byteLength } = placeTensors(layout);
+  if (byteLength <= (options.inMemoryBytesMax ?? IN_MEMORY_BYTES_MAX)) return readIntoMemory(modelDirectory, layout);
+  const source = await markSource(modelDirectory);
+  const path = join(directory, fileName(layout, source));
+  const write = (put: Put) => withSource(modelDirectory, (tensors) => writeWeights(tensors, layout, places, put));
+  await ensureWeightFile({ path, byteLength, onBytes, write });
+  return {
+    get: (name) => {
+      const { spec, range } = find(places, name);
+      return { ...spec, data: { path, ...range } };
+    },
+    ensure: () =>
+      ensureWeightFile({
+        path,
+        byteLength,
+        onBytes,
+        async write(put) {
+          if ((await markSource(modelDirectory)) !== source)
+            throw new AppError(
+              'bad_model_files',
+              `The weights in ${modelDirectory} have changed since they were loaded. Start the server again to use them.`,
+            );
+          await write(put);
+        },
+      }),
+  };
+}
+
+const defaultDirectory = (): string =>
+  join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'whetstone', 'weights');
+
+interface Place {
+  readonly spec: EncodedSpec;
+  readonly range: Omit<FileRange, 'path'>;
+}
+
+function placeTensors(layout: readonly WeightSpec[]): { places: ReadonlyMap<string, Place>; byteLength: number } {
+  const places = new Map<string, Place>();
+  let at = 0;
+  for (const { name, shape, encoding } of layout) {
+    for (const spec of encoding.specs(name, shape)) {
+      const byteLength = sizeOf(spec.shape) * BYTES_PER_ELEMENT[spec.dtype];
+      places.set(spec.name, { spec, range: { offset: at, byteLength } });
+      at += Math.ceil(byteLength / ALIGNMENT) * ALIGNMENT;
+    }
+  }
+  return { places, byteLength: at };
+}
+
+function fileName(layout: readonly WeightSpec[], source: string): string {
+  const tensors = layout.map(({ name, shape, parts, encoding }) => [name, shape, parts, encoding.id]);
+  const key = createHash('sha256')
+    .update(JSON.stringify([FILE_VERSION, source, tensors]))
+    .digest('hex');
+  const encodings = [...new Set(layout.map(({ encoding }) => encoding.id))].join('-');
+  return `${encodings}-${key.slice(0, 32)}.weights`;
+}
+
+async function readIntoMemory(modelDirectory: string, layout: readonly WeightSpec[]): Promise<Weights> {
+  const tensors = new Map<string, StoredTensor>();
+  await withSource(modelDirectory, async (source) => {
+    for await (const tensor of encodeWeights(source, layout)) tensors.set(tensor.name, tensor);
+  });
+  return { get: (name) => find(tensors, name), ensure: () => Promise.resolve() };
+}
+
+function find<T>(tensors: ReadonlyMap<string, T>, name: string): T {
+  const found = tensors.get(name);
+  if (!found) throw new Error(`no weight ${name} in this layout`);
+  return found;
+}
+
+async function writeWeights(
+  source: TensorSource,
+  layout: readonly WeightSpec[],
+  places: ReadonlyMap<string, Place>,
+  put: Put,
+): Promise<void> {
+  for await (const { name, data } of encodeWeights(source, layout)) {
+    await put(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), find(places, name).range.offset);
+  }
+}
+
+/** One weight in memory at a time; all are checked before the first. */
+async function* encodeWeights(
+  source: TensorSource,
+  layout: readonly WeightSpec[],
+): AsyncGenerator<EncodedSpec & { readonly data: InitializerData }> {
+  checkParameters(
+    source,
+    layout.flatMap(({ parts }) => parts),
+  );
+  for (const { name, shape, parts, encoding } of layout) {
+    const encoded = encoding.encode(await readStacked(source, parts, sizeOf(shape)), shape);
+    for (const [i, spec] of encoding.specs(name, shape).entries()) yield { ...spec, data: encoded[i]! };
+  }
+}
+
+async function readStacked(source: TensorSource, parts: WeightSpec['parts'], size: number): Promise<Float32Array> {
+  if (parts.length === 1) return source.read(parts[0]!.name);
+  const whole = new Float32Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(await source.read(part.name), at);
+    at += sizeOf(part.shape);
+  }
+  return whole;
+}
+
+async function withSource(modelDirectory: string, use: (source: TensorSource) => Promise<void>): Promise<void> {
+  const source = await openSafetensors(modelDirectory);
+  try {
+    await use(source);
+  } finally {
+    await source.close();
+  }
+}
