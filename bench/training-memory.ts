@@ -1,13 +1,16 @@
-// `npm run bench:memory [-- --shape 135m]`: the peak of a training step's memory beside the weights, per row length, with
-// the estimate that rows are planned by. One child per length: a process's peak does not come down.
-import { spawnSync } from 'node:child_process';
+// `npm run bench:memory [-- --shape 135m --lengths 512,4096 --activations recomputed --steps 2]`: what a training step holds
+// beside the weights at its peak, with the estimate that rows are planned by, and how long it takes. One child per length: a
+// process's memory does not come down. Linux only; anonymous memory alone counts, files that are mapped do not.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
-import { trainingMemoryShare } from '#engine/onnx/training-memory';
-import { bytesOf } from '#training/row-budget';
+import { rowBytes } from '#engine/onnx/learning/row-memory';
+import type { Activations } from '#engine/onnx/learning/train-graph';
 import { makeModelDirectory } from './model-directory.ts';
 import { SHAPES } from './shapes.ts';
 import { BENCH_LOSS, OPTIMIZER, wholeRow } from './training.ts';
@@ -15,60 +18,82 @@ import { BENCH_LOSS, OPTIMIZER, wholeRow } from './training.ts';
 const { values: flags } = parseArgs({
   options: {
     shape: { type: 'string', default: '135m' },
-    lengths: { type: 'string', default: '128,256,512,1024,2048' },
+    lengths: { type: 'string', default: '512,1024,2048,4096' },
+    activations: { type: 'string', default: 'kept,recomputed' },
+    /** The first compiles; the last one's time is printed. */
+    steps: { type: 'string', default: '2' },
     directory: { type: 'string' },
-    tokens: { type: 'string' },
   },
 });
-const config = SHAPES[flags.shape];
-if (!config) throw new Error(`unknown --shape ${flags.shape}`);
+const shape = SHAPES[flags.shape];
+if (!shape) throw new Error(`unknown --shape ${flags.shape}`);
+const config = { ...shape, maxPositions: 32_768 };
 
-/** In a child: one step over a row, in bytes. */
-async function measure(directory: string, tokens: number): Promise<{ measured: number; estimated: number }> {
+/** In a child: steps over a row. Writes a line when it begins, and one with the milliseconds of the last step, of time and of processors. */
+async function train(directory: string, tokens: number, activations: Activations): Promise<void> {
   const engine = await openOnnxTrainingEngine({
     modelDirectory: directory,
     threads: 2,
-    memoryBytes: trainingMemoryShare(1),
+    memoryBytes: activations === 'kept' ? Infinity : rowBytes(config, 'recomputed', tokens),
     log: silentLog,
   });
   const session = await engine.open(
     { from: null, lora: { rank: 8, alpha: 16, seed: 1 }, resetOptimizer: false, headTokensMax: null },
     new AbortController().signal,
   );
-  const before = process.memoryUsage().rss;
-  await session.forwardBackward(wholeRow(tokens, config!.vocab), BENCH_LOSS);
-  await session.optimStep(OPTIMIZER);
-  const measured = process.resourceUsage().maxRSS * 1024 - before;
-  const estimated = bytesOf(tokens, engine.limits.memory);
+  process.stdout.write('ready\n');
+  let line = '';
+  for (let step = 0; step < Number(flags.steps); step++) {
+    const [started, processors] = [performance.now(), process.cpuUsage()];
+    await session.forwardBackward(wholeRow(tokens, config.vocab), BENCH_LOSS);
+    await session.optimStep(OPTIMIZER);
+    const { user, system } = process.cpuUsage(processors);
+    line = `${performance.now() - started} ${(user + system) / 1e3}\n`;
+  }
+  process.stdout.write(line);
   await session.close();
   await engine.close();
-  return { measured, estimated };
 }
 
-if (flags.directory && flags.tokens) {
-  process.stdout.write(JSON.stringify(await measure(flags.directory, Number(flags.tokens))));
+const anonymousBytes = (pid: number): number =>
+  1024 * Number(/RssAnon:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+
+async function measure(directory: string, tokens: string, activations: string) {
+  const script = fileURLToPath(import.meta.url);
+  const own = ['--shape', flags.shape, '--lengths', tokens, '--activations', activations, '--steps', flags.steps];
+  const child = spawn(process.execPath, [...process.execArgv, script, ...own, '--directory', directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let before = 0;
+  let peak = 0;
+  let times = '';
+  const watch = setInterval(() => {
+    if (before > 0) peak = Math.max(peak, anonymousBytes(child.pid!) - before);
+  }, 20);
+  for await (const line of createInterface(child.stdout)) {
+    if (line === 'ready') before = anonymousBytes(child.pid!);
+    else times = line;
+  }
+  clearInterval(watch);
+  const [elapsedMs, processorMs] = times.split(' ').map(Number) as [number, number];
+  return { peak, elapsedMs, processorMs };
+}
+
+if (flags.directory) {
+  await train(flags.directory, Number(flags.lengths), flags.activations as Activations);
 } else {
   const directory = await makeModelDirectory(config);
   for (const tokens of flags.lengths.split(',')) {
-    const child = spawnSync(
-      process.execPath,
-      [
-        ...process.execArgv,
-        fileURLToPath(import.meta.url),
-        '--shape',
-        flags.shape,
-        '--directory',
-        directory,
-        '--tokens',
-        tokens,
-      ],
-      { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
-    );
-    const { measured, estimated } = JSON.parse(child.stdout) as { measured: number; estimated: number };
-    const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(2).padStart(6);
-    process.stdout.write(
-      `${flags.shape} row of ${tokens.padStart(5)}: ${gigabytes(measured)} GB, estimated ${gigabytes(estimated)} GB (${(estimated / measured).toFixed(2)}x)\n`,
-    );
+    for (const activations of flags.activations.split(',') as Activations[]) {
+      const { peak, elapsedMs, processorMs } = await measure(directory, tokens, activations);
+      const estimated = rowBytes(config, activations, Number(tokens));
+      const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(2).padStart(6);
+      process.stdout.write(
+        `${flags.shape} row of ${tokens.padStart(5)}, ${activations}: ${gigabytes(peak)} GB, estimated ${gigabytes(estimated)} GB ` +
+          `(${(estimated / peak).toFixed(2)}x); ${((1e3 * Number(tokens)) / elapsedMs).toFixed(1)} tokens/s, ` +
+          `${(processorMs / Number(tokens)).toFixed(2)} ms of processors per token\n`,
+      );
+    }
   }
   await rm(directory, { recursive: true, force: true });
 }

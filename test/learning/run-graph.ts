@@ -5,7 +5,7 @@ import { openSession } from '#engine/onnx/graph/session';
 import { allocateFusedWeights } from '#engine/onnx/learning/fused-weights';
 import { fusedParameters } from '#engine/onnx/weights/fused-parameters';
 import { linearLayers, loraParameters, LORA_TARGETS, type LoraShape } from '#model-files/lora';
-import { buildTrainGraph, gradientName } from '#engine/onnx/learning/train-graph';
+import { buildTrainGraph, gradientName, type Activations } from '#engine/onnx/learning/train-graph';
 import { lossFeeds, rowFeeds, type Feeds } from '#engine/onnx/learning/train-feeds';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { TrainingRow } from '#engine/training-engine';
@@ -27,7 +27,12 @@ export interface OpenGraph {
 }
 
 /** Random weights, norms around 1, adapters with nonzero B. `lora` null trains the base weights. */
-export async function openGraph(config: DecoderConfig, lora: LoraShape | null, loss: LossProgram): Promise<OpenGraph> {
+export async function openGraph(
+  config: DecoderConfig,
+  lora: LoraShape | null,
+  loss: LossProgram,
+  activations: Activations = 'kept',
+): Promise<OpenGraph> {
   const random = createRandom(5);
   const { tensors, views } = allocateFusedWeights(config);
   for (const [name, view] of views) {
@@ -42,11 +47,11 @@ export async function openGraph(config: DecoderConfig, lora: LoraShape | null, l
     trained.set(name, data);
     feeds[name] = { data, dims: shape };
   }
-  const session = await openSession(buildTrainGraph(config, lora, loss), { threads: 1 });
+  const session = await openSession(buildTrainGraph(config, lora, loss, activations), { threads: 1 });
   return {
     trained,
     async run(rows) {
-      const results = await session.run({ ...rowFeeds(rows, 5), ...lossFeeds(rows, loss), ...feeds });
+      const results = await session.run({ ...rowFeeds(rows, 5, 4), ...lossFeeds(rows, loss), ...feeds });
       return {
         loss: results['loss']![0]!,
         metrics: (name) => results[`metric.${name}`]![0]!,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import { gradients } from './autodiff.ts';
+import { checkpoint } from './checkpoint.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
 import * as ops from './ops.ts';
 import { openSession, type Feed } from './session.ts';
@@ -111,6 +112,27 @@ const CASES: Record<string, Case> = {
     shapes: [[5, 3]],
     integers: { rows: { data: indices(4, 1, 4, 0), dims: [4] } },
     build: (g, [x]) => ops.gather(g, x!, g.input('rows', 'int64', ['n'])),
+  },
+  'two checkpoints, which read what is outside of them': {
+    shapes: [
+      [3, 4],
+      [4, 4],
+    ],
+    build: (g, [x, w]) => {
+      const part = (g: Graph, x: Value) => ops.add(g, x, ops.silu(g, ops.matmul(g, x, w!)));
+      return checkpoint(g, checkpoint(g, x!, part), part);
+    },
+  },
+  'a checkpoint inside a checkpoint': {
+    shapes: [[3, 4], [4]],
+    build: (g, [x, w]) =>
+      checkpoint(g, x!, (outer, x) =>
+        ops.mul(
+          outer,
+          checkpoint(outer, ops.exp(outer, x), (g, x) => ops.mul(g, x, w!)),
+          ops.add(outer, x, w!),
+        ),
+      ),
   },
   rmsNorm: { shapes: [[2, 3, 8], [8]], build: (g, [x, w]) => ops.rmsNorm(g, x!, w!, 1e-6) },
   rotary: {

@@ -1,22 +1,27 @@
 // Reverse-mode differentiation over the nodes of a graph: the gradient is more nodes in the same graph. Knows the rule of
 // each op and nothing of models. Checked against finite differences, op by op and through whole decoders.
 import { invariant } from '#base/invariant';
-import { sameShape, type Graph, type GradientRule, type Node, type Value } from './graph.ts';
+import { readBy, sameShape, type Graph, type GradientRule, type Node, type Value } from './graph.ts';
 import * as ops from './ops.ts';
 
 /** ∂loss/∂x for each x of `wrt`; loss is a scalar (`[]` or all sizes 1). */
 export function gradients(g: Graph, loss: Value, wrt: readonly Value[]): Value[] {
+  const seed = g.initializer(`${loss.name}_seed`, Float32Array.of(1), loss.shape as number[]);
+  return pullback(g, loss, seed, wrt);
+}
+
+/** Σ dy ⊙ ∂y/∂x for each x of `wrt`, by the nodes of this graph; x may be a value of an outer one. `dy` has y's shape. */
+export function pullback(g: Graph, y: Value, dy: Value, wrt: readonly Value[]): Value[] {
   const active = new Set(wrt);
   for (const node of g.nodes) {
     if (isIdentity(node)) continue; // stopGradient
     if (readBy(node).some((x) => x && active.has(x))) {
-      for (const y of node.outputs) if (y.dtype === 'float32') active.add(y);
+      for (const output of node.outputs) if (output.dtype === 'float32') active.add(output);
     }
   }
-  const grads = new Map<Value, Value>();
-  grads.set(loss, g.initializer(`${loss.name}_seed`, Float32Array.of(1), loss.shape as number[]));
+  const grads = new Map<Value, Value>([[y, dy]]);
   for (const node of [...g.nodes].reverse()) {
-    const outputGrads = node.outputs.map((y) => grads.get(y) ?? null);
+    const outputGrads = node.outputs.map((output) => grads.get(output) ?? null);
     if (isIdentity(node) || outputGrads.every((x) => x === null)) continue;
     const read = readBy(node);
     const wanted = read.map((x) => x !== null && active.has(x));
@@ -32,8 +37,6 @@ export function gradients(g: Graph, loss: Value, wrt: readonly Value[]): Value[]
   }
   return wrt.map((x) => grads.get(x) ?? ops.zerosLike(g, x));
 }
-
-const readBy = ({ inputs, captured }: Node): readonly (Value | null)[] => [...inputs, ...captured];
 
 const isIdentity = (node: Node): boolean => node.op === 'Identity';
 

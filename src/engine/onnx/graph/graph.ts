@@ -116,12 +116,12 @@ export class Graph {
   }
 
   scalar(x: number): Value {
-    return this.initializer(this.#name('scalar'), Float32Array.of(x), []);
+    return this.initializer(this.name('scalar'), Float32Array.of(x), []);
   }
 
   /** uint8 `[]` */
   byte(x: number): Value {
-    return this.initializer(this.#name('byte'), Uint8Array.of(x), []);
+    return this.initializer(this.name('byte'), Uint8Array.of(x), []);
   }
 
   /** int64 `[n]`, shared between uses. */
@@ -129,7 +129,7 @@ export class Graph {
     const key = values.join(',');
     let value = this.#integers.get(key);
     if (!value) {
-      value = this.initializer(this.#name('integers'), BigInt64Array.from(values, BigInt), [values.length]);
+      value = this.initializer(this.name('integers'), BigInt64Array.from(values, BigInt), [values.length]);
       this.#integers.set(key, value);
     }
     return value;
@@ -144,9 +144,33 @@ export class Graph {
   ): readonly Value[] {
     const made: Value[] = [];
     const node: Node = { op, domain, inputs, outputs: made, attributes, captured, gradient: gradient ?? null };
-    for (const spec of outputs) made.push({ ...spec, name: this.#name(op), producer: node });
+    for (const spec of outputs) made.push({ ...spec, name: this.name(op), producer: node });
     this.nodes.push(node);
     return made;
+  }
+
+  /** For an attribute of a node of this graph: its names are its own, and that of no other. */
+  inner(stem: string): Graph {
+    return new Graph(`${this.name(stem)}_`);
+  }
+
+  /** Leaves out nodes that no output needs. */
+  prune(): void {
+    const needed = new Set(this.outputs);
+    const kept = [...this.nodes].reverse().filter((node) => {
+      if (!node.outputs.some((y) => needed.has(y))) return false;
+      for (const x of readBy(node)) if (x) needed.add(x);
+      return true;
+    });
+    this.nodes.splice(0, Infinity, ...kept.reverse());
+  }
+
+  /** Values of outer graphs that the nodes read. */
+  free(): readonly Value[] {
+    const own = new Set([...this.inputs, ...this.initializers.map(({ value }) => value)]);
+    for (const { outputs } of this.nodes) for (const y of outputs) own.add(y);
+    const read = this.nodes.flatMap(readBy).filter((x) => x !== null);
+    return [...new Set(read)].filter((x) => !own.has(x));
   }
 
   /** Makes the value a result of the graph, under this name. */
@@ -158,7 +182,8 @@ export class Graph {
     this.outputs.push(result);
   }
 
-  #name(stem: string): string {
+  /** One that nothing else has. */
+  name(stem: string): string {
     return `${this.#prefix}${stem}_${this.#next++}`;
   }
 }
@@ -168,6 +193,9 @@ function dtypeOf(data: InitializerData): Dtype {
   if (data instanceof BigInt64Array) return 'int64';
   return data instanceof Int8Array ? 'int8' : 'uint8';
 }
+
+/** What a node reads: inputs, and what graphs among its attributes read of the graph that it is in. */
+export const readBy = ({ inputs, captured }: Node): readonly (Value | null)[] => [...inputs, ...captured];
 
 export const formatShape = (shape: Shape): string => `[${shape.join(', ')}]`;
 

@@ -250,10 +250,17 @@ export function padColumns(g: Graph, x: Value, count: number, value: number): Va
   );
 }
 
-/** Rows start … end − 1 along axis 0, as far as there are such; start and end int64 `[]`. No gradient. */
-export function slice(g: Graph, x: Value, start: Value, end: Value, size: Dim): Value {
-  const [from, to] = [reshape(g, start, [1]), reshape(g, end, [1])];
-  return one(g.node('Slice', [x, from, to, g.integers(0)], [{ dtype: x.dtype, shape: [size, ...x.shape.slice(1)] }]));
+/** start … end − 1 along an axis, as far as there are such; start (null: 0) and end int64 `[]`. No gradient. */
+export function slice(g: Graph, x: Value, start: Value | null, end: Value, size: Dim, axis = 0): Value {
+  const from = start ? reshape(g, start, [1]) : g.integers(0);
+  const shape = x.shape.map((d, i) => (i === axis ? size : d));
+  return one(g.node('Slice', [x, from, reshape(g, end, [1]), g.integers(axis)], [{ dtype: x.dtype, shape }]));
+}
+
+/** x ÷ y, rounded up; both int64 `[]` and positive. */
+export function quotientUp(g: Graph, x: Value, y: Value): Value {
+  const one = reshape(g, g.integers(1), []);
+  return div(g, sub(g, add(g, x, y), one), y);
 }
 
 /** The first `count` columns of a matrix. No gradient. */

@@ -80,12 +80,12 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
 
     async forwardBackward(rows, loss) {
       const feeds = { ...rowFeeds(rows, chunk), ...lossFeeds(rows, loss), ...weightFeeds };
-      return sums.add(await graphs.run(null, loss, feeds), loss);
+      return sums.add(await graphs.run(null, loss, 'kept', feeds), loss);
     },
 
     async logprobs(rows) {
       if (trainedCount(rows) === 0) return new Float32Array(0);
-      return (await graphs.run(null, null, { ...rowFeeds(rows, chunk), ...weightFeeds }))['logprobs']!;
+      return (await graphs.run(null, null, 'kept', { ...rowFeeds(rows, chunk), ...weightFeeds }))['logprobs']!;
     },
 
     async optimStep(params) {

@@ -11,6 +11,7 @@ import { checkRow, type RowLimits } from './check-row.ts';
 import { createGradientSums } from './gradient-sums.ts';
 import { writeOptimizerFile } from './optimizer-file.ts';
 import { headChunk, lossFeeds, rowFeeds, type Feeds } from './train-feeds.ts';
+import type { Activations } from './train-graph.ts';
 import type { TrainingGraphRunner } from './training-graph-runner.ts';
 
 /** What the engine lends. */
@@ -18,6 +19,8 @@ export interface LoraSessionBase {
   readonly layers: readonly LinearLayer[];
   readonly limits: RowLimits;
   readonly graphs: TrainingGraphRunner;
+  /** For a row of so many tokens. */
+  readonly activationsFor: (tokens: number) => Activations;
   /** For adapter_config.json. */
   readonly baseModelName: string;
 }
@@ -45,7 +48,7 @@ export function createLoraSession(
       checkOpen();
       checkRow(row, limits);
       if (row.targets.length === 0) return new Float32Array(0);
-      return (await graphs.run(adapter, null, { ...rowFeeds([row], chunk), ...feeds }))['logprobs']!;
+      return (await graphs.run(adapter, null, 'kept', { ...rowFeeds([row], chunk), ...feeds }))['logprobs']!;
     },
 
     async forwardBackward(row, loss) {
@@ -56,7 +59,9 @@ export function createLoraSession(
         const metrics = Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0]));
         return { loss: 0, metrics, logprobs: new Float32Array(0) };
       }
-      return sums.add(await graphs.run(adapter, loss, { ...rowFeeds([row], chunk), ...ownFeeds, ...feeds }), loss);
+      const activations = base.activationsFor(row.tokens.length);
+      const rowAndWeights = { ...rowFeeds([row], chunk), ...ownFeeds, ...feeds };
+      return sums.add(await graphs.run(adapter, loss, activations, rowAndWeights), loss);
     },
 
     async optimStep(params) {

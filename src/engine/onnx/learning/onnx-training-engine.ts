@@ -10,7 +10,7 @@ import type { OpenSessionOptions, TrainingEngine } from '../../training-engine.t
 import type { AdamwState } from './adamw.ts';
 import { createLoraSession, type LoraSessionBase } from './lora-session.ts';
 import { findOptimizerFile } from './optimizer-file.ts';
-import { trainingLimits } from './row-memory.ts';
+import { activationsFor, trainingLimits } from './row-memory.ts';
 import { createTrainingGraphRunner } from './training-graph-runner.ts';
 import { trainingLayout } from '../weights/weight-layout.ts';
 import { openWeights, type WeightsPlace } from '../weights/weights.ts';
@@ -52,6 +52,7 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
       idleMs: options.graphIdleMs ?? DEFAULT_GRAPH_IDLE_MS,
       weights,
     }),
+    activationsFor: (tokens) => activationsFor(config, memoryBytes, tokens),
     baseModelName: options.baseModelName ?? basename(resolve(modelDirectory)),
   };
   log.info('training_engine.ready', { loadMs: Math.round(performance.now() - startMs), rowLengthMax, threads });

@@ -1,16 +1,21 @@
-// What a row costs in memory while it is trained, from the model's sizes: kept activations, scores of attention, a chunk of
-// logits. An estimate to plan rows by, a little above what was measured (bench/training-memory.ts); knows no machine.
+// What a row costs in memory while it is trained, from the model's sizes, and what is kept of it for the backward pass:
+// everything where that fits, else the inputs of half layers. An estimate to plan rows by, within 15 % of what was measured
+// (bench/training-memory.ts); knows no machine.
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { TrainingLimits } from '../../training-engine.ts';
-import { headChunk } from './train-feeds.ts';
+import type { Activations } from './train-graph.ts';
+import { headChunk, QUERY_BLOCK } from './train-feeds.ts';
 
 const FLOAT = 4;
+/** Of a compiled graph, whatever the row: measured. */
+const LAYER_BYTES = 2e6;
 /** Sequences and rows beyond this are not trained, whatever the model reads and memory holds: as the reference trainer. */
 const LENGTH_MAX = 32_768;
 
 /** `budgetBytes`: for rows, beside the weights. `rowLengthMax`: an operator's limit below the memory's. */
 export function trainingLimits(config: DecoderConfig, budgetBytes: number, rowLengthMax = Infinity): TrainingLimits {
-  const memory = { budgetBytes, ...rowMemory(config) };
+  const phases = phasesOf(config, 'recomputed').map((phase) => ({ budgetBytes, ...phase }));
+  const [memory] = phases.sort((a, b) => longestRow(a) - longestRow(b)) as [TrainingLimits['memory']]; // the one that bounds
   return {
     contextLength: Math.min(config.maxPositions, LENGTH_MAX),
     rowLengthMax: Math.min(LENGTH_MAX, rowLengthMax, longestRow(memory)),
@@ -18,27 +23,38 @@ export function trainingLimits(config: DecoderConfig, budgetBytes: number, rowLe
   };
 }
 
+/** Recomputing takes up to a fifth more time; gradients are the same, bit for bit. */
+export const activationsFor = (config: DecoderConfig, budgetBytes: number, tokens: number): Activations =>
+  rowBytes(config, 'kept', tokens) <= budgetBytes ? 'kept' : 'recomputed';
+
+/** The peak of a row's forward and backward pass. */
+export const rowBytes = (config: DecoderConfig, activations: Activations, tokens: number): number =>
+  Math.max(...phasesOf(config, activations).map((phase) => bytesOf(tokens, phase)));
+
 type RowMemory = Omit<TrainingLimits['memory'], 'budgetBytes'>;
 
-function rowMemory(config: DecoderConfig): RowMemory {
-  const { layers, hidden, heads, kvHeads, headDim, intermediate, vocab, softCaps } = config;
+const bytesOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPerPair }: RowMemory): number =>
+  fixedBytes + tokens * bytesPerToken + tokens * tokens * bytesPerPair;
+
+/** The two times of a step that may be its peak. What layers keep is there in both, and the row's mask. */
+function phasesOf(config: DecoderConfig, activations: Activations): readonly RowMemory[] {
+  const { layers, hidden, heads, kvHeads, headDim, intermediate, vocab } = config;
   const attention = heads * headDim;
   const qkv = attention + 2 * kvHeads * headDim;
-  // Of each layer: both norms and residuals; q, k, v before and after norm and rotation, and attended; gate, up and their products.
-  const keptPerToken = layers * (5 * hidden + 3 * qkv + 2 * attention + 6 * intermediate);
-  return {
-    fixedBytes: FLOAT * 4 * headChunk(vocab, null) * vocab,
-    bytesPerToken: FLOAT * (keptPerToken + 4 * hidden),
-    // Softmax of each layer is kept, and its capped scores; masks, and a few copies of one layer's scores come and go.
-    bytesPerPair: FLOAT * heads * (layers * (softCaps.attention === null ? 1 : 2) + 4) + masksPerPair(config),
-  };
-}
-
-/** The row's mask, and the tiled one of each kind of layer; those of windows are made from distances, which are int64. */
-function masksPerPair({ attention, heads, kvHeads }: DecoderConfig): number {
-  const windows = new Set(attention.map(({ window }) => window));
-  const hasWindow = windows.size > 1 || !windows.has(null);
-  return FLOAT * (1 + (windows.size * heads) / kvHeads + (hasWindow ? 3 + windows.size : 0));
+  // Of each layer residuals and what norms give; q, k, v as projected, before and after norm and rotation; what is attended;
+  // gate, up and their products.
+  const kept = activations === 'kept' ? 4 * hidden + 3 * qkv + attention + 5 * intermediate : 2 * hidden;
+  const phase = (fixed: number, perToken: number): RowMemory => ({
+    fixedBytes: layers * LAYER_BYTES + FLOAT * fixed,
+    bytesPerToken: FLOAT * (layers * kept + perToken),
+    bytesPerPair: FLOAT,
+  });
+  return [
+    // Behind the layers: a chunk of logits, its softmax and products; states, and their gradients.
+    phase(4 * headChunk(vocab, null) * vocab, 4 * hidden),
+    // In a half layer: what comes and goes of its MLP, or of attention with the scores of a block.
+    phase(0, 4 * hidden + Math.max(12 * intermediate, 4 * qkv + 4 * attention + 5 * heads * QUERY_BLOCK)),
+  ];
 }
 
 /** The largest n with fixed + n · perToken + n² · perPair ≤ budget. */

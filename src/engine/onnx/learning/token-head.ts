@@ -3,7 +3,7 @@
 //
 // The gradient needs no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed beside the value, so a frozen
 // head costs no more than without chunks. Only where the head itself is trained are the logits computed a second time.
-import type { GradientRule, Graph, Value } from '../graph/graph.ts';
+import { readBy, type GradientRule, type Graph, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
 import { loop } from '../graph/loop.ts';
 import * as ops from '../graph/ops.ts';
@@ -31,15 +31,13 @@ export interface TokenHead {
 
 /** Not `differentiable`: without what only the gradient needs, a third of the work. */
 export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = true): TokenHead {
-  const { states, head, targets, chunk } = inputs;
+  const { head, targets, chunk } = inputs;
   const none = (what: string, ...rest: readonly number[]) =>
     g.initializer(`no_${what}`, new Float32Array(0), [0, ...rest]);
   const slopes = differentiable ? [none('slopes', head.shape[1] as number)] : [];
   const options = {
-    name: 'head',
-    rounds: chunkCount(g, inputs),
+    rounds: ops.quotientUp(g, ops.reshape(g, ops.shapeOf(g, targets), []), chunk),
     carried: [none('logprobs'), none('entropies'), ...slopes],
-    captured: [states, head, targets, chunk],
     gradient: headGradient(inputs),
   };
   const [logprob, entropy] = loop(g, options, (body, index, known) => {
@@ -59,13 +57,6 @@ export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = tr
     return found.map((x, i) => ops.concat(body, [known[i]!, x], 0, targets.shape[0]));
   });
   return { logprob: logprob!, entropy: ops.stopGradient(g, entropy!) };
-}
-
-/** int64 `[]`: trained ÷ chunk, rounded up. */
-function chunkCount(g: Graph, { targets, chunk }: TokenHeadInputs): Value {
-  const count = ops.reshape(g, ops.shapeOf(g, targets), []);
-  const one = g.initializer('one_token', BigInt64Array.of(1n), []);
-  return ops.div(g, ops.sub(g, ops.add(g, count, chunk), one), chunk);
 }
 
 function chunkOf(body: Graph, { states, targets, chunk }: TokenHeadInputs, index: Value) {
@@ -95,27 +86,20 @@ function cappedLogits(body: Graph, projected: Value, { softCap }: TokenHeadInput
 }
 
 function headGradient(inputs: TokenHeadInputs): GradientRule {
-  return (g, { inputs: explicit, outputs }, [grad], wanted) => {
-    const [wantStates, wantHead] = wanted.slice(explicit.length);
+  return (g, node, [grad], wanted) => {
     const column = ops.reshape(g, grad!, [grad!.shape[0]!, 1]);
-    return [
-      ...explicit.map(() => null),
-      wantStates ? ops.mul(g, column, outputs[2]!) : null,
-      wantHead ? weightGradient(g, inputs, column) : null,
-    ];
+    const gradientOf = (x: Value | null): Value | null => {
+      if (x === inputs.states) return ops.mul(g, column, node.outputs[2]!);
+      return x === inputs.head ? weightGradient(g, inputs, node.inputs[0]!, column) : null;
+    };
+    return readBy(node).map((x, i) => (wanted[i] ? gradientOf(x) : null));
   };
 }
 
 /** Σ grad · (1[target] − softmax) ⊗ state, `[vocab, hidden]` */
-function weightGradient(g: Graph, inputs: TokenHeadInputs, grad: Value): Value {
-  const { states, head, targets, chunk } = inputs;
-  const options = {
-    name: 'head_weight',
-    rounds: chunkCount(g, inputs),
-    carried: [ops.zerosLike(g, head)],
-    captured: [states, head, targets, chunk, grad],
-  };
-  return loop(g, options, (body, index, [sum]) => {
+function weightGradient(g: Graph, inputs: TokenHeadInputs, rounds: Value, grad: Value): Value {
+  const { head } = inputs;
+  return loop(g, { rounds, carried: [ops.zerosLike(g, head)] }, (body, index, [sum]) => {
     const part = chunkOf(body, inputs, index);
     const { probabilities, slope } = chunkSoftmax(body, part.states, inputs);
     const share = part.slice(grad); // [chunk, 1]

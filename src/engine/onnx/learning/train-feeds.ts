@@ -21,7 +21,10 @@ const HEAD_CHUNK_MIN = 64;
 export const headChunk = (vocab: number, limit: number | null): number =>
   Math.min(Math.max(HEAD_CHUNK_MIN, Math.floor(LOGITS_MAX / vocab)), limit ?? Infinity);
 
-export function rowFeeds(rows: readonly TrainingRow[], headChunk: number): Feeds {
+/** Tokens whose scores of attention are in memory at once. Larger ones skip less of what is masked, smaller ones make thin matrices. */
+export const QUERY_BLOCK = 256;
+
+export function rowFeeds(rows: readonly TrainingRow[], headChunk: number, queryBlock = QUERY_BLOCK): Feeds {
   const batch = rows.length;
   const seq = Math.max(...rows.map((row) => row.tokens.length));
   const trained = trainedCount(rows);
@@ -47,6 +50,7 @@ export function rowFeeds(rows: readonly TrainingRow[], headChunk: number): Feeds
     predict_from: { data: predictFrom, dims: [trained] },
     targets: { data: targets, dims: [trained] },
     head_chunk: { data: BigInt64Array.of(BigInt(headChunk)), dims: [] },
+    query_block: { data: BigInt64Array.of(BigInt(queryBlock)), dims: [] },
   };
 }
 

@@ -9,6 +9,7 @@
 //   predict_from  int64 [trained], of batch · seq   gradient.NAME     as the parameter
 //   targets       int64 [trained]
 //   head_chunk    int64 [], tokens whose logits are in memory at once
+//   query_block   int64 [], tokens whose scores of attention are in memory at once
 //   loss.NAME     [trained]; membership [sequences, trained]
 //   every trained parameter: LoRA's by its PEFT name, base weights by their fused names
 import type { FusedLinear } from '#model-files/block';
@@ -19,9 +20,9 @@ import type { LossProgram } from '../../loss-program.ts';
 import { gradients } from '../graph/autodiff.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
-import { rowAttention } from '../models/attention.ts';
-import { decoderForward, scaledBy } from '../models/decoder.ts';
-import { layerMasks, rowDistances } from '../models/layer-masks.ts';
+import { checkpoint } from '../graph/checkpoint.ts';
+import { decoderForward, scaledBy, type DecoderBinding } from '../models/decoder.ts';
+import { rowAttention } from '../models/row-attention.ts';
 import { fusedBiasName, fusedWeightName } from '../weights/fused-parameters.ts';
 import type { Weights } from '../weights/weights.ts';
 import { lowerLoss } from './lower-loss.ts';
@@ -29,6 +30,9 @@ import { tokenHead, type TokenHead } from './token-head.ts';
 
 /** What is trained: the base weights themselves (null), or an adapter of this shape over frozen ones. */
 export type TrainedPart = LoraShape | null;
+
+/** What the backward pass needs of the layers: kept from the forward pass, or computed once more from each half's input. */
+export type Activations = 'kept' | 'recomputed';
 
 export const gradientName = (parameter: string): string => `gradient.${parameter}`;
 export const metricName = (metric: string): string => `metric.${metric}`;
@@ -38,11 +42,12 @@ export function buildTrainGraph(
   config: DecoderConfig,
   lora: TrainedPart,
   loss: LossProgram | null,
+  activations: Activations,
   frozen: Weights | null = null,
 ): Graph {
   const g = new Graph();
   const parameters = createParameterInputs(g, lora, frozen);
-  const states = forward(g, config, lora, parameters);
+  const states = forward(g, config, lora, parameters, activations);
   const tokens = tokenValues(g, config, parameters, states, loss !== null);
   g.output('logprobs', tokens.logprob);
   if (loss === null) return g;
@@ -80,14 +85,47 @@ function createParameterInputs(g: Graph, lora: TrainedPart, frozen: Weights | nu
 }
 
 /** `[tokens, hidden]` */
-function forward(g: Graph, config: DecoderConfig, lora: TrainedPart, parameters: ParameterInputs): Value {
+function forward(
+  g: Graph,
+  config: DecoderConfig,
+  lora: TrainedPart,
+  parameters: ParameterInputs,
+  activations: Activations,
+): Value {
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
   const positions = g.input('positions', 'int64', ['batch', 'seq']);
   const mask = g.input('mask', 'float32', ['batch', 1, 'seq', 'seq']);
-  const masks = layerMasks(g, config, mask, () => rowDistances(g, positions));
+  const block = g.input('query_block', 'int64', []);
 
-  /** x `[tokens, in]` · (scale · BA)ᵀ `[in, out]`; null where the module carries no adapter. */
-  const adapted = (x: Value, path: string, inFeatures: number, outFeatures: number): Value | null => {
+  const bind = (g: Graph): DecoderBinding => ({
+    weight: (name, shape) => parameters.base(name, shape),
+    linear: (layer, fused, x) => adaptedLinear(g, config, lora, parameters, layer, fused, x),
+    attend: (layer, q, k, v) =>
+      rowAttention(g, config, config.attention[layer]!.window, [q, k, v], { mask, positions, block }),
+  });
+  const inputs = { tokens: ops.reshape(g, tokens, ['tokens']), positions };
+  return activations === 'kept'
+    ? decoderForward(g, config, inputs, bind)
+    : decoderForward(g, config, inputs, bind, (x, half) => checkpoint(g, x, half));
+}
+
+/** x `[tokens, in]` → `[tokens, out]` */
+function adaptedLinear(
+  g: Graph,
+  config: DecoderConfig,
+  lora: TrainedPart,
+  parameters: ParameterInputs,
+  layer: number,
+  fused: FusedLinear,
+  x: Value,
+): Value {
+  const parts = config.linears[fused];
+  const inFeatures = parts[0]!.inFeatures;
+  const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
+
+  /** x · (scale · BA)ᵀ; null where the module carries no adapter. */
+  const adapted = (module: string, outFeatures: number): Value | null => {
+    const path = `${layerPrefix(layer)}.${module}`;
     if (lora === null || !lora.targets.includes(path.slice(path.lastIndexOf('.') + 1) as LoraTarget)) return null;
     const a = parameters.adapter(loraAName(path), [lora.rank, inFeatures]);
     const b = parameters.adapter(loraBName(path), [outFeatures, lora.rank]);
@@ -95,29 +133,13 @@ function forward(g: Graph, config: DecoderConfig, lora: TrainedPart, parameters:
     return ops.matmul(g, down, b, { transposeB: true, alpha: loraScale(lora) });
   };
 
-  const linear = (layer: number, fused: FusedLinear, x: Value): Value => {
-    const parts = config.linears[fused];
-    const inFeatures = parts[0]!.inFeatures;
-    const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
-    const weight = parameters.base(fusedWeightName(layer, fused), [outFeatures, inFeatures]);
-    let y = ops.matmul(g, x, weight, { transposeB: true });
-    if (parts[0]!.bias) y = ops.add(g, y, parameters.base(fusedBiasName(layer, fused), [outFeatures]));
-    const deltas = parts.map((p) => adapted(x, `${layerPrefix(layer)}.${p.module}`, inFeatures, p.outFeatures));
-    if (deltas.every((delta) => delta === null)) return y;
-    const filled = deltas.map((delta, i) => delta ?? zeroColumns(g, x, parts[i]!.outFeatures));
-    return ops.add(g, y, filled.length === 1 ? filled[0]! : ops.concat(g, filled, -1));
-  };
-
-  return decoderForward(
-    g,
-    config,
-    { tokens: ops.reshape(g, tokens, ['tokens']), positions },
-    {
-      weight: (name, shape) => parameters.base(name, shape),
-      linear,
-      attend: (layer, q, k, v) => rowAttention(g, config, q, k, v, masks[layer]!),
-    },
-  );
+  const weight = parameters.base(fusedWeightName(layer, fused), [outFeatures, inFeatures]);
+  let y = ops.matmul(g, x, weight, { transposeB: true });
+  if (parts[0]!.bias) y = ops.add(g, y, parameters.base(fusedBiasName(layer, fused), [outFeatures]));
+  const deltas = parts.map((p) => adapted(p.module, p.outFeatures));
+  if (deltas.every((delta) => delta === null)) return y;
+  const filled = deltas.map((delta, i) => delta ?? zeroColumns(g, x, parts[i]!.outFeatures));
+  return ops.add(g, y, filled.length === 1 ? filled[0]! : ops.concat(g, filled, -1));
 }
 
 /** Zeros `[tokens, width]` */

@@ -5,13 +5,14 @@ import type { DecoderConfig } from '#model-files/decoder-config';
 import type { LossProgram } from '../../loss-program.ts';
 import { openSession, type Feed, type Session } from '../graph/session.ts';
 import type { Weights } from '../weights/weights.ts';
-import { buildTrainGraph, type TrainedPart } from './train-graph.ts';
+import { buildTrainGraph, type Activations, type TrainedPart } from './train-graph.ts';
 
 export interface TrainingGraphRunner {
   /** Results by output name; calls run in turn. `loss` null: log-probabilities only. */
   run(
     trained: TrainedPart,
     loss: LossProgram | null,
+    activations: Activations,
     feeds: Readonly<Record<string, Feed>>,
   ): Promise<Readonly<Record<string, Float32Array>>>;
   /** Nothing is to be run for now: gives the memory back after `idleMs`, at once where that is 0. */
@@ -47,23 +48,23 @@ export function createTrainingGraphRunner(config: DecoderConfig, options: Traini
     await closing?.session.close();
   }
 
-  async function compile(trained: TrainedPart, loss: LossProgram | null): Promise<Session> {
+  async function compile(trained: TrainedPart, loss: LossProgram | null, activations: Activations): Promise<Session> {
     // The whole program, not its name: constants are part of what is compiled.
     const shape = trained && [trained.rank, trained.alpha, trained.rankStabilized, trained.targets];
-    const key = JSON.stringify([shape, loss]);
+    const key = JSON.stringify([shape, loss, activations]);
     if (compiled?.key !== key) {
       await close(); // first, so that there are never the buffers of two
       await weights?.ensure();
-      const graph = buildTrainGraph(config, trained, loss, weights);
+      const graph = buildTrainGraph(config, trained, loss, activations, weights);
       compiled = { key, session: await openSession(graph, { threads, memoryPattern, packsConstants: false }) };
     }
     return compiled.session;
   }
 
   return {
-    run(trained, loss, feeds) {
+    run(trained, loss, activations, feeds) {
       clearTimeout(resting);
-      return inTurn(async () => (await compile(trained, loss)).run(feeds));
+      return inTurn(async () => (await compile(trained, loss, activations)).run(feeds));
     },
     async rest() {
       clearTimeout(resting);

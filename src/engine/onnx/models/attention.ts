@@ -1,8 +1,8 @@
-// Grouped-query attention (arXiv:2305.13245) in the two forms that we need: over a packed row (training) and over a cache
-// plus the new tokens (serving). Softmax in float32. Masks are additive, 0 or a large negative number.
+// Grouped-query attention (arXiv:2305.13245) in the two forms that we need: plain (training, row-attention.ts) and over a
+// cache plus the new tokens (serving). Softmax in float32. Masks are additive, 0 or a large negative number.
 //
 // The query heads that share a key head are rows of one matrix, `[batch, kvHeads, group · seq, headDim]`, so that scores
-// need no repeated keys. Masks are therefore tiled `group` times, once per graph (tileMask).
+// need no repeated keys. Masks are therefore tiled `group` times (tileMask).
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
@@ -30,13 +30,18 @@ export function tileMask(g: Graph, config: DecoderConfig, mask: Value): Value {
       );
 }
 
-/** mask: from tileMask, keys = seq. */
-export function rowAttention(g: Graph, config: DecoderConfig, q: Value, k: Value, v: Value, mask: Value): Value {
+/** q `[batch, heads, seq, headDim]`, k and v `[batch, kvHeads, keys, headDim]` → `[batch, heads, seq, headDim]`; mask: from tileMask. */
+export function attention(
+  g: Graph,
+  config: DecoderConfig,
+  [q, k, v]: readonly [Value, Value, Value],
+  mask: Value,
+): Value {
   const scores = ops.matmul(g, groupQueries(g, config, q), k, {
     transposeB: true,
     alpha: config.multipliers.attention,
   });
-  const weights = softmaxOfScores(g, config, scores, mask); // [batch, kvHeads, group · seq, seq]
+  const weights = softmaxOfScores(g, config, scores, mask); // [batch, kvHeads, group · seq, keys]
   return ungroup(g, config, ops.matmul(g, weights, v), q);
 }
 

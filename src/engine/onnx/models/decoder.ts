@@ -29,48 +29,78 @@ const ACTIVATIONS: Readonly<Record<Activation, (g: Graph, x: Value) => Value>> =
   gelu_tanh: ops.geluTanh,
 };
 
-/** The hidden states after the last norm, `[...tokens, hidden]`. */
-export function decoderForward(g: Graph, config: DecoderConfig, inputs: DecoderInputs, binding: DecoderBinding): Value {
+/** Half a layer with its residual stream: `[...tokens, hidden]` → the same, by nodes of the graph that it is given. */
+export type ResidualBlock = (g: Graph, x: Value) => Value;
+
+/**
+ * The hidden states after the last norm, `[...tokens, hidden]`. `bind` gives the binding for a graph: this one, or one inside
+ * it where `place` puts blocks there.
+ */
+export function decoderForward(
+  g: Graph,
+  config: DecoderConfig,
+  inputs: DecoderInputs,
+  bind: (g: Graph) => DecoderBinding,
+  place: (x: Value, block: ResidualBlock) => Value = (x, block) => block(g, x),
+): Value {
   const { hidden, vocab, intermediate, norms, multipliers } = config;
-  const norm = normBy(g, config, binding);
   const heads = headLayout(g, config, inputs);
   const turn = rotations(g, config, inputs.positions);
   const activate = ACTIVATIONS[config.activation];
 
-  function attention(layer: number, x: Value): Value {
-    const own = (name: string) => `${layerPrefix(layer)}.self_attn.${name}`;
-    const qkv = binding.linear(layer, 'qkv', x);
-    const byProjection = norms.queryKey === 'projection';
-    const [q, k, v] = heads.separate(byProjection ? normProjections(qkv, own) : qkv);
-    const turned = (x: Value, name: string) => turn(layer, norms.queryKey === 'head' ? norm(own(name), x) : x);
-    const attended = binding.attend(layer, turned(q, 'q_norm'), turned(k, 'k_norm'), v);
-    return binding.linear(layer, 'o', heads.merge(attended));
-  }
+  const attention =
+    (layer: number): ResidualBlock =>
+    (g, x) => {
+      const binding = bind(g);
+      const norm = normBy(g, config, binding);
+      const own = (name: string) => `${layerPrefix(layer)}.self_attn.${name}`;
+      const qkv = binding.linear(layer, 'qkv', x);
+      const byProjection = norms.queryKey === 'projection';
+      const normProjections = (qkv: Value): Value => {
+        const [q, k, v] = ops.split(g, qkv, -1, heads.widths) as [Value, Value, Value];
+        return ops.concat(g, [norm(own('q_norm'), q), norm(own('k_norm'), k), v], -1);
+      };
+      const [q, k, v] = heads.separate(g, byProjection ? normProjections(qkv) : qkv);
+      const turned = (x: Value, name: string) => turn(g, layer, norms.queryKey === 'head' ? norm(own(name), x) : x);
+      const attended = binding.attend(layer, turned(q, 'q_norm'), turned(k, 'k_norm'), v);
+      return binding.linear(layer, 'o', heads.merge(g, attended));
+    };
 
-  function normProjections(qkv: Value, own: (name: string) => string): Value {
-    const [q, k, v] = ops.split(g, qkv, -1, heads.widths) as [Value, Value, Value];
-    return ops.concat(g, [norm(own('q_norm'), q), norm(own('k_norm'), k), v], -1);
-  }
+  const mlp =
+    (layer: number): ResidualBlock =>
+    (g, x) => {
+      const binding = bind(g);
+      const gateUp = binding.linear(layer, 'gate_up', x);
+      const [gate, up] = ops.split(g, gateUp, -1, [intermediate, intermediate]) as [Value, Value];
+      return binding.linear(layer, 'down', ops.mul(g, activate(g, gate), up));
+    };
 
-  function mlp(layer: number, x: Value): Value {
-    const gateUp = binding.linear(layer, 'gate_up', x);
-    const [gate, up] = ops.split(g, gateUp, -1, [intermediate, intermediate]) as [Value, Value];
-    return binding.linear(layer, 'down', ops.mul(g, activate(g, gate), up));
-  }
+  const residual =
+    (layer: number, change: ResidualBlock, inputNorm: string | null, outputNorm: string | null): ResidualBlock =>
+    (g, x) => {
+      const norm = normBy(g, config, bind(g));
+      const at = (name: string | null, x: Value) => (name === null ? x : norm(`${layerPrefix(layer)}.${name}`, x));
+      return ops.add(g, x, scaledBy(g, at(outputNorm, change(g, at(inputNorm, x))), multipliers.residual));
+    };
 
-  let x = ops.gather(g, binding.weight('model.embed_tokens.weight', [vocab, hidden]), inputs.tokens);
+  let x = ops.gather(g, bind(g).weight('model.embed_tokens.weight', [vocab, hidden]), inputs.tokens);
   x = scaledBy(g, x, multipliers.embedding);
   for (let layer = 0; layer < config.layers; layer++) {
-    const at = (name: string | null, x: Value) => (name === null ? x : norm(`${layerPrefix(layer)}.${name}`, x));
-    const add = (change: Value) => ops.add(g, x, scaledBy(g, change, multipliers.residual));
-    x = add(at(norms.attentionOutput, attention(layer, at(norms.attentionInput, x))));
-    x = add(at(norms.mlpOutput, mlp(layer, at(norms.mlpInput, x))));
+    x = place(x, residual(layer, attention(layer), norms.attentionInput, norms.attentionOutput));
+    x = place(x, residual(layer, mlp(layer), norms.mlpInput, norms.mlpOutput));
   }
-  return norm('model.norm', x);
+  return normBy(g, config, bind(g))('model.norm', x);
 }
 
-export const scaledBy = (g: Graph, x: Value, factor: number): Value =>
-  factor === 1 ? x : ops.mul(g, x, g.scalar(factor));
+/**
+ * By a row of factors and not by a scalar: ONNX Runtime merges scalars into the matrix products beside them, in one graph and
+ * not in another, and the last bits of a gradient would depend on whether its activations were kept.
+ */
+export function scaledBy(g: Graph, x: Value, factor: number): Value {
+  if (factor === 1) return x;
+  const size = x.shape.at(-1) as number;
+  return ops.mul(g, x, g.initializer(g.name('factors'), new Float32Array(size).fill(factor), [size]));
+}
 
 /** RMS norms over the last axis, by the weight of a module. */
 function normBy(g: Graph, { norms, normEpsilon }: DecoderConfig, binding: DecoderBinding) {
@@ -94,7 +124,7 @@ function rotations(g: Graph, { attention, headDim, maxPositions }: DecoderConfig
     known.set(key, tables);
     return tables;
   };
-  return (layer: number, x: Value): Value => {
+  return (g: Graph, layer: number, x: Value): Value => {
     const { rope } = attention[layer]!;
     if (rope === null) return x;
     const { cos, sin } = tablesOf(rope);
@@ -111,17 +141,17 @@ function headLayout(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, { toke
   const all = heads + 2 * kvHeads;
   const separated = ops.concat(g, [ops.shapeOf(g, positions), g.integers(all, headDim)], 0, 4);
   const merged = ops.concat(g, [ops.shapeOf(g, tokens), g.integers(heads * headDim)], 0, tokens.shape.length + 1);
-  const swap = (x: Value): Value => ops.transpose(g, x, [0, 2, 1, 3]);
+  const swap = (g: Graph, x: Value): Value => ops.transpose(g, x, [0, 2, 1, 3]);
   return {
     /** Of q, k and v side by side. */
     widths: counts.map((count) => count * headDim),
     /** q, k and v, which lie side by side: they move together, and are cut where cutting moves nothing. */
-    separate: (qkv: Value) =>
-      ops.split(g, swap(ops.reshape(g, qkv, [batch, seq, all, headDim], separated)), 1, counts) as [
+    separate: (g: Graph, qkv: Value) =>
+      ops.split(g, swap(g, ops.reshape(g, qkv, [batch, seq, all, headDim], separated)), 1, counts) as [
         Value,
         Value,
         Value,
       ],
-    merge: (x: Value) => ops.reshape(g, swap(x), [...tokens.shape, heads * headDim], merged),
+    merge: (g: Graph, x: Value) => ops.reshape(g, swap(g, x), [...tokens.shape, heads * headDim], merged),
   };
 }

@@ -1,5 +1,5 @@
-// What each layer masks: layers that look at a window of tokens mask what lies further back too. Masks are made once per
-// graph call and kind of layer, from the positions of tokens: in a packed row as over a cache.
+// What each layer masks: layers that look at a window of tokens mask what lies further back too, by the positions of tokens.
+// Over a cache masks are made once per graph call and kind of layer; a row's are made a block at a time (row-attention.ts).
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
@@ -20,18 +20,21 @@ export function layerMasks(g: Graph, config: DecoderConfig, mask: Value, distanc
 
   function within(window: number): Value {
     distance ??= distances();
-    const isNear = ops.less(g, distance, g.integers(window));
-    return ops.where(g, isNear, mask, g.scalar(MASKED));
+    return withinWindow(g, mask, distance, window);
   }
 }
 
-/** Within a row: positions int64 `[batch, seq]` → `[batch, 1, seq, seq]`. */
-export const rowDistances = (g: Graph, positions: Value): Value =>
-  ops.sub(g, ops.unsqueeze(g, positions, 1, 3), ops.unsqueeze(g, positions, 1, 2));
+/** The mask, and masked what is a window or more away; both `[batch, 1, seq, keys]`. */
+export const withinWindow = (g: Graph, mask: Value, distance: Value, window: number): Value =>
+  ops.where(g, ops.less(g, distance, g.integers(window)), mask, g.scalar(MASKED));
+
+/** Positions int64 `[batch, seq]` and `[batch, keys]` → `[batch, 1, seq, keys]`. */
+export const rowDistances = (g: Graph, queries: Value, keys: Value): Value =>
+  ops.sub(g, ops.unsqueeze(g, queries, 1, 3), ops.unsqueeze(g, keys, 1, 2));
 
 /** Over a cache, whose keys lie by their positions, and the row behind them: `[batch, 1, seq, capacity + seq]`. */
 export function cacheDistances(g: Graph, positions: Value, capacity: Value, mask: Value): Value {
   const cached = ops.range(g, capacity, 'capacity');
   const toCached = ops.sub(g, ops.unsqueeze(g, positions, 1, 3), cached);
-  return ops.concat(g, [toCached, rowDistances(g, positions)], 3, mask.shape[3]);
+  return ops.concat(g, [toCached, rowDistances(g, positions, positions)], 3, mask.shape[3]);
 }

@@ -78,7 +78,7 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
     return attendClasses(layer, q, k, v);
   };
 
-  const states = decoderForward(g, config, { tokens, positions }, { weight: constant, linear, attend });
+  const states = decoderForward(g, config, { tokens, positions }, () => ({ weight: constant, linear, attend }));
   g.output('new_kv', ops.concat(g, computed, 0, 'layersAndBatch'));
   const wanted = ops.gather(g, ops.reshape(g, states, ['tokens', hidden]), rows);
   g.output('hidden', wanted);

@@ -1,0 +1,84 @@
+// Attention in blocks against attention at once: the same values and gradients, whatever the block.
+import { expect, test } from 'vitest';
+import { createRandom } from '#base/random';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import { tinyConfig } from '../../../../test/learning/tiny-decoders.ts';
+import { gradients } from '../graph/autodiff.ts';
+import { Graph, type Value } from '../graph/graph.ts';
+import * as ops from '../graph/ops.ts';
+import { openSession, type Feed } from '../graph/session.ts';
+import { writeAttentionMask } from '../learning/attention-mask.ts';
+import { attention, tileMask } from './attention.ts';
+import { rowDistances, withinWindow } from './layer-masks.ts';
+import { rowAttention, type RowContext } from './row-attention.ts';
+
+const SEQ = 11;
+const WINDOW = 4;
+const PLAIN = tinyConfig('qwen3'); // heads share keys
+const CONFIGS: Record<string, DecoderConfig> = {
+  'grouped heads': PLAIN,
+  'a head per key': { ...PLAIN, heads: PLAIN.kvHeads },
+  'capped scores': { ...PLAIN, softCaps: { ...PLAIN.softCaps, attention: 2 } },
+};
+
+type Attend = (g: Graph, qkv: readonly [Value, Value, Value], row: RowContext) => Value;
+
+/** The result and the gradients of q, k and v, of random numbers over a row of two sequences with one beginning. */
+async function run({ heads, kvHeads, headDim }: DecoderConfig, block: number, attend: Attend) {
+  const random = createRandom(3);
+  const g = new Graph();
+  const feeds: Record<string, Feed> = {};
+  const tensor = (name: string, count: number) => {
+    const data = Float32Array.from({ length: count * SEQ * headDim }, () => 2 * random.next() - 1);
+    feeds[name] = { data, dims: [1, count, SEQ, headDim] };
+    return g.input(name, 'float32', ['batch', count, 'seq', headDim]);
+  };
+  const qkv = [tensor('q', heads), tensor('k', kvHeads), tensor('v', kvHeads)] as const;
+  const direction = tensor('direction', heads);
+  const mask = new Float32Array(SEQ * SEQ);
+  writeAttentionMask(
+    { segments: Int32Array.of(0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2), parents: Int32Array.of(-1, 0, 0) },
+    mask,
+  );
+  feeds['mask'] = { data: mask, dims: [1, 1, SEQ, SEQ] };
+  feeds['positions'] = { data: BigInt64Array.of(0n, 1n, 2n, 3n, 4n, 5n, 6n, 3n, 4n, 5n, 6n), dims: [1, SEQ] };
+  feeds['block'] = { data: BigInt64Array.of(BigInt(block)), dims: [] };
+  const attended = attend(g, qkv, {
+    mask: g.input('mask', 'float32', ['batch', 1, 'seq', 'seq']),
+    positions: g.input('positions', 'int64', ['batch', 'seq']),
+    block: g.input('block', 'int64', []),
+  });
+  const loss = ops.reduceSum(g, ops.mul(g, attended, direction), [0, 1, 2, 3], false);
+  const grads = gradients(g, loss, qkv);
+  g.output('attended', attended);
+  grads.forEach((grad, i) => g.output(`d${'qkv'[i]}`, grad));
+  const session = await openSession(g, { threads: 1 });
+  const results = await session.run(feeds);
+  await session.close();
+  return results;
+}
+
+const atOnce =
+  (config: DecoderConfig, window: number | null): Attend =>
+  (g, qkv, { mask, positions }) => {
+    const near = window === null ? mask : withinWindow(g, mask, rowDistances(g, positions, positions), window);
+    return attention(g, config, qkv, tileMask(g, config, near));
+  };
+
+const CASES = Object.entries(CONFIGS).flatMap(([name, config]) =>
+  [null, WINDOW].map((window) => ({ name: `${name}, window ${window}`, config, window })),
+);
+
+test.each(CASES)('$name: blocks give what all at once gives', async ({ config, window }) => {
+  const expected = await run(config, SEQ, atOnce(config, window));
+  for (const block of [1, 3, SEQ, 100]) {
+    const found = await run(config, block, (g, qkv, row) => rowAttention(g, config, window, qkv, row));
+    for (const name of ['attended', 'dq', 'dk', 'dv']) {
+      const [own, reference] = [found[name]!, expected[name]!];
+      expect(own.length, name).toBe(reference.length);
+      const error = Math.max(...own.map((x, i) => Math.abs(x - reference[i]!)));
+      expect(error, `${name} in blocks of ${block}`).toBeLessThan(2e-6);
+      expect(Math.max(...own)).toBeGreaterThan(0.1); // or the comparison says nothing
+    }
+  }
+});
