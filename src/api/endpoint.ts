@@ -60,6 +60,8 @@ interface Common {
   readonly dialect?: Dialect;
   /** For OpenAPI only: answers to `stream: true` and the like. */
   readonly alsoStreams?: boolean;
+  /** For OpenAPI only: statuses of success beside 200, with the same answer. */
+  readonly alsoSucceeds?: readonly number[];
   /** For OpenAPI only: content types of the same answer in other forms. */
   readonly alsoAnswers?: readonly string[];
 }

@@ -1,11 +1,14 @@
-// OpenAPI 3.1 from the same endpoints and zod schemas that serve requests.
+// OpenAPI 3.1 from the same endpoints and zod schemas that serve requests, with an example of each and words for every field.
 import { z } from 'zod';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, Tag } from './endpoint.ts';
+import { BODY_EXAMPLES, FILE_EXAMPLE, PARAMETER_EXAMPLES } from './examples.ts';
+import { wordsFor } from './field-words.ts';
 
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: Tag; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Json;
 }
@@ -16,7 +19,7 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly security: readonly Json[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: Json;
@@ -28,6 +31,7 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description?: string;
+  readonly example?: unknown;
   readonly schema: unknown;
 }
 
@@ -42,11 +46,21 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
       description: `Chat completions, RL and SFT training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash. A method that a path does not have is a 405, with those that it has in \`Allow\`.`,
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name: name as Tag, description })),
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer' },
-        anthropicKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'What `whetstone serve` said the first time, or `whetstone keys create`.',
+        },
+        anthropicKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'The same key, as Anthropic’s clients send it.',
+        },
       },
       schemas: { Error: ERROR, ValidationError: VALIDATION_ERROR, AnthropicError: ANTHROPIC_ERROR },
     },
@@ -63,6 +77,7 @@ function operation(endpoint: Endpoint): Operation {
     bodySchema,
     alsoStreams,
     alsoAnswers = [],
+    alsoSucceeds = [],
     creates,
     dialect,
     errors = [],
@@ -80,51 +95,72 @@ function operation(endpoint: Endpoint): Operation {
     421,
     500,
   ];
+  const success = {
+    description: 'Success',
+    headers: REQUEST_ID,
+    content: answerContent(endpoint, alsoStreams ? ['text/event-stream', ...alsoAnswers] : alsoAnswers),
+  };
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [tag],
     summary,
+    description: descriptionOf(endpoint),
     security: access === 'public' ? [] : keyNames.map((name) => ({ [name]: access === 'any key' ? [] : [access] })),
     parameters: given,
     ...requestBody(endpoint),
     responses: {
-      '200': {
-        description: 'Success',
-        headers: REQUEST_ID,
-        content: answerContent(endpoint.answer, alsoStreams ? ['text/event-stream', ...alsoAnswers] : alsoAnswers),
-      },
+      ...Object.fromEntries([200, ...alsoSucceeds].map((status) => [String(status), success])),
       ...Object.fromEntries([...new Set(failures)].sort().map((status) => [String(status), failure(status, dialect)])),
     },
   };
 }
 
-function requestBody({ bodySchema, bodySize }: Endpoint): Pick<Operation, 'requestBody'> {
+/** What the summary does not say: who may, and how it is asked for otherwise. */
+function descriptionOf({ access, role, creates, alsoStreams, bodySize, dialect, tag }: Endpoint): string {
+  const who = { public: 'Needs no key.', 'any key': 'Needs a key, whatever it may do.' };
+  const sentences = [
+    access === 'public' || access === 'any key' ? who[access] : `Needs a key with the scope \`${access}\`.`,
+    role === 'every' && 'Answered by every server, whatever its roles.',
+    creates && 'Sent again with the same `Idempotency-Key`, it is done once.',
+    alsoStreams && 'Can be answered as server-sent events.',
+    bodySize === 'file' && 'The body is the file.',
+    bodySize === 'large' && 'The body may be large.',
+    dialect === 'anthropic' && 'Errors have the form of Anthropic’s API.',
+    ...(tag === 'Tinker' || tag === 'W&B' ? [TAGS[tag]] : []),
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+function requestBody({ method, path, tag, bodySchema, bodySize }: Endpoint): Pick<Operation, 'requestBody'> {
   if (bodySize === 'file') {
-    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    const schema = { type: 'string', format: 'binary' };
+    const content = { 'application/octet-stream': { schema, example: FILE_EXAMPLE } };
     return { requestBody: { required: true, content } };
   }
   if (!bodySchema) return {};
-  return {
-    requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(bodySchema, 'input') } } },
-  };
+  const schema = jsonSchema(bodySchema, 'input', tag);
+  const example = BODY_EXAMPLES[`${method} ${openApiPath(path)}`];
+  const content = { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+  return { requestBody: { required: true, content } };
 }
 
-function answerContent(answer: Endpoint['answer'], otherForms: readonly string[]): Json {
+function answerContent({ answer, tag }: Endpoint, otherForms: readonly string[]): Json {
   const whole = Array.isArray(answer)
     ? Object.fromEntries((answer as readonly string[]).map((type) => [type, {}]))
-    : { 'application/json': { schema: jsonSchema(answer as z.ZodType, 'output') } };
+    : { 'application/json': { schema: jsonSchema(answer as z.ZodType, 'output', tag) } };
   return { ...whole, ...Object.fromEntries(otherForms.map((type) => [type, { schema: { type: 'string' } }])) };
 }
 
-function parameters({ path, querySchema, creates }: Endpoint): Parameter[] {
+function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]): Parameter => ({
     name: name!,
     in: 'path',
     required: true,
+    ...wordsOf(name!, tag),
     schema: { type: 'string' },
   }));
   const query = querySchema
-    ? (jsonSchema(querySchema, 'input') as {
+    ? (jsonSchema(querySchema, 'input', tag) as {
         properties?: Record<string, { description?: string }>;
         required?: string[];
       })
@@ -133,6 +169,7 @@ function parameters({ path, querySchema, creates }: Endpoint): Parameter[] {
     name,
     in: 'query',
     required: query.required?.includes(name) ?? false,
+    ...wordsOf(name, tag),
     ...(description ? { description } : {}),
     schema,
   }));
@@ -142,12 +179,21 @@ function parameters({ path, querySchema, creates }: Endpoint): Parameter[] {
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
+          example: PARAMETER_EXAMPLES['Idempotency-Key'],
           description: 'The same key and body give the same answer for 24 h.',
           schema: { type: 'string', maxLength: 255 },
         },
       ]
     : [];
   return [...inPath, ...inQuery, ...inHeader];
+}
+
+function wordsOf(name: string, tag: Tag): Pick<Parameter, 'description' | 'example'> {
+  const description = wordsFor(name, null, tag);
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(name in PARAMETER_EXAMPLES ? { example: PARAMETER_EXAMPLES[name] } : {}),
+  };
 }
 
 function failure(status: number, dialect: Endpoint['dialect']): Json {
@@ -231,7 +277,50 @@ const ANTHROPIC_ERROR = {
 
 const openApiPath = (path: string): string => path.replace(/\*\}/g, '}');
 
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output', tag: Tag): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
-  return rest;
+  return withWords(rest, null, tag) as Json;
 }
+
+interface SchemaNode extends Json {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+}
+
+/** The schema with a description of every field that has none. `parent`: the field that it is of, or whose items it is of. */
+function withWords(schema: unknown, parent: string | null, tag: Tag): unknown {
+  if (Array.isArray(schema)) return schema.map((part: unknown) => withWords(part, parent, tag));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { properties, ...others } = schema as SchemaNode;
+  const inside = SUBSCHEMAS.filter((key) => key in others).map(
+    (key) => [key, withWords(others[key], parent, tag)] as const,
+  );
+  const fields = Object.entries(properties ?? {}).map(([name, field]): [string, SchemaNode] => {
+    const words = field['description'] === undefined && !('$ref' in field) ? wordsFor(name, parent, tag) : undefined;
+    const whole = withWords(field, name, tag) as SchemaNode;
+    return [name, words === undefined ? whole : { description: words, ...whole }];
+  });
+  return {
+    ...others,
+    ...Object.fromEntries(inside),
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(fields) }),
+  };
+}
+
+const SUBSCHEMAS = ['items', 'prefixItems', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'] as const;
+
+const TAGS: Readonly<Record<Tag, string>> = {
+  Chat: 'Ask a model: in the forms of OpenAI’s and Anthropic’s APIs, and by tokens.',
+  Models: 'Names for lines of checkpoints over a base model, and the base models that are here.',
+  Checkpoints: 'What training jobs end with: adapters that answer at once, and what is known of them.',
+  'Training jobs': 'Train a model by reinforcement learning or on examples, follow it, and read back what it did.',
+  Artifacts: 'Versions of named files, such as training data.',
+  Runs: 'What scripts have logged with the `wandb` library.',
+  Keys: 'API keys, what they may do, and how much.',
+  Webhooks: 'Have an address called when jobs end.',
+  Workers: 'Engines on other machines.',
+  Tinker:
+    'The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.',
+  'W&B':
+    'The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.',
+  Server: 'The server about itself.',
+};

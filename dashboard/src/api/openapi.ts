@@ -9,7 +9,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a conversation */
+        /**
+         * Answer a conversation
+         * @description Needs a key with the scope `chat`. Can be answered as server-sent events.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -19,6 +22,19 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "messages": [
+                     *         {
+                     *           "role": "user",
+                     *           "content": "What is 23 + 14?"
+                     *         }
+                     *       ],
+                     *       "max_tokens": 16,
+                     *       "temperature": 0
+                     *     }
+                     */
                     "application/json": {
                         /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
                         model?: string | null;
@@ -26,17 +42,26 @@ export interface paths {
                         messages: ({
                             /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
                             role: string;
+                            /** @description What is said: text, or a list of parts. */
                             content?: (string | (string | ({
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
                             } & {
                                 [key: string]: unknown;
                             }))[]) | null;
+                            /** @description Its name. */
                             name?: string | null;
+                            /** @description Calls of tools that the model wrote. */
                             tool_calls?: (({
+                                /** @description Names this object for as long as it is there. */
                                 id?: string;
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type?: string;
+                                /** @description The function, by name. */
                                 function: {
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description Arguments of the call, as JSON text. */
                                     arguments?: string | null;
                                 } & {
                                     [key: string]: unknown;
@@ -44,11 +69,18 @@ export interface paths {
                             } & {
                                 [key: string]: unknown;
                             }) | ({
+                                /** @description Names this object for as long as it is there. */
                                 id?: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "custom";
+                                /** @description A tool of your own kind, which takes text. */
                                 custom: {
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description What is asked, or what a tool is called with. */
                                     input: string;
                                 } & {
                                     [key: string]: unknown;
@@ -56,6 +88,7 @@ export interface paths {
                             } & {
                                 [key: string]: unknown;
                             }))[] | null;
+                            /** @description Id of the call that this answers. */
                             tool_call_id?: string | null;
                         } & {
                             [key: string]: unknown;
@@ -92,8 +125,11 @@ export interface paths {
                         length_penalty?: number;
                         /** @description None are registered here: anything but an empty list is refused. */
                         logits_processors?: (string | {
+                            /** @description Its name in the code that defines it. */
                             qualname: string;
+                            /** @description Arguments by position. */
                             args?: unknown[] | null;
+                            /** @description Arguments by name. */
                             kwargs?: {
                                 [key: string]: unknown;
                             } | null;
@@ -169,11 +205,18 @@ export interface paths {
                         } | null;
                         /** @description JSON, or JSON of a schema. Always kept to. */
                         response_format?: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "text" | "json_object" | "json_schema" | "json" | "structural_tag";
+                            /** @description The schema that the answer follows, with its name. */
                             json_schema?: ({
+                                /** @description Its name. */
                                 name?: string | null;
+                                /** @description What it is for, in words. */
                                 description?: string | null;
+                                /** @description The JSON schema. */
                                 schema?: {
                                     [key: string]: unknown;
                                 } | null;
@@ -190,18 +233,24 @@ export interface paths {
                             value?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description The form of the text: free, or a JSON schema. */
                             format?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description Parts of the answer that follow a schema. */
                             structures?: ({
+                                /** @description Text that opens the part. */
                                 begin: string;
+                                /** @description The JSON schema. */
                                 schema?: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Text that closes the part. */
                                 end: string;
                             } & {
                                 [key: string]: unknown;
                             })[] | null;
+                            /** @description Texts after which a part follows its schema. */
                             triggers?: string[] | null;
                         } & {
                             [key: string]: unknown;
@@ -235,14 +284,22 @@ export interface paths {
                         }) | null;
                         /** @description Functions that the model may call. */
                         tools?: ({
-                            /** @default function */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @default function
+                             */
                             type?: string;
+                            /** @description The function, by name. */
                             function: {
+                                /** @description Its name. */
                                 name: string;
+                                /** @description What it is for, in words. */
                                 description?: string | null;
+                                /** @description JSON schema of its arguments. */
                                 parameters?: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Whether what is written follows the schema to the letter. */
                                 strict?: boolean | null;
                             } & {
                                 [key: string]: unknown;
@@ -253,11 +310,14 @@ export interface paths {
                         /** @description Default: auto with tools, none without. */
                         tool_choice?: (("none" | "auto" | "required") | ({
                             /**
+                             * @description Which kind it is: it says which other fields there are.
                              * @default function
                              * @constant
                              */
                             type?: "function";
+                            /** @description The function, by name. */
                             function: {
+                                /** @description Its name. */
                                 name: string;
                             } & {
                                 [key: string]: unknown;
@@ -265,18 +325,29 @@ export interface paths {
                         } & {
                             [key: string]: unknown;
                         }) | ({
-                            /** @constant */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @constant
+                             */
                             type: "allowed_tools";
+                            /** @description The tools that may be called, and whether one must be. */
                             allowed_tools: {
-                                /** @enum {string} */
+                                /**
+                                 * @description `auto`: it may call. `required`: it must.
+                                 * @enum {string}
+                                 */
                                 mode: "auto" | "required";
+                                /** @description What the model may call. */
                                 tools: ({
                                     /**
+                                     * @description Which kind it is: it says which other fields there are.
                                      * @default function
                                      * @constant
                                      */
                                     type?: "function";
+                                    /** @description The function, by name. */
                                     function: {
+                                        /** @description Its name. */
                                         name: string;
                                     } & {
                                         [key: string]: unknown;
@@ -328,68 +399,118 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "chat.completion";
+                            /** @description When it was made, in seconds since 1970. */
                             created: number;
+                            /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                             model: string;
+                            /** @description The answers. */
                             choices: {
+                                /** @description Its place among the others, from 0. */
                                 index: number;
+                                /** @description The message. */
                                 message: {
+                                    /** @description Who speaks: `system`, `user`, `assistant` or `tool`. */
                                     role: string;
+                                    /** @description What is said: text, or a list of parts. */
                                     content: string | null;
+                                    /** @description Calls of tools that the model wrote. */
                                     tool_calls?: {
+                                        /** @description Names this object for as long as it is there. */
                                         id: string;
-                                        /** @constant */
+                                        /**
+                                         * @description Which kind it is: it says which other fields there are.
+                                         * @constant
+                                         */
                                         type: "function";
+                                        /** @description The function, by name. */
                                         function: {
+                                            /** @description Its name. */
                                             name: string;
+                                            /** @description Arguments of the call, as JSON text. */
                                             arguments: string;
                                         };
                                     }[];
+                                    /** @description How the model thinks before it answers, or what it thought. */
                                     reasoning: string | null;
+                                    /** @description What the model thought; null where it did not. */
                                     reasoning_content: string | null;
                                 } & {
                                     [key: string]: unknown;
                                 };
+                                /** @description Log-probabilities of the sampled tokens. */
                                 logprobs: {
+                                    /** @description The sampled tokens, in order. */
                                     content: {
+                                        /** @description The token as text. */
                                         token: string;
+                                        /** @description Natural logarithm of its probability. */
                                         logprob: number;
+                                        /** @description The token as UTF-8 bytes. */
                                         bytes: number[] | null;
+                                        /** @description The likeliest tokens in its place. */
                                         top_logprobs: {
+                                            /** @description The token as text. */
                                             token: string;
+                                            /** @description Natural logarithm of its probability. */
                                             logprob: number;
+                                            /** @description The token as UTF-8 bytes. */
                                             bytes: number[] | null;
                                         }[];
                                     }[] | null;
+                                    /** @description Null: models here do not refuse in a field of its own. */
                                     refusal: null;
                                 } | null;
+                                /** @description Why it ended: `stop`, `length`, `tool_calls`; null while it goes on. */
                                 finish_reason: string | null;
+                                /** @description Why it ended; of a stop string or token: which. */
                                 stop_reason: (string | number) | null;
+                                /** @description Ids of the tokens. */
                                 token_ids: number[] | null;
                             }[];
+                            /** @description One tier serves all. */
                             service_tier: null;
+                            /** @description Changes with what computes answers. */
                             system_fingerprint: string | null;
+                            /** @description How many tokens were read and written. */
                             usage: {
+                                /** @description Tokens that were read. */
                                 prompt_tokens: number;
+                                /** @description Tokens that were written. */
                                 completion_tokens: number;
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
+                                /** @description What was special of the tokens that were read. */
                                 prompt_tokens_details: {
+                                    /** @description Tokens that had been computed before. */
                                     cached_tokens: number;
                                 };
+                                /** @description What was special of the tokens that were written. */
                                 completion_tokens_details: {
+                                    /** @description Tokens of thinking. */
                                     reasoning_tokens: number;
                                 };
                             };
+                            /** @description Log-probabilities of the tokens of the prompt. */
                             prompt_logprobs: ({
                                 [key: string]: {
+                                    /** @description Natural logarithm of its probability. */
                                     logprob: number;
+                                    /** @description Its place among all tokens by probability, from 1. */
                                     rank: number;
+                                    /** @description The token as text. */
                                     decoded_token: string;
                                 };
                             } | null)[] | null;
+                            /** @description Ids of the tokens of the prompt. */
                             prompt_token_ids: number[] | null;
+                            /** @description Null: caches do not move between servers here. */
                             kv_transfer_params: null;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -414,7 +535,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Continue texts or token ids */
+        /**
+         * Continue texts or token ids
+         * @description Needs a key with the scope `chat`. Can be answered as server-sent events.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -424,6 +548,14 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "prompt": "One, two, three,",
+                     *       "max_tokens": 8,
+                     *       "temperature": 0
+                     *     }
+                     */
                     "application/json": {
                         /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
                         model?: string | null;
@@ -463,8 +595,11 @@ export interface paths {
                         length_penalty?: number;
                         /** @description None are registered here: anything but an empty list is refused. */
                         logits_processors?: (string | {
+                            /** @description Its name in the code that defines it. */
                             qualname: string;
+                            /** @description Arguments by position. */
                             args?: unknown[] | null;
+                            /** @description Arguments by name. */
                             kwargs?: {
                                 [key: string]: unknown;
                             } | null;
@@ -516,11 +651,18 @@ export interface paths {
                         add_special_tokens?: boolean | null;
                         /** @description JSON, or JSON of a schema. Always kept to. */
                         response_format?: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "text" | "json_object" | "json_schema" | "json" | "structural_tag";
+                            /** @description The schema that the answer follows, with its name. */
                             json_schema?: ({
+                                /** @description Its name. */
                                 name?: string | null;
+                                /** @description What it is for, in words. */
                                 description?: string | null;
+                                /** @description The JSON schema. */
                                 schema?: {
                                     [key: string]: unknown;
                                 } | null;
@@ -537,18 +679,24 @@ export interface paths {
                             value?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description The form of the text: free, or a JSON schema. */
                             format?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description Parts of the answer that follow a schema. */
                             structures?: ({
+                                /** @description Text that opens the part. */
                                 begin: string;
+                                /** @description The JSON schema. */
                                 schema?: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Text that closes the part. */
                                 end: string;
                             } & {
                                 [key: string]: unknown;
                             })[] | null;
+                            /** @description Texts after which a part follows its schema. */
                             triggers?: string[] | null;
                         } & {
                             [key: string]: unknown;
@@ -616,47 +764,80 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "text_completion";
+                            /** @description When it was made, in seconds since 1970. */
                             created: number;
+                            /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                             model: string;
+                            /** @description Changes with what computes answers. */
                             system_fingerprint: string;
+                            /** @description The answers. */
                             choices: {
+                                /** @description Its place among the others, from 0. */
                                 index: number;
+                                /** @description The text, or the form that it has. */
                                 text: string;
+                                /** @description Log-probabilities of the sampled tokens. */
                                 logprobs: {
+                                    /** @description Where each token begins in the text. */
                                     text_offset: number[];
+                                    /** @description Log-probability of each token. */
                                     token_logprobs: (number | null)[];
+                                    /** @description The tokens, in order. */
                                     tokens: string[];
+                                    /** @description The likeliest tokens in its place. */
                                     top_logprobs: ({
                                         [key: string]: number;
                                     } | null)[];
                                 } | null;
+                                /** @description Why it ended: `stop`, `length`, `tool_calls`; null while it goes on. */
                                 finish_reason: string | null;
+                                /** @description Why it ended; of a stop string or token: which. */
                                 stop_reason: (string | number) | null;
+                                /** @description Ids of the tokens. */
                                 token_ids: number[] | null;
+                                /** @description Ids of the tokens of the prompt. */
                                 prompt_token_ids: number[] | null;
+                                /** @description Log-probabilities of the tokens of the prompt. */
                                 prompt_logprobs: ({
                                     [key: string]: {
+                                        /** @description Natural logarithm of its probability. */
                                         logprob: number;
+                                        /** @description Its place among all tokens by probability, from 1. */
                                         rank: number;
+                                        /** @description The token as text. */
                                         decoded_token: string;
                                     };
                                 } | null)[] | null;
                             }[];
+                            /** @description One tier serves all. */
                             service_tier: null;
+                            /** @description How many tokens were read and written. */
                             usage: {
+                                /** @description Tokens that were read. */
                                 prompt_tokens: number;
+                                /** @description Tokens that were written. */
                                 completion_tokens: number;
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
+                                /** @description What was special of the tokens that were read. */
                                 prompt_tokens_details: {
+                                    /** @description Tokens that had been computed before. */
                                     cached_tokens: number;
                                 };
+                                /** @description What was special of the tokens that were written. */
                                 completion_tokens_details: {
+                                    /** @description Tokens of thinking. */
                                     reasoning_tokens: number;
                                 };
                             };
+                            /** @description Null: caches do not move between servers here. */
                             kv_transfer_params: null;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -681,7 +862,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a conversation, in the form of Anthropic’s API */
+        /**
+         * Answer a conversation, in the form of Anthropic’s API
+         * @description Needs a key with the scope `chat`. Can be answered as server-sent events. Errors have the form of Anthropic’s API.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -691,29 +875,57 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "messages": [
+                     *         {
+                     *           "role": "user",
+                     *           "content": "What is 23 + 14?"
+                     *         }
+                     *       ],
+                     *       "max_tokens": 16
+                     *     }
+                     */
                     "application/json": {
                         /** @description As in chat. */
                         model: string;
                         /** @description The conversation so far. Where the last turn is the assistant's, the answer goes on with it. */
                         messages: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Who speaks: `system`, `user`, `assistant` or `tool`.
+                             * @enum {string}
+                             */
                             role: "user" | "assistant" | "system";
+                            /** @description What is said: text, or a list of parts. */
                             content?: string | ({
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
+                                /** @description The text, or the form that it has. */
                                 text?: string;
+                                /** @description What the model thought, or whether it does. */
                                 thinking?: string;
+                                /** @description Proof of who wrote the thinking; it is not checked. */
                                 signature?: string | null;
+                                /** @description The items, in the order of the list. */
                                 data?: string;
+                                /** @description Names this object for as long as it is there. */
                                 id?: string;
+                                /** @description Its name. */
                                 name?: string;
+                                /** @description What is asked, or what a tool is called with. */
                                 input?: unknown;
+                                /** @description Id of the call that this answers. */
                                 tool_use_id?: string;
+                                /** @description What is said: text, or a list of parts. */
                                 content?: unknown;
+                                /** @description Whether the tool failed. */
                                 is_error?: boolean | null;
                                 /** @description No effect: computed prompts are kept anyway. */
                                 cache_control?: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Sources of the text; there are none. */
                                 citations?: unknown;
                             } & {
                                 [key: string]: unknown;
@@ -723,69 +935,104 @@ export interface paths {
                         })[];
                         /** @description What goes before the conversation. */
                         system?: (string | ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
+                            /** @description The text, or the form that it has. */
                             text?: string;
+                            /** @description What the model thought, or whether it does. */
                             thinking?: string;
+                            /** @description Proof of who wrote the thinking; it is not checked. */
                             signature?: string | null;
+                            /** @description The items, in the order of the list. */
                             data?: string;
+                            /** @description Names this object for as long as it is there. */
                             id?: string;
+                            /** @description Its name. */
                             name?: string;
+                            /** @description What is asked, or what a tool is called with. */
                             input?: unknown;
+                            /** @description Id of the call that this answers. */
                             tool_use_id?: string;
+                            /** @description What is said: text, or a list of parts. */
                             content?: unknown;
+                            /** @description Whether the tool failed. */
                             is_error?: boolean | null;
                             /** @description No effect: computed prompts are kept anyway. */
                             cache_control?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description Sources of the text; there are none. */
                             citations?: unknown;
                         } & {
                             [key: string]: unknown;
                         })[]) | null;
                         /** @description Functions that the model may call. Tools that Anthropic's servers run are refused. */
                         tools?: ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type?: string | null;
+                            /** @description Its name. */
                             name: string;
+                            /** @description What it is for, in words. */
                             description?: string | null;
+                            /** @description JSON schema of its arguments. */
                             input_schema?: {
                                 [key: string]: unknown;
                             };
                             /** @description true: a call has arguments of the schema only. */
                             strict?: boolean | null;
+                            /** @description What may be kept of the prompt; everything is, so it has no effect. */
                             cache_control?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description Examples of arguments. */
                             input_examples?: {
                                 [key: string]: unknown;
                             }[] | null;
+                            /** @description Send arguments as they are written; they always are. */
                             eager_input_streaming?: boolean | null;
                         } & {
                             [key: string]: unknown;
                         })[] | null;
                         /** @description Default: auto. */
                         tool_choice?: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "auto" | "any" | "tool" | "none";
+                            /** @description Its name. */
                             name?: string;
+                            /** @description True: an answer calls one tool at most. */
                             disable_parallel_tool_use?: boolean | null;
                         } & {
                             [key: string]: unknown;
                         }) | null;
                         /** @description For templates that read it (enable_thinking). Default: the model's own. display: omitted leaves the thinking out. Thinking shares max_tokens with the answer: budget_tokens is no limit of its own. */
                         thinking?: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "enabled" | "disabled" | "adaptive";
+                            /** @description At most so many tokens of thinking. */
                             budget_tokens?: number | null;
+                            /** @description Whether thinking is shown. */
                             display?: string | null;
                         } & {
                             [key: string]: unknown;
                         }) | null;
                         /** @description effort: for templates that read it. format: JSON of a schema, always kept to. */
                         output_config?: ({
+                            /** @description How much the model thinks. */
                             effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                            /** @description The form of the text: free, or a JSON schema. */
                             format?: ({
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "json_schema";
+                                /** @description The JSON schema. */
                                 schema: {
                                     [key: string]: unknown;
                                 };
@@ -811,10 +1058,13 @@ export interface paths {
                         stream?: boolean | null;
                         /** @description 0 is greedy. Default: the model's. */
                         temperature?: number | null;
+                        /** @description Sample among the likeliest tokens that together have this probability. */
                         top_p?: number | null;
+                        /** @description Sample among so many of the likeliest tokens. */
                         top_k?: number | null;
                         /** @description No effect. */
                         metadata?: ({
+                            /** @description Your name for the person who asks; it has no effect. */
                             user_id?: string | null;
                         } & {
                             [key: string]: unknown;
@@ -833,48 +1083,91 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @constant
+                             */
                             type: "message";
-                            /** @constant */
+                            /**
+                             * @description Who speaks: `system`, `user`, `assistant` or `tool`.
+                             * @constant
+                             */
                             role: "assistant";
+                            /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                             model: string;
+                            /** @description What is said: text, or a list of parts. */
                             content: ({
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "text";
+                                /** @description The text, or the form that it has. */
                                 text: string;
+                                /** @description Sources of the text; there are none. */
                                 citations: null;
                             } | {
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "thinking";
+                                /** @description What the model thought, or whether it does. */
                                 thinking: string;
+                                /** @description Proof of who wrote the thinking; it is not checked. */
                                 signature: string;
                             } | {
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "tool_use";
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description What is asked, or what a tool is called with. */
                                 input: {
                                     [key: string]: unknown;
                                 };
+                                /** @description Who called the tool: the model itself. */
                                 caller: {
-                                    /** @constant */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @constant
+                                     */
                                     type: "direct";
                                 };
                             })[];
+                            /** @description Why it ended; of a stop string or token: which. */
                             stop_reason: ("end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "model_context_window_exceeded") | null;
+                            /** @description The stop string that ended it; null where none did. */
                             stop_sequence: string | null;
+                            /** @description Nothing more is said of it. */
                             stop_details: null;
+                            /** @description Null: nothing is run here. */
                             container: null;
+                            /** @description How many tokens were read and written. */
                             usage: {
+                                /** @description Tokens that were read. */
                                 input_tokens: number;
+                                /** @description Tokens kept for later on your word: none, all are kept anyway. */
                                 cache_creation_input_tokens: number;
+                                /** @description Tokens that had been computed before. */
                                 cache_read_input_tokens: number;
+                                /** @description Tokens that were written. */
                                 output_tokens: number;
+                                /** @description What was special of the tokens that were written. */
                                 output_tokens_details: {
+                                    /** @description Tokens of thinking. */
                                     thinking_tokens: number;
                                 };
-                                /** @constant */
+                                /**
+                                 * @description One tier serves all.
+                                 * @constant
+                                 */
                                 service_tier: "standard";
                             };
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
@@ -900,7 +1193,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tokens of a conversation, in the form of Anthropic’s API */
+        /**
+         * Tokens of a conversation, in the form of Anthropic’s API
+         * @description Needs a key with the scope `chat`. Errors have the form of Anthropic’s API.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -910,29 +1206,56 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "messages": [
+                     *         {
+                     *           "role": "user",
+                     *           "content": "What is 23 + 14?"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description As in chat. */
                         model: string;
                         /** @description The conversation so far. Where the last turn is the assistant's, the answer goes on with it. */
                         messages: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Who speaks: `system`, `user`, `assistant` or `tool`.
+                             * @enum {string}
+                             */
                             role: "user" | "assistant" | "system";
+                            /** @description What is said: text, or a list of parts. */
                             content?: string | ({
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
+                                /** @description The text, or the form that it has. */
                                 text?: string;
+                                /** @description What the model thought, or whether it does. */
                                 thinking?: string;
+                                /** @description Proof of who wrote the thinking; it is not checked. */
                                 signature?: string | null;
+                                /** @description The items, in the order of the list. */
                                 data?: string;
+                                /** @description Names this object for as long as it is there. */
                                 id?: string;
+                                /** @description Its name. */
                                 name?: string;
+                                /** @description What is asked, or what a tool is called with. */
                                 input?: unknown;
+                                /** @description Id of the call that this answers. */
                                 tool_use_id?: string;
+                                /** @description What is said: text, or a list of parts. */
                                 content?: unknown;
+                                /** @description Whether the tool failed. */
                                 is_error?: boolean | null;
                                 /** @description No effect: computed prompts are kept anyway. */
                                 cache_control?: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Sources of the text; there are none. */
                                 citations?: unknown;
                             } & {
                                 [key: string]: unknown;
@@ -942,69 +1265,104 @@ export interface paths {
                         })[];
                         /** @description What goes before the conversation. */
                         system?: (string | ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
+                            /** @description The text, or the form that it has. */
                             text?: string;
+                            /** @description What the model thought, or whether it does. */
                             thinking?: string;
+                            /** @description Proof of who wrote the thinking; it is not checked. */
                             signature?: string | null;
+                            /** @description The items, in the order of the list. */
                             data?: string;
+                            /** @description Names this object for as long as it is there. */
                             id?: string;
+                            /** @description Its name. */
                             name?: string;
+                            /** @description What is asked, or what a tool is called with. */
                             input?: unknown;
+                            /** @description Id of the call that this answers. */
                             tool_use_id?: string;
+                            /** @description What is said: text, or a list of parts. */
                             content?: unknown;
+                            /** @description Whether the tool failed. */
                             is_error?: boolean | null;
                             /** @description No effect: computed prompts are kept anyway. */
                             cache_control?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description Sources of the text; there are none. */
                             citations?: unknown;
                         } & {
                             [key: string]: unknown;
                         })[]) | null;
                         /** @description Functions that the model may call. Tools that Anthropic's servers run are refused. */
                         tools?: ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type?: string | null;
+                            /** @description Its name. */
                             name: string;
+                            /** @description What it is for, in words. */
                             description?: string | null;
+                            /** @description JSON schema of its arguments. */
                             input_schema?: {
                                 [key: string]: unknown;
                             };
                             /** @description true: a call has arguments of the schema only. */
                             strict?: boolean | null;
+                            /** @description What may be kept of the prompt; everything is, so it has no effect. */
                             cache_control?: {
                                 [key: string]: unknown;
                             } | null;
+                            /** @description Examples of arguments. */
                             input_examples?: {
                                 [key: string]: unknown;
                             }[] | null;
+                            /** @description Send arguments as they are written; they always are. */
                             eager_input_streaming?: boolean | null;
                         } & {
                             [key: string]: unknown;
                         })[] | null;
                         /** @description Default: auto. */
                         tool_choice?: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "auto" | "any" | "tool" | "none";
+                            /** @description Its name. */
                             name?: string;
+                            /** @description True: an answer calls one tool at most. */
                             disable_parallel_tool_use?: boolean | null;
                         } & {
                             [key: string]: unknown;
                         }) | null;
                         /** @description For templates that read it (enable_thinking). Default: the model's own. display: omitted leaves the thinking out. Thinking shares max_tokens with the answer: budget_tokens is no limit of its own. */
                         thinking?: ({
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "enabled" | "disabled" | "adaptive";
+                            /** @description At most so many tokens of thinking. */
                             budget_tokens?: number | null;
+                            /** @description Whether thinking is shown. */
                             display?: string | null;
                         } & {
                             [key: string]: unknown;
                         }) | null;
                         /** @description effort: for templates that read it. format: JSON of a schema, always kept to. */
                         output_config?: ({
+                            /** @description How much the model thinks. */
                             effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                            /** @description The form of the text: free, or a JSON schema. */
                             format?: ({
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "json_schema";
+                                /** @description The JSON schema. */
                                 schema: {
                                     [key: string]: unknown;
                                 };
@@ -1034,6 +1392,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Tokens that were read. */
                             input_tokens: number;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -1057,7 +1416,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a conversation, in the form of OpenAI’s Responses */
+        /**
+         * Answer a conversation, in the form of OpenAI’s Responses
+         * @description Needs a key with the scope `chat`. Sent again with the same `Idempotency-Key`, it is done once. Can be answered as server-sent events.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1067,17 +1429,32 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "input": "What is 23 + 14?",
+                     *       "max_output_tokens": 16,
+                     *       "store": true
+                     *     }
+                     */
                     "application/json": {
                         /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
                         model?: string | null;
                         /** @description A text, or turns, calls, their results and thinking, as answers have them in `output`. */
                         input?: string | ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type?: string | null;
+                            /** @description Who speaks: `system`, `user`, `assistant` or `tool`. */
                             role?: string;
+                            /** @description What is said: text, or a list of parts. */
                             content?: unknown;
+                            /** @description Id of the call, for its answer. */
                             call_id?: string;
+                            /** @description Its name. */
                             name?: string;
+                            /** @description Arguments of the call, as JSON text. */
                             arguments?: string;
+                            /** @description What was answered, item by item; or what a tool gave back. */
                             output?: unknown;
                         } & {
                             [key: string]: unknown;
@@ -1088,14 +1465,19 @@ export interface paths {
                         max_output_tokens?: number | null;
                         /** @description 0 is greedy. Default: the model's. */
                         temperature?: number | null;
+                        /** @description Sample among the likeliest tokens that together have this probability. */
                         top_p?: number | null;
                         /** @description Alternatives per token of output_text; with include: message.output_text.logprobs. */
                         top_logprobs?: number | null;
                         /** @description Functions that the model may call. Tools that OpenAI's servers run are refused. */
                         tools?: ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
+                            /** @description Its name. */
                             name?: string;
+                            /** @description What it is for, in words. */
                             description?: string | null;
+                            /** @description JSON schema of its arguments. */
                             parameters?: {
                                 [key: string]: unknown;
                             } | null;
@@ -1104,20 +1486,36 @@ export interface paths {
                         } & {
                             [key: string]: unknown;
                         })[] | null;
+                        /** @description Whether tools are called, and which. */
                         tool_choice?: (("none" | "auto" | "required") | ({
-                            /** @constant */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @constant
+                             */
                             type: "function";
+                            /** @description Its name. */
                             name: string;
                         } & {
                             [key: string]: unknown;
                         }) | ({
-                            /** @constant */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @constant
+                             */
                             type: "allowed_tools";
-                            /** @enum {string} */
+                            /**
+                             * @description `auto`: it may call. `required`: it must.
+                             * @enum {string}
+                             */
                             mode: "auto" | "required";
+                            /** @description What the model may call. */
                             tools: ({
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "function";
+                                /** @description Its name. */
                                 name: string;
                             } & {
                                 [key: string]: unknown;
@@ -1129,25 +1527,36 @@ export interface paths {
                         parallel_tool_calls?: boolean | null;
                         /** @description format: JSON, or JSON of a schema; always kept to. */
                         text?: ({
+                            /** @description The form of the text: free, or a JSON schema. */
                             format?: ({
-                                /** @enum {string} */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @enum {string}
+                                 */
                                 type: "text" | "json_object" | "json_schema";
+                                /** @description Its name. */
                                 name?: string | null;
+                                /** @description What it is for, in words. */
                                 description?: string | null;
+                                /** @description The JSON schema. */
                                 schema?: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Whether what is written follows the schema to the letter. */
                                 strict?: boolean | null;
                             } & {
                                 [key: string]: unknown;
                             }) | null;
+                            /** @description How long answers are; it has no effect. */
                             verbosity?: ("low" | "medium" | "high") | null;
                         } & {
                             [key: string]: unknown;
                         }) | null;
                         /** @description effort: for templates that read it; none turns thinking off. The thinking itself is an item of the output. */
                         reasoning?: ({
+                            /** @description How much the model thinks. */
                             effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+                            /** @description What was thought, in short. */
                             summary?: string | null;
                         } & {
                             [key: string]: unknown;
@@ -1160,6 +1569,7 @@ export interface paths {
                         stream?: boolean | null;
                         /** @description No effect: nothing is obfuscated. */
                         stream_options?: ({
+                            /** @description Pad events to one length; they are not. */
                             include_obfuscation?: boolean | null;
                         } & {
                             [key: string]: unknown;
@@ -1196,84 +1606,165 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "response";
+                            /** @description When it was made. */
                             created_at: number;
+                            /** @description When it ended, in seconds since 1970; null before. */
                             completed_at: number | null;
-                            /** @enum {string} */
+                            /**
+                             * @description How far it is.
+                             * @enum {string}
+                             */
                             status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+                            /** @description Answer later: the response is read by its id. */
                             background: boolean;
+                            /** @description What went wrong; null where nothing did. */
                             error: {
+                                /** @description The kind of error, for programs. */
                                 code: string;
+                                /** @description What went wrong and what to do, for people. */
                                 message: string;
                             } | null;
+                            /** @description Why the answer is cut; null where it is whole. */
                             incomplete_details: {
+                                /** @description Why. */
                                 reason: string;
                             } | null;
+                            /** @description What comes before the conversation, as a system message. */
                             instructions: string | null;
+                            /** @description At most so many tokens of an answer. */
                             max_output_tokens: number | null;
+                            /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                             model: string;
+                            /** @description What was answered, item by item; or what a tool gave back. */
                             output: ({
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "message";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
-                                /** @constant */
+                                /**
+                                 * @description Who speaks: `system`, `user`, `assistant` or `tool`.
+                                 * @constant
+                                 */
                                 role: "assistant";
+                                /** @description What is said: text, or a list of parts. */
                                 content: {
-                                    /** @constant */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @constant
+                                     */
                                     type: "output_text";
+                                    /** @description The text, or the form that it has. */
                                     text: string;
+                                    /** @description Sources of the text; there are none. */
                                     annotations: unknown[];
+                                    /** @description Log-probabilities of the sampled tokens. */
                                     logprobs: {
+                                        /** @description The token as text. */
                                         token: string;
+                                        /** @description Natural logarithm of its probability. */
                                         logprob: number;
+                                        /** @description The token as UTF-8 bytes. */
                                         bytes: number[];
+                                        /** @description The likeliest tokens in its place. */
                                         top_logprobs: {
+                                            /** @description The token as text. */
                                             token: string;
+                                            /** @description Natural logarithm of its probability. */
                                             logprob: number;
+                                            /** @description The token as UTF-8 bytes. */
                                             bytes: number[];
                                         }[];
                                     }[];
                                 }[];
                             } | {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "reasoning";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
+                                /** @description What was thought, in short. */
                                 summary: unknown[];
+                                /** @description What is said: text, or a list of parts. */
                                 content: {
-                                    /** @constant */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @constant
+                                     */
                                     type: "reasoning_text";
+                                    /** @description The text, or the form that it has. */
                                     text: string;
                                 }[];
                             } | {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "function_call";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
+                                /** @description Id of the call, for its answer. */
                                 call_id: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description Arguments of the call, as JSON text. */
                                 arguments: string;
                             })[];
+                            /** @description Whether one answer may call several tools. */
                             parallel_tool_calls: boolean;
+                            /** @description The response that this one goes on from. */
                             previous_response_id: string | null;
+                            /** @description Which requests begin alike; found without it, so it has no effect. */
                             prompt_cache_key: string | null;
+                            /** @description How the model thinks before it answers, or what it thought. */
                             reasoning: {
+                                /** @description How much the model thinks. */
                                 effort: string | null;
+                                /** @description What was thought, in short. */
                                 summary: null;
                             };
+                            /** @description Your name for the person who asks; it has no effect. */
                             safety_identifier: string | null;
-                            /** @constant */
+                            /**
+                             * @description One tier serves all.
+                             * @constant
+                             */
                             service_tier: "default";
+                            /** @description Whether the response is kept. */
                             store: boolean;
+                            /** @description How much chance there is: 0 takes the likeliest token. */
                             temperature: number | null;
+                            /** @description The text, or the form that it has. */
                             text: {
+                                /** @description The form of the text: free, or a JSON schema. */
                                 format: {
+                                    /** @description Which kind it is: it says which other fields there are. */
                                     type: string;
                                 } & {
                                     [key: string]: unknown;
@@ -1281,29 +1772,45 @@ export interface paths {
                             } & {
                                 [key: string]: unknown;
                             };
+                            /** @description Whether tools are called, and which. */
                             tool_choice: string | {
                                 [key: string]: unknown;
                             };
+                            /** @description What the model may call. */
                             tools: ({
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
                             } & {
                                 [key: string]: unknown;
                             })[];
+                            /** @description The likeliest tokens in its place. */
                             top_logprobs: number;
+                            /** @description Sample among the likeliest tokens that together have this probability. */
                             top_p: number | null;
+                            /** @description What happens to a conversation that is too long. */
                             truncation: string;
+                            /** @description How many tokens were read and written. */
                             usage: {
+                                /** @description Tokens that were read. */
                                 input_tokens: number;
+                                /** @description What was special of the tokens that were read. */
                                 input_tokens_details: {
+                                    /** @description Tokens that had been computed before. */
                                     cached_tokens: number;
                                 };
+                                /** @description Tokens that were written. */
                                 output_tokens: number;
+                                /** @description What was special of the tokens that were written. */
                                 output_tokens_details: {
+                                    /** @description Tokens of thinking. */
                                     reasoning_tokens: number;
                                 };
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
                             } | null;
+                            /** @description Your name for the person who asks; it has no effect. */
                             user: string | null;
+                            /** @description Your own values, given back as they came. */
                             metadata: {
                                 [key: string]: string;
                             };
@@ -1328,17 +1835,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a response that is kept, or follow one of the background */
+        /**
+         * Read a response that is kept, or follow one of the background
+         * @description Needs a key with the scope `chat`. Can be answered as server-sent events.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Its events, as they come: of one that was asked for with background and stream. */
+                    /**
+                     * @description Its events, as they come: of one that was asked for with background and stream.
+                     * @example false
+                     */
                     stream?: boolean;
-                    /** @description Only events after this number. */
+                    /**
+                     * @description Only events after this number.
+                     * @example 0
+                     */
                     starting_after?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the response.
+                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
+                     */
                     response_id: string;
                 };
                 cookie?: never;
@@ -1351,84 +1871,165 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "response";
+                            /** @description When it was made. */
                             created_at: number;
+                            /** @description When it ended, in seconds since 1970; null before. */
                             completed_at: number | null;
-                            /** @enum {string} */
+                            /**
+                             * @description How far it is.
+                             * @enum {string}
+                             */
                             status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+                            /** @description Answer later: the response is read by its id. */
                             background: boolean;
+                            /** @description What went wrong; null where nothing did. */
                             error: {
+                                /** @description The kind of error, for programs. */
                                 code: string;
+                                /** @description What went wrong and what to do, for people. */
                                 message: string;
                             } | null;
+                            /** @description Why the answer is cut; null where it is whole. */
                             incomplete_details: {
+                                /** @description Why. */
                                 reason: string;
                             } | null;
+                            /** @description What comes before the conversation, as a system message. */
                             instructions: string | null;
+                            /** @description At most so many tokens of an answer. */
                             max_output_tokens: number | null;
+                            /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                             model: string;
+                            /** @description What was answered, item by item; or what a tool gave back. */
                             output: ({
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "message";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
-                                /** @constant */
+                                /**
+                                 * @description Who speaks: `system`, `user`, `assistant` or `tool`.
+                                 * @constant
+                                 */
                                 role: "assistant";
+                                /** @description What is said: text, or a list of parts. */
                                 content: {
-                                    /** @constant */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @constant
+                                     */
                                     type: "output_text";
+                                    /** @description The text, or the form that it has. */
                                     text: string;
+                                    /** @description Sources of the text; there are none. */
                                     annotations: unknown[];
+                                    /** @description Log-probabilities of the sampled tokens. */
                                     logprobs: {
+                                        /** @description The token as text. */
                                         token: string;
+                                        /** @description Natural logarithm of its probability. */
                                         logprob: number;
+                                        /** @description The token as UTF-8 bytes. */
                                         bytes: number[];
+                                        /** @description The likeliest tokens in its place. */
                                         top_logprobs: {
+                                            /** @description The token as text. */
                                             token: string;
+                                            /** @description Natural logarithm of its probability. */
                                             logprob: number;
+                                            /** @description The token as UTF-8 bytes. */
                                             bytes: number[];
                                         }[];
                                     }[];
                                 }[];
                             } | {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "reasoning";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
+                                /** @description What was thought, in short. */
                                 summary: unknown[];
+                                /** @description What is said: text, or a list of parts. */
                                 content: {
-                                    /** @constant */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @constant
+                                     */
                                     type: "reasoning_text";
+                                    /** @description The text, or the form that it has. */
                                     text: string;
                                 }[];
                             } | {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "function_call";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
+                                /** @description Id of the call, for its answer. */
                                 call_id: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description Arguments of the call, as JSON text. */
                                 arguments: string;
                             })[];
+                            /** @description Whether one answer may call several tools. */
                             parallel_tool_calls: boolean;
+                            /** @description The response that this one goes on from. */
                             previous_response_id: string | null;
+                            /** @description Which requests begin alike; found without it, so it has no effect. */
                             prompt_cache_key: string | null;
+                            /** @description How the model thinks before it answers, or what it thought. */
                             reasoning: {
+                                /** @description How much the model thinks. */
                                 effort: string | null;
+                                /** @description What was thought, in short. */
                                 summary: null;
                             };
+                            /** @description Your name for the person who asks; it has no effect. */
                             safety_identifier: string | null;
-                            /** @constant */
+                            /**
+                             * @description One tier serves all.
+                             * @constant
+                             */
                             service_tier: "default";
+                            /** @description Whether the response is kept. */
                             store: boolean;
+                            /** @description How much chance there is: 0 takes the likeliest token. */
                             temperature: number | null;
+                            /** @description The text, or the form that it has. */
                             text: {
+                                /** @description The form of the text: free, or a JSON schema. */
                                 format: {
+                                    /** @description Which kind it is: it says which other fields there are. */
                                     type: string;
                                 } & {
                                     [key: string]: unknown;
@@ -1436,29 +2037,45 @@ export interface paths {
                             } & {
                                 [key: string]: unknown;
                             };
+                            /** @description Whether tools are called, and which. */
                             tool_choice: string | {
                                 [key: string]: unknown;
                             };
+                            /** @description What the model may call. */
                             tools: ({
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
                             } & {
                                 [key: string]: unknown;
                             })[];
+                            /** @description The likeliest tokens in its place. */
                             top_logprobs: number;
+                            /** @description Sample among the likeliest tokens that together have this probability. */
                             top_p: number | null;
+                            /** @description What happens to a conversation that is too long. */
                             truncation: string;
+                            /** @description How many tokens were read and written. */
                             usage: {
+                                /** @description Tokens that were read. */
                                 input_tokens: number;
+                                /** @description What was special of the tokens that were read. */
                                 input_tokens_details: {
+                                    /** @description Tokens that had been computed before. */
                                     cached_tokens: number;
                                 };
+                                /** @description Tokens that were written. */
                                 output_tokens: number;
+                                /** @description What was special of the tokens that were written. */
                                 output_tokens_details: {
+                                    /** @description Tokens of thinking. */
                                     reasoning_tokens: number;
                                 };
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
                             } | null;
+                            /** @description Your name for the person who asks; it has no effect. */
                             user: string | null;
+                            /** @description Your own values, given back as they came. */
                             metadata: {
                                 [key: string]: string;
                             };
@@ -1472,12 +2089,19 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Delete a response. One of the background is not answered any more */
+        /**
+         * Delete a response. One of the background is not answered any more
+         * @description Needs a key with the scope `chat`.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the response.
+                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
+                     */
                     response_id: string;
                 };
                 cookie?: never;
@@ -1490,10 +2114,17 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "response";
-                            /** @constant */
+                            /**
+                             * @description It is gone.
+                             * @constant
+                             */
                             deleted: true;
                         };
                     };
@@ -1514,12 +2145,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a response of the background. One that has ended stays as it is */
+        /**
+         * Cancel a response of the background. One that has ended stays as it is
+         * @description Needs a key with the scope `chat`.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the response.
+                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
+                     */
                     response_id: string;
                 };
                 cookie?: never;
@@ -1532,84 +2170,165 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "response";
+                            /** @description When it was made. */
                             created_at: number;
+                            /** @description When it ended, in seconds since 1970; null before. */
                             completed_at: number | null;
-                            /** @enum {string} */
+                            /**
+                             * @description How far it is.
+                             * @enum {string}
+                             */
                             status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+                            /** @description Answer later: the response is read by its id. */
                             background: boolean;
+                            /** @description What went wrong; null where nothing did. */
                             error: {
+                                /** @description The kind of error, for programs. */
                                 code: string;
+                                /** @description What went wrong and what to do, for people. */
                                 message: string;
                             } | null;
+                            /** @description Why the answer is cut; null where it is whole. */
                             incomplete_details: {
+                                /** @description Why. */
                                 reason: string;
                             } | null;
+                            /** @description What comes before the conversation, as a system message. */
                             instructions: string | null;
+                            /** @description At most so many tokens of an answer. */
                             max_output_tokens: number | null;
+                            /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                             model: string;
+                            /** @description What was answered, item by item; or what a tool gave back. */
                             output: ({
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "message";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
-                                /** @constant */
+                                /**
+                                 * @description Who speaks: `system`, `user`, `assistant` or `tool`.
+                                 * @constant
+                                 */
                                 role: "assistant";
+                                /** @description What is said: text, or a list of parts. */
                                 content: {
-                                    /** @constant */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @constant
+                                     */
                                     type: "output_text";
+                                    /** @description The text, or the form that it has. */
                                     text: string;
+                                    /** @description Sources of the text; there are none. */
                                     annotations: unknown[];
+                                    /** @description Log-probabilities of the sampled tokens. */
                                     logprobs: {
+                                        /** @description The token as text. */
                                         token: string;
+                                        /** @description Natural logarithm of its probability. */
                                         logprob: number;
+                                        /** @description The token as UTF-8 bytes. */
                                         bytes: number[];
+                                        /** @description The likeliest tokens in its place. */
                                         top_logprobs: {
+                                            /** @description The token as text. */
                                             token: string;
+                                            /** @description Natural logarithm of its probability. */
                                             logprob: number;
+                                            /** @description The token as UTF-8 bytes. */
                                             bytes: number[];
                                         }[];
                                     }[];
                                 }[];
                             } | {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "reasoning";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
+                                /** @description What was thought, in short. */
                                 summary: unknown[];
+                                /** @description What is said: text, or a list of parts. */
                                 content: {
-                                    /** @constant */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @constant
+                                     */
                                     type: "reasoning_text";
+                                    /** @description The text, or the form that it has. */
                                     text: string;
                                 }[];
                             } | {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "function_call";
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "in_progress" | "completed" | "incomplete";
+                                /** @description Id of the call, for its answer. */
                                 call_id: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description Arguments of the call, as JSON text. */
                                 arguments: string;
                             })[];
+                            /** @description Whether one answer may call several tools. */
                             parallel_tool_calls: boolean;
+                            /** @description The response that this one goes on from. */
                             previous_response_id: string | null;
+                            /** @description Which requests begin alike; found without it, so it has no effect. */
                             prompt_cache_key: string | null;
+                            /** @description How the model thinks before it answers, or what it thought. */
                             reasoning: {
+                                /** @description How much the model thinks. */
                                 effort: string | null;
+                                /** @description What was thought, in short. */
                                 summary: null;
                             };
+                            /** @description Your name for the person who asks; it has no effect. */
                             safety_identifier: string | null;
-                            /** @constant */
+                            /**
+                             * @description One tier serves all.
+                             * @constant
+                             */
                             service_tier: "default";
+                            /** @description Whether the response is kept. */
                             store: boolean;
+                            /** @description How much chance there is: 0 takes the likeliest token. */
                             temperature: number | null;
+                            /** @description The text, or the form that it has. */
                             text: {
+                                /** @description The form of the text: free, or a JSON schema. */
                                 format: {
+                                    /** @description Which kind it is: it says which other fields there are. */
                                     type: string;
                                 } & {
                                     [key: string]: unknown;
@@ -1617,29 +2336,45 @@ export interface paths {
                             } & {
                                 [key: string]: unknown;
                             };
+                            /** @description Whether tools are called, and which. */
                             tool_choice: string | {
                                 [key: string]: unknown;
                             };
+                            /** @description What the model may call. */
                             tools: ({
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
                             } & {
                                 [key: string]: unknown;
                             })[];
+                            /** @description The likeliest tokens in its place. */
                             top_logprobs: number;
+                            /** @description Sample among the likeliest tokens that together have this probability. */
                             top_p: number | null;
+                            /** @description What happens to a conversation that is too long. */
                             truncation: string;
+                            /** @description How many tokens were read and written. */
                             usage: {
+                                /** @description Tokens that were read. */
                                 input_tokens: number;
+                                /** @description What was special of the tokens that were read. */
                                 input_tokens_details: {
+                                    /** @description Tokens that had been computed before. */
                                     cached_tokens: number;
                                 };
+                                /** @description Tokens that were written. */
                                 output_tokens: number;
+                                /** @description What was special of the tokens that were written. */
                                 output_tokens_details: {
+                                    /** @description Tokens of thinking. */
                                     reasoning_tokens: number;
                                 };
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
                             } | null;
+                            /** @description Your name for the person who asks; it has no effect. */
                             user: string | null;
+                            /** @description Your own values, given back as they came. */
                             metadata: {
                                 [key: string]: string;
                             };
@@ -1663,17 +2398,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what a response was asked: the items of its request, and of the conversation before */
+        /**
+         * List what a response was asked: the items of its request, and of the conversation before
+         * @description Needs a key with the scope `chat`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before. */
+                    /**
+                     * @description Id of the last item of the page before.
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /**
+                     * @description `asc`: the oldest first. `desc`: the newest first.
+                     * @example desc
+                     */
                     order?: "asc" | "desc";
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the response.
+                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
+                     */
                     response_id: string;
                 };
                 cookie?: never;
@@ -1686,16 +2439,25 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: ({
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
                             } & {
                                 [key: string]: unknown;
                             })[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string | null;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string | null;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -1719,7 +2481,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Vectors of texts or token ids: the last hidden state of the model, of length 1 */
+        /**
+         * Vectors of texts or token ids: the last hidden state of the model, of length 1
+         * @description Needs a key with the scope `chat`.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1729,6 +2494,15 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "input": [
+                     *         "a text",
+                     *         "another"
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
                         model?: string | null;
@@ -1762,17 +2536,30 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** @constant */
+                                /**
+                                 * @description Which kind of object this is.
+                                 * @constant
+                                 */
                                 object: "embedding";
+                                /** @description Its place among the others, from 0. */
                                 index: number;
+                                /** @description The vector: numbers, or base64 of little-endian float32. */
                                 embedding: number[] | string;
                             }[];
+                            /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                             model: string;
+                            /** @description How many tokens were read and written. */
                             usage: {
+                                /** @description Tokens that were read. */
                                 prompt_tokens: number;
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
                             };
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
@@ -1797,7 +2584,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Token ids of a text, or of the prompt that a conversation becomes */
+        /**
+         * Token ids of a text, or of the prompt that a conversation becomes
+         * @description Needs a key with the scope `chat`.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1807,6 +2597,17 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "messages": [
+                     *         {
+                     *           "role": "user",
+                     *           "content": "What is 23 + 14?"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
                         model?: string | null;
@@ -1816,17 +2617,26 @@ export interface paths {
                         messages?: ({
                             /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
                             role: string;
+                            /** @description What is said: text, or a list of parts. */
                             content?: (string | (string | ({
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
                             } & {
                                 [key: string]: unknown;
                             }))[]) | null;
+                            /** @description Its name. */
                             name?: string | null;
+                            /** @description Calls of tools that the model wrote. */
                             tool_calls?: (({
+                                /** @description Names this object for as long as it is there. */
                                 id?: string;
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type?: string;
+                                /** @description The function, by name. */
                                 function: {
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description Arguments of the call, as JSON text. */
                                     arguments?: string | null;
                                 } & {
                                     [key: string]: unknown;
@@ -1834,11 +2644,18 @@ export interface paths {
                             } & {
                                 [key: string]: unknown;
                             }) | ({
+                                /** @description Names this object for as long as it is there. */
                                 id?: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "custom";
+                                /** @description A tool of your own kind, which takes text. */
                                 custom: {
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description What is asked, or what a tool is called with. */
                                     input: string;
                                 } & {
                                     [key: string]: unknown;
@@ -1846,20 +2663,29 @@ export interface paths {
                             } & {
                                 [key: string]: unknown;
                             }))[] | null;
+                            /** @description Id of the call that this answers. */
                             tool_call_id?: string | null;
                         } & {
                             [key: string]: unknown;
                         })[] | null;
                         /** @description Of a conversation: functions that its template writes out. */
                         tools?: ({
-                            /** @default function */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @default function
+                             */
                             type?: string;
+                            /** @description The function, by name. */
                             function: {
+                                /** @description Its name. */
                                 name: string;
+                                /** @description What it is for, in words. */
                                 description?: string | null;
+                                /** @description JSON schema of its arguments. */
                                 parameters?: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Whether what is written follows the schema to the letter. */
                                 strict?: boolean | null;
                             } & {
                                 [key: string]: unknown;
@@ -1893,9 +2719,13 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description How many tokens there are. */
                             count: number;
+                            /** @description How many tokens the model can read and write together. */
                             max_model_len: number;
+                            /** @description The tokens, in order. */
                             tokens: number[];
+                            /** @description The tokens as text. */
                             token_strs: string[] | null;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -1919,7 +2749,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The text of token ids */
+        /**
+         * The text of token ids
+         * @description Needs a key with the scope `chat`.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1929,9 +2762,20 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model": "whetstone/starter",
+                     *       "tokens": [
+                     *         5,
+                     *         6,
+                     *         7
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description A base model, entity/project/name[@step], or wandb-artifact:///entity/project/name[:stepN]. Default: the first base model. */
                         model?: string | null;
+                        /** @description The tokens, in order. */
                         tokens: number[];
                     } & {
                         [key: string]: unknown;
@@ -1945,6 +2789,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description What is continued or answered. */
                             prompt: string;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -1966,7 +2811,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything that a chat request can name as `model` */
+        /**
+         * Everything that a chat request can name as `model`
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -1982,13 +2830,23 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: ({
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind of object this is.
+                                 * @constant
+                                 */
                                 object: "model";
+                                /** @description When it was made, in seconds since 1970. */
                                 created: number;
+                                /** @description Who made it. */
                                 owned_by: string;
                             } & {
                                 [key: string]: unknown;
@@ -2013,12 +2871,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one of them */
+        /**
+         * Read one of them
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`.
+                     * @example whetstone/starter
+                     */
                     model: string;
                 };
                 cookie?: never;
@@ -2031,10 +2896,16 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "model";
+                            /** @description When it was made, in seconds since 1970. */
                             created: number;
+                            /** @description Who made it. */
                             owned_by: string;
                         } & {
                             [key: string]: unknown;
@@ -2058,16 +2929,42 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your models, oldest first */
+        /**
+         * List your models, oldest first
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity?: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project?: string;
+                    /**
+                     * @description Its name.
+                     * @example sums
+                     */
                     name?: string;
+                    /**
+                     * @description The base model that is sampled from or trained on.
+                     * @example whetstone/starter
+                     */
                     base_model?: string;
                 };
                 header?: never;
@@ -2082,19 +2979,34 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
+                                /** @description The team that it belongs to. */
                                 entity: string;
+                                /** @description The project that it belongs to. */
                                 project: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description The base model that is sampled from or trained on. */
                                 base_model: string;
+                                /** @description Run that it belongs to; null where there is none. */
                                 run_id: string | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -2102,7 +3014,10 @@ export interface paths {
             };
         };
         put?: never;
-        /** Register a model to train. It can be called at once: step 0 answers like its base model */
+        /**
+         * Register a model to train. It can be called at once: step 0 answers like its base model
+         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2112,13 +3027,23 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "project": "demo",
+                     *       "name": "sums",
+                     *       "base_model": "whetstone/starter"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Default: the key's own. */
                         entity?: string | null;
+                        /** @description The project that it belongs to. */
                         project: string;
                         /** @description Unique in its project. */
                         name: string;
+                        /** @description The base model that is sampled from or trained on. */
                         base_model: string;
+                        /** @description Give the model of that name back where it is there, instead of a 409. */
                         return_existing?: boolean;
                         /** @description Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state. */
                         from_checkpoint?: string | null;
@@ -2134,12 +3059,20 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
+                            /** @description The team that it belongs to. */
                             entity: string;
+                            /** @description The project that it belongs to. */
                             project: string;
+                            /** @description Its name. */
                             name: string;
+                            /** @description The base model that is sampled from or trained on. */
                             base_model: string;
+                            /** @description Run that it belongs to; null where there is none. */
                             run_id: string | null;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -2161,12 +3094,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a model */
+        /**
+         * Read a model
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
@@ -2179,12 +3119,20 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
+                            /** @description The team that it belongs to. */
                             entity: string;
+                            /** @description The project that it belongs to. */
                             project: string;
+                            /** @description Its name. */
                             name: string;
+                            /** @description The base model that is sampled from or trained on. */
                             base_model: string;
+                            /** @description Run that it belongs to; null where there is none. */
                             run_id: string | null;
                         };
                     };
@@ -2193,12 +3141,19 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Delete a model with its checkpoints and jobs */
+        /**
+         * Delete a model with its checkpoints and jobs
+         * @description Needs a key with the scope `train`.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
@@ -2211,9 +3166,14 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Id of the model, as its registration answered.
+                             */
                             model_id: string;
+                            /** @description How many checkpoints went with it. */
                             deleted_checkpoints: number;
+                            /** @description Whether a run went with it. */
                             deleted_run: boolean;
                         };
                     };
@@ -2232,7 +3192,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Ids of the base models that this server hosts */
+        /**
+         * Ids of the base models that this server hosts
+         * @description Needs no key.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -2267,7 +3230,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is running, what waits, what came last, and what was used today */
+        /**
+         * What is running, what waits, what came last, and what was used today
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -2283,28 +3249,54 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "overview";
+                            /** @description Its version. */
                             version: string;
                             /** @description Who asks. */
                             key: {
+                                /** @description The team that it belongs to. */
                                 entity: string;
+                                /** @description What the key may do. */
                                 scopes: ("chat" | "train" | "read" | "admin" | "worker")[];
                             };
+                            /** @description Ids of the base models that this server hosts. */
                             base_models: string[];
+                            /** @description Jobs that train. */
                             running: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @enum {string}
+                                 */
                                 type: "rl" | "sft";
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Id of the model, as its registration answered.
+                                 */
                                 model_id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
+                                /** @description When training began; null before. */
                                 training_start: string | null;
+                                /** @description When training ended; null before. */
                                 training_end: string | null;
+                                /** @description Why it failed; null where it did not. */
                                 error_message: string | null;
                                 /** @description 0 to 1 */
                                 progress: number;
@@ -2314,30 +3306,57 @@ export interface paths {
                                 skipped: {
                                     [key: string]: number;
                                 };
+                                /** @description The model that is trained. */
                                 model: {
-                                    /** Format: uuid */
+                                    /**
+                                     * Format: uuid
+                                     * @description Names this object for as long as it is there.
+                                     */
                                     id: string;
+                                    /** @description The team that it belongs to. */
                                     entity: string;
+                                    /** @description The project that it belongs to. */
                                     project: string;
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description The base model that is sampled from or trained on. */
                                     base_model: string;
+                                    /** @description Run that it belongs to; null where there is none. */
                                     run_id: string | null;
                                 };
                             }[];
                             /** @description The first in line. */
                             queued: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @enum {string}
+                                 */
                                 type: "rl" | "sft";
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Id of the model, as its registration answered.
+                                 */
                                 model_id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
+                                /** @description When training began; null before. */
                                 training_start: string | null;
+                                /** @description When training ended; null before. */
                                 training_end: string | null;
+                                /** @description Why it failed; null where it did not. */
                                 error_message: string | null;
                                 /** @description 0 to 1 */
                                 progress: number;
@@ -2347,31 +3366,59 @@ export interface paths {
                                 skipped: {
                                     [key: string]: number;
                                 };
+                                /** @description The model that is to be trained. */
                                 model: {
-                                    /** Format: uuid */
+                                    /**
+                                     * Format: uuid
+                                     * @description Names this object for as long as it is there.
+                                     */
                                     id: string;
+                                    /** @description The team that it belongs to. */
                                     entity: string;
+                                    /** @description The project that it belongs to. */
                                     project: string;
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description The base model that is sampled from or trained on. */
                                     base_model: string;
+                                    /** @description Run that it belongs to; null where there is none. */
                                     run_id: string | null;
                                 };
                             }[];
+                            /** @description How many jobs wait. */
                             queued_count: number;
                             /** @description Jobs of any status, newest first. */
                             newest: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @enum {string}
+                                 */
                                 type: "rl" | "sft";
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Id of the model, as its registration answered.
+                                 */
                                 model_id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
+                                /** @description When training began; null before. */
                                 training_start: string | null;
+                                /** @description When training ended; null before. */
                                 training_end: string | null;
+                                /** @description Why it failed; null where it did not. */
                                 error_message: string | null;
                                 /** @description 0 to 1 */
                                 progress: number;
@@ -2381,23 +3428,36 @@ export interface paths {
                                 skipped: {
                                     [key: string]: number;
                                 };
+                                /** @description The model that the job is of. */
                                 model: {
-                                    /** Format: uuid */
+                                    /**
+                                     * Format: uuid
+                                     * @description Names this object for as long as it is there.
+                                     */
                                     id: string;
+                                    /** @description The team that it belongs to. */
                                     entity: string;
+                                    /** @description The project that it belongs to. */
                                     project: string;
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description The base model that is sampled from or trained on. */
                                     base_model: string;
+                                    /** @description Run that it belongs to; null where there is none. */
                                     run_id: string | null;
                                 };
                             }[];
                             /** @description Since the day began, in UTC. */
                             used_today: {
+                                /** @description How many requests there were. */
                                 requests: number;
+                                /** @description Tokens that were read. */
                                 prompt_tokens: number;
                                 /** @description Of the prompt tokens: those that did not have to be computed. */
                                 cached_tokens: number;
+                                /** @description Tokens that were written. */
                                 completion_tokens: number;
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
                             };
                         };
@@ -2420,17 +3480,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your models in short, latest activity first (made, job submitted or ended): last job, last step, rewards of the last steps */
+        /**
+         * List your models in short, latest activity first (made, job submitted or ended): last job, last step, rewards of the last steps
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project?: string;
-                    /** @description The whole name. */
+                    /**
+                     * @description The whole name.
+                     * @example sums
+                     */
                     name?: string;
-                    /** @description Stands somewhere in `project/name`; A to Z in either case. */
+                    /**
+                     * @description Stands somewhere in `project/name`; A to Z in either case.
+                     * @example sum
+                     */
                     search?: string;
                 };
                 header?: never;
@@ -2445,33 +3525,67 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
+                                /** @description The team that it belongs to. */
                                 entity: string;
+                                /** @description The project that it belongs to. */
                                 project: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description The base model that is sampled from or trained on. */
                                 base_model: string;
+                                /** @description Run that it belongs to; null where there is none. */
                                 run_id: string | null;
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
                                 /** @description Null: all checkpoints were deleted. */
                                 latest_step: number | null;
+                                /** @description The job that was submitted last; null without jobs. */
                                 latest_job: {
-                                    /** Format: uuid */
+                                    /**
+                                     * Format: uuid
+                                     * @description Names this object for as long as it is there.
+                                     */
                                     id: string;
-                                    /** @enum {string} */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @enum {string}
+                                     */
                                     type: "rl" | "sft";
-                                    /** Format: uuid */
+                                    /**
+                                     * Format: uuid
+                                     * @description Id of the model, as its registration answered.
+                                     */
                                     model_id: string;
-                                    /** @enum {string} */
+                                    /**
+                                     * @description How far it is.
+                                     * @enum {string}
+                                     */
                                     status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-                                    /** Format: date-time */
+                                    /**
+                                     * Format: date-time
+                                     * @description When it was made.
+                                     */
                                     created_at: string;
+                                    /** @description When training began; null before. */
                                     training_start: string | null;
+                                    /** @description When training ended; null before. */
                                     training_end: string | null;
+                                    /** @description Why it failed; null where it did not. */
                                     error_message: string | null;
                                     /** @description 0 to 1 */
                                     progress: number;
@@ -2484,12 +3598,17 @@ export interface paths {
                                 } | null;
                                 /** @description Mean rewards (`train/reward`) of up to 50 last steps, oldest first. */
                                 rewards: {
+                                    /** @description Number of the checkpoint; 0 is the base model. */
                                     step: number;
+                                    /** @description The reward: higher is better. */
                                     reward: number;
                                 }[];
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -2511,17 +3630,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the checkpoints of a model, by step */
+        /**
+         * List the checkpoints of a model, by step
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /**
+                     * @description `asc`: the oldest first. `desc`: the newest first.
+                     * @example desc
+                     */
                     order?: "asc" | "desc";
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
@@ -2534,18 +3671,30 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
+                                /** @description Number of the checkpoint; 0 is the base model. */
                                 step: number;
+                                /** @description Numbers by name. */
                                 metrics: {
                                     [key: string]: number;
                                 };
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -2554,19 +3703,34 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Delete steps of a model. Repeating it is safe */
+        /**
+         * Delete steps of a model. Repeating it is safe
+         * @description Needs a key with the scope `train`.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "steps": [
+                     *         1
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
+                        /** @description Numbers of the checkpoints. */
                         steps: number[];
                     } & {
                         [key: string]: unknown;
@@ -2580,7 +3744,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description How many were deleted. */
                             deleted_count: number;
+                            /** @description Steps that were not there. */
                             not_found_steps: number[];
                         };
                     };
@@ -2599,13 +3765,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Download a checkpoint as a tar of its PEFT directory; step may be `latest` */
+        /**
+         * Download a checkpoint as a tar of its PEFT directory; step may be `latest`
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
+                    /**
+                     * @description Number of the checkpoint; 0 is the base model.
+                     * @example 1
+                     */
                     step: string;
                 };
                 cookie?: never;
@@ -2639,18 +3816,96 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add metrics of evaluated trajectories to a checkpoint; or rewards to what it answered */
+        /**
+         * Add metrics of evaluated trajectories to a checkpoint; or rewards to what it answered
+         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once. The body may be large.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "split": "val",
+                     *       "trajectory_groups": [
+                     *         {
+                     *           "trajectories": [
+                     *             {
+                     *               "messages_and_choices": [
+                     *                 {
+                     *                   "role": "user",
+                     *                   "content": "What is 23 + 14?"
+                     *                 },
+                     *                 {
+                     *                   "index": 0,
+                     *                   "finish_reason": "stop",
+                     *                   "message": {
+                     *                     "role": "assistant",
+                     *                     "content": "37"
+                     *                   },
+                     *                   "logprobs": {
+                     *                     "content": [
+                     *                       {
+                     *                         "token": "37",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
+                     *                           51,
+                     *                           55
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       }
+                     *                     ]
+                     *                   }
+                     *                 }
+                     *               ],
+                     *               "reward": 1
+                     *             },
+                     *             {
+                     *               "messages_and_choices": [
+                     *                 {
+                     *                   "role": "user",
+                     *                   "content": "What is 23 + 14?"
+                     *                 },
+                     *                 {
+                     *                   "index": 0,
+                     *                   "finish_reason": "stop",
+                     *                   "message": {
+                     *                     "role": "assistant",
+                     *                     "content": "36"
+                     *                   },
+                     *                   "logprobs": {
+                     *                     "content": [
+                     *                       {
+                     *                         "token": "36",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
+                     *                           51,
+                     *                           54
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       }
+                     *                     ]
+                     *                   }
+                     *                 }
+                     *               ],
+                     *               "reward": 0
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description The same as in the path. */
                         model_id?: string | null;
@@ -2660,18 +3915,30 @@ export interface paths {
                         step?: number | null;
                         /** @description They give rewards to the answers of this job's evaluation: a group per prompt, a trajectory per answer, both in order; a group may be empty. Messages may be left empty: the answers are stored. Metrics go to the checkpoint that answered. */
                         evaluation_job_id?: string | null;
+                        /** @description Groups of answers to the same prompt, which are compared with each other. */
                         trajectory_groups: ({
+                            /** @description Answers to the same prompt, each with its reward. */
                             trajectories: ({
+                                /** @description The conversation: messages, and choices as the chat endpoint answered them. Choices are trained. */
                                 messages_and_choices: Record<string, never>[];
+                                /** @description What the model may call. */
                                 tools?: ({
-                                    /** @default function */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @default function
+                                     */
                                     type?: string;
+                                    /** @description The function, by name. */
                                     function: {
+                                        /** @description Its name. */
                                         name: string;
+                                        /** @description What it is for, in words. */
                                         description?: string | null;
+                                        /** @description JSON schema of its arguments. */
                                         parameters?: {
                                             [key: string]: unknown;
                                         } | null;
+                                        /** @description Whether what is written follows the schema to the letter. */
                                         strict?: boolean | null;
                                     } & {
                                         [key: string]: unknown;
@@ -2679,17 +3946,28 @@ export interface paths {
                                 } & {
                                     [key: string]: unknown;
                                 })[] | null;
+                                /** @description Other conversations that share the reward. */
                                 additional_histories?: ({
+                                    /** @description The conversation: messages, and choices as the chat endpoint answered them. Choices are trained. */
                                     messages_and_choices: Record<string, never>[];
+                                    /** @description What the model may call. */
                                     tools?: ({
-                                        /** @default function */
+                                        /**
+                                         * @description Which kind it is: it says which other fields there are.
+                                         * @default function
+                                         */
                                         type?: string;
+                                        /** @description The function, by name. */
                                         function: {
+                                            /** @description Its name. */
                                             name: string;
+                                            /** @description What it is for, in words. */
                                             description?: string | null;
+                                            /** @description JSON schema of its arguments. */
                                             parameters?: {
                                                 [key: string]: unknown;
                                             } | null;
+                                            /** @description Whether what is written follows the schema to the letter. */
                                             strict?: boolean | null;
                                         } & {
                                             [key: string]: unknown;
@@ -2702,28 +3980,36 @@ export interface paths {
                                 })[] | null;
                                 /** @description Clients that omit zeros mean 0. */
                                 reward?: number;
+                                /** @description Numbers by name. */
                                 metrics?: {
                                     [key: string]: boolean | number;
                                 } | null;
+                                /** @description Metrics that a client library has measured. */
                                 auto_metrics?: {
                                     [key: string]: boolean | number;
                                 } | null;
                                 /** @description Anything about the rollout. Kept, and given back when the job is read. */
                                 metadata?: Record<string, never>;
+                                /** @description Step of the model that sampled the first token. */
                                 initial_policy_version?: number | null;
+                                /** @description Step of the model that sampled the last token. */
                                 final_policy_version?: number | null;
+                                /** @description Your own lines of text. */
                                 logs?: string[] | null;
+                                /** @description When it began. */
                                 start_time?: string | null;
                             } & {
                                 [key: string]: unknown;
                             })[];
                             /** @description Failed rollouts: they count for exception_rate only. */
                             exceptions?: unknown[] | null;
+                            /** @description Numbers by name. */
                             metrics?: {
                                 [key: string]: boolean | number;
                             } | null;
                             /** @description Anything about the rollout. Kept, and given back when the job is read. */
                             metadata?: Record<string, never>;
+                            /** @description Your own lines of text. */
                             logs?: string[] | null;
                         } & {
                             [key: string]: unknown;
@@ -2740,7 +4026,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Number of the checkpoint; 0 is the base model. */
                             step: number;
+                            /** @description Numbers by name. */
                             metrics: {
                                 [key: string]: number;
                             };
@@ -2762,16 +4050,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your training jobs, newest last unless `order` is desc */
+        /**
+         * List your training jobs, newest last unless `order` is desc
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
-                    /** @description desc: the newest first. */
+                    /**
+                     * @description desc: the newest first.
+                     * @example desc
+                     */
                     order?: "asc" | "desc";
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id?: string;
+                    /**
+                     * @description How far it is.
+                     * @example succeeded
+                     */
                     status?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
                 };
                 header?: never;
@@ -2786,21 +4095,43 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @enum {string}
+                                 */
                                 type: "rl" | "sft";
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Id of the model, as its registration answered.
+                                 */
                                 model_id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description How far it is.
+                                 * @enum {string}
+                                 */
                                 status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
+                                /** @description When training began; null before. */
                                 training_start: string | null;
+                                /** @description When training ended; null before. */
                                 training_end: string | null;
+                                /** @description Why it failed; null where it did not. */
                                 error_message: string | null;
                                 /** @description 0 to 1 */
                                 progress: number;
@@ -2811,8 +4142,11 @@ export interface paths {
                                     [key: string]: number;
                                 };
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -2820,7 +4154,10 @@ export interface paths {
             };
         };
         put?: never;
-        /** Train a model on trajectories with rewards (RL). Makes one checkpoint */
+        /**
+         * Train a model on trajectories with rewards (RL). Makes one checkpoint
+         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once. The body may be large.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2830,21 +4167,123 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                     *       "trajectory_groups": [
+                     *         {
+                     *           "trajectories": [
+                     *             {
+                     *               "messages_and_choices": [
+                     *                 {
+                     *                   "role": "user",
+                     *                   "content": "What is 23 + 14?"
+                     *                 },
+                     *                 {
+                     *                   "index": 0,
+                     *                   "finish_reason": "stop",
+                     *                   "message": {
+                     *                     "role": "assistant",
+                     *                     "content": "37"
+                     *                   },
+                     *                   "logprobs": {
+                     *                     "content": [
+                     *                       {
+                     *                         "token": "37",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
+                     *                           51,
+                     *                           55
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       }
+                     *                     ]
+                     *                   }
+                     *                 }
+                     *               ],
+                     *               "reward": 1
+                     *             },
+                     *             {
+                     *               "messages_and_choices": [
+                     *                 {
+                     *                   "role": "user",
+                     *                   "content": "What is 23 + 14?"
+                     *                 },
+                     *                 {
+                     *                   "index": 0,
+                     *                   "finish_reason": "stop",
+                     *                   "message": {
+                     *                     "role": "assistant",
+                     *                     "content": "36"
+                     *                   },
+                     *                   "logprobs": {
+                     *                     "content": [
+                     *                       {
+                     *                         "token": "36",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
+                     *                           51,
+                     *                           54
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       }
+                     *                     ]
+                     *                   }
+                     *                 }
+                     *               ],
+                     *               "reward": 0
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "experimental_config": {
+                     *         "learning_rate": 0.002
+                     *       },
+                     *       "evaluation": {
+                     *         "prompts": [
+                     *           {
+                     *             "messages": [
+                     *               {
+                     *                 "role": "user",
+                     *                 "content": "What is 23 + 14?"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "max_tokens": 8
+                     *       }
+                     *     }
+                     */
                     "application/json": {
-                        /** Format: uuid */
+                        /**
+                         * Format: uuid
+                         * @description Id of the model, as its registration answered.
+                         */
                         model_id: string;
+                        /** @description Groups of answers to the same prompt, which are compared with each other. */
                         trajectory_groups: ({
+                            /** @description Answers to the same prompt, each with its reward. */
                             trajectories: ({
+                                /** @description The conversation: messages, and choices as the chat endpoint answered them. Choices are trained. */
                                 messages_and_choices: Record<string, never>[];
+                                /** @description What the model may call. */
                                 tools?: ({
-                                    /** @default function */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @default function
+                                     */
                                     type?: string;
+                                    /** @description The function, by name. */
                                     function: {
+                                        /** @description Its name. */
                                         name: string;
+                                        /** @description What it is for, in words. */
                                         description?: string | null;
+                                        /** @description JSON schema of its arguments. */
                                         parameters?: {
                                             [key: string]: unknown;
                                         } | null;
+                                        /** @description Whether what is written follows the schema to the letter. */
                                         strict?: boolean | null;
                                     } & {
                                         [key: string]: unknown;
@@ -2852,17 +4291,28 @@ export interface paths {
                                 } & {
                                     [key: string]: unknown;
                                 })[] | null;
+                                /** @description Other conversations that share the reward. */
                                 additional_histories?: ({
+                                    /** @description The conversation: messages, and choices as the chat endpoint answered them. Choices are trained. */
                                     messages_and_choices: Record<string, never>[];
+                                    /** @description What the model may call. */
                                     tools?: ({
-                                        /** @default function */
+                                        /**
+                                         * @description Which kind it is: it says which other fields there are.
+                                         * @default function
+                                         */
                                         type?: string;
+                                        /** @description The function, by name. */
                                         function: {
+                                            /** @description Its name. */
                                             name: string;
+                                            /** @description What it is for, in words. */
                                             description?: string | null;
+                                            /** @description JSON schema of its arguments. */
                                             parameters?: {
                                                 [key: string]: unknown;
                                             } | null;
+                                            /** @description Whether what is written follows the schema to the letter. */
                                             strict?: boolean | null;
                                         } & {
                                             [key: string]: unknown;
@@ -2875,32 +4325,41 @@ export interface paths {
                                 })[] | null;
                                 /** @description Clients that omit zeros mean 0. */
                                 reward?: number;
+                                /** @description Numbers by name. */
                                 metrics?: {
                                     [key: string]: boolean | number;
                                 } | null;
+                                /** @description Metrics that a client library has measured. */
                                 auto_metrics?: {
                                     [key: string]: boolean | number;
                                 } | null;
                                 /** @description Anything about the rollout. Kept, and given back when the job is read. */
                                 metadata?: Record<string, never>;
+                                /** @description Step of the model that sampled the first token. */
                                 initial_policy_version?: number | null;
+                                /** @description Step of the model that sampled the last token. */
                                 final_policy_version?: number | null;
+                                /** @description Your own lines of text. */
                                 logs?: string[] | null;
+                                /** @description When it began. */
                                 start_time?: string | null;
                             } & {
                                 [key: string]: unknown;
                             })[];
                             /** @description Failed rollouts: they count for exception_rate only. */
                             exceptions?: unknown[] | null;
+                            /** @description Numbers by name. */
                             metrics?: {
                                 [key: string]: boolean | number;
                             } | null;
                             /** @description Anything about the rollout. Kept, and given back when the job is read. */
                             metadata?: Record<string, never>;
+                            /** @description Your own lines of text. */
                             logs?: string[] | null;
                         } & {
                             [key: string]: unknown;
                         })[];
+                        /** @description How it is trained; what is not named has a default. */
                         experimental_config?: ({
                             /** @description Default 5e-6. */
                             learning_rate?: number | null;
@@ -2965,17 +4424,26 @@ export interface paths {
                                 messages: ({
                                     /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
                                     role: string;
+                                    /** @description What is said: text, or a list of parts. */
                                     content?: (string | (string | ({
+                                        /** @description Which kind it is: it says which other fields there are. */
                                         type: string;
                                     } & {
                                         [key: string]: unknown;
                                     }))[]) | null;
+                                    /** @description Its name. */
                                     name?: string | null;
+                                    /** @description Calls of tools that the model wrote. */
                                     tool_calls?: (({
+                                        /** @description Names this object for as long as it is there. */
                                         id?: string;
+                                        /** @description Which kind it is: it says which other fields there are. */
                                         type?: string;
+                                        /** @description The function, by name. */
                                         function: {
+                                            /** @description Its name. */
                                             name: string;
+                                            /** @description Arguments of the call, as JSON text. */
                                             arguments?: string | null;
                                         } & {
                                             [key: string]: unknown;
@@ -2983,11 +4451,18 @@ export interface paths {
                                     } & {
                                         [key: string]: unknown;
                                     }) | ({
+                                        /** @description Names this object for as long as it is there. */
                                         id?: string;
-                                        /** @constant */
+                                        /**
+                                         * @description Which kind it is: it says which other fields there are.
+                                         * @constant
+                                         */
                                         type: "custom";
+                                        /** @description A tool of your own kind, which takes text. */
                                         custom: {
+                                            /** @description Its name. */
                                             name: string;
+                                            /** @description What is asked, or what a tool is called with. */
                                             input: string;
                                         } & {
                                             [key: string]: unknown;
@@ -2995,19 +4470,29 @@ export interface paths {
                                     } & {
                                         [key: string]: unknown;
                                     }))[] | null;
+                                    /** @description Id of the call that this answers. */
                                     tool_call_id?: string | null;
                                 } & {
                                     [key: string]: unknown;
                                 })[];
+                                /** @description What the model may call. */
                                 tools?: ({
-                                    /** @default function */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @default function
+                                     */
                                     type?: string;
+                                    /** @description The function, by name. */
                                     function: {
+                                        /** @description Its name. */
                                         name: string;
+                                        /** @description What it is for, in words. */
                                         description?: string | null;
+                                        /** @description JSON schema of its arguments. */
                                         parameters?: {
                                             [key: string]: unknown;
                                         } | null;
+                                        /** @description Whether what is written follows the schema to the letter. */
                                         strict?: boolean | null;
                                     } & {
                                         [key: string]: unknown;
@@ -3032,19 +4517,28 @@ export interface paths {
                             temperature?: number | null;
                             /** @description Default: the model's, as in chat. */
                             top_p?: number | null;
+                            /** @description Texts at which an answer ends. */
                             stop?: (string | string[]) | null;
                             /** @description Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i. */
                             seed?: number | null;
                             /** @description Of prompts that bring none. */
                             tools?: ({
-                                /** @default function */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @default function
+                                 */
                                 type?: string;
+                                /** @description The function, by name. */
                                 function: {
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description What it is for, in words. */
                                     description?: string | null;
+                                    /** @description JSON schema of its arguments. */
                                     parameters?: {
                                         [key: string]: unknown;
                                     } | null;
+                                    /** @description Whether what is written follows the schema to the letter. */
                                     strict?: boolean | null;
                                 } & {
                                     [key: string]: unknown;
@@ -3071,7 +4565,10 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -3095,7 +4592,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Train a model on conversations in an artifact (SFT). Makes one checkpoint */
+        /**
+         * Train a model on conversations in an artifact (SFT). Makes one checkpoint
+         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3105,13 +4605,26 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                     *       "training_data_url": "wandb-artifact:///default/demo/questions:latest",
+                     *       "config": {
+                     *         "epochs": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
-                        /** Format: uuid */
+                        /**
+                         * Format: uuid
+                         * @description Id of the model, as its registration answered.
+                         */
                         model_id: string;
                         /** @description `wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias. */
                         training_data_url?: string | null;
                         /** @description The same, as older clients call it. */
                         training_folder_url?: string | null;
+                        /** @description How it is trained; what is not named has a default. */
                         config?: ({
                             /** @description Rows per gradient step, whether they are packed or not; `auto` is 2. The last batch of an epoch may have fewer. */
                             batch_size?: ("auto" | number) | null;
@@ -3133,6 +4646,7 @@ export interface paths {
                             validation_split?: number | null;
                             /** @description Enabled: metrics of the last gradient step become metrics of the checkpoint, as `sft/NAME`. */
                             metric_logging?: ({
+                                /** @description Whether it is on. */
                                 enabled?: boolean | null;
                             } & {
                                 [key: string]: unknown;
@@ -3148,17 +4662,26 @@ export interface paths {
                                 messages: ({
                                     /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
                                     role: string;
+                                    /** @description What is said: text, or a list of parts. */
                                     content?: (string | (string | ({
+                                        /** @description Which kind it is: it says which other fields there are. */
                                         type: string;
                                     } & {
                                         [key: string]: unknown;
                                     }))[]) | null;
+                                    /** @description Its name. */
                                     name?: string | null;
+                                    /** @description Calls of tools that the model wrote. */
                                     tool_calls?: (({
+                                        /** @description Names this object for as long as it is there. */
                                         id?: string;
+                                        /** @description Which kind it is: it says which other fields there are. */
                                         type?: string;
+                                        /** @description The function, by name. */
                                         function: {
+                                            /** @description Its name. */
                                             name: string;
+                                            /** @description Arguments of the call, as JSON text. */
                                             arguments?: string | null;
                                         } & {
                                             [key: string]: unknown;
@@ -3166,11 +4689,18 @@ export interface paths {
                                     } & {
                                         [key: string]: unknown;
                                     }) | ({
+                                        /** @description Names this object for as long as it is there. */
                                         id?: string;
-                                        /** @constant */
+                                        /**
+                                         * @description Which kind it is: it says which other fields there are.
+                                         * @constant
+                                         */
                                         type: "custom";
+                                        /** @description A tool of your own kind, which takes text. */
                                         custom: {
+                                            /** @description Its name. */
                                             name: string;
+                                            /** @description What is asked, or what a tool is called with. */
                                             input: string;
                                         } & {
                                             [key: string]: unknown;
@@ -3178,19 +4708,29 @@ export interface paths {
                                     } & {
                                         [key: string]: unknown;
                                     }))[] | null;
+                                    /** @description Id of the call that this answers. */
                                     tool_call_id?: string | null;
                                 } & {
                                     [key: string]: unknown;
                                 })[];
+                                /** @description What the model may call. */
                                 tools?: ({
-                                    /** @default function */
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @default function
+                                     */
                                     type?: string;
+                                    /** @description The function, by name. */
                                     function: {
+                                        /** @description Its name. */
                                         name: string;
+                                        /** @description What it is for, in words. */
                                         description?: string | null;
+                                        /** @description JSON schema of its arguments. */
                                         parameters?: {
                                             [key: string]: unknown;
                                         } | null;
+                                        /** @description Whether what is written follows the schema to the letter. */
                                         strict?: boolean | null;
                                     } & {
                                         [key: string]: unknown;
@@ -3215,19 +4755,28 @@ export interface paths {
                             temperature?: number | null;
                             /** @description Default: the model's, as in chat. */
                             top_p?: number | null;
+                            /** @description Texts at which an answer ends. */
                             stop?: (string | string[]) | null;
                             /** @description Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i. */
                             seed?: number | null;
                             /** @description Of prompts that bring none. */
                             tools?: ({
-                                /** @default function */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @default function
+                                 */
                                 type?: string;
+                                /** @description The function, by name. */
                                 function: {
+                                    /** @description Its name. */
                                     name: string;
+                                    /** @description What it is for, in words. */
                                     description?: string | null;
+                                    /** @description JSON schema of its arguments. */
                                     parameters?: {
                                         [key: string]: unknown;
                                     } | null;
+                                    /** @description Whether what is written follows the schema to the letter. */
                                     strict?: boolean | null;
                                 } & {
                                     [key: string]: unknown;
@@ -3258,7 +4807,10 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
@@ -3280,12 +4832,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a training job */
+        /**
+         * Read a training job
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -3298,18 +4857,36 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "rl" | "sft";
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Id of the model, as its registration answered.
+                             */
                             model_id: string;
-                            /** @enum {string} */
+                            /**
+                             * @description How far it is.
+                             * @enum {string}
+                             */
                             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it was made.
+                             */
                             created_at: string;
+                            /** @description When training began; null before. */
                             training_start: string | null;
+                            /** @description When training ended; null before. */
                             training_end: string | null;
+                            /** @description Why it failed; null where it did not. */
                             error_message: string | null;
                             /** @description 0 to 1 */
                             progress: number;
@@ -3328,6 +4905,7 @@ export interface paths {
                                  * @enum {string}
                                  */
                                 status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                /** @description How many prompts there are. */
                                 num_prompts: number;
                                 /** @description Answers per prompt. */
                                 num_samples: number;
@@ -3335,8 +4913,11 @@ export interface paths {
                                 num_answered: number;
                                 /** @description Of those: could not be answered. Each says why. */
                                 num_failed: number;
+                                /** @description Why it failed; null where it did not. */
                                 error_message: string | null;
+                                /** @description When it began; null before. */
                                 started_at: string | null;
+                                /** @description When it ended; null before. */
                                 ended_at: string | null;
                             } | null;
                         };
@@ -3361,12 +4942,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a job. A running one stops at its next gradient step and makes no checkpoint */
+        /**
+         * Cancel a job. A running one stops at its next gradient step and makes no checkpoint
+         * @description Needs a key with the scope `train`.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -3379,18 +4967,36 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
-                            /** @enum {string} */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @enum {string}
+                             */
                             type: "rl" | "sft";
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Id of the model, as its registration answered.
+                             */
                             model_id: string;
-                            /** @enum {string} */
+                            /**
+                             * @description How far it is.
+                             * @enum {string}
+                             */
                             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it was made.
+                             */
                             created_at: string;
+                            /** @description When training began; null before. */
                             training_start: string | null;
+                            /** @description When training ended; null before. */
                             training_end: string | null;
+                            /** @description Why it failed; null where it did not. */
                             error_message: string | null;
                             /** @description 0 to 1 */
                             progress: number;
@@ -3418,16 +5024,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events of a job in order. With `Accept: text/event-stream`: as they happen, until the job ends */
+        /**
+         * Events of a job in order. With `Accept: text/event-stream`: as they happen, until the job ends
+         * @description Needs a key with the scope `read`. Can be answered as server-sent events.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -3440,19 +5060,33 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @enum {string}
+                                 */
                                 type: "training_started" | "gradient_step" | "training_ended" | "training_failed";
+                                /** @description The items, in the order of the list. */
                                 data: {
                                     [key: string]: unknown;
                                 };
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                         "text/event-stream": string;
@@ -3475,12 +5109,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a job trains with: every setting, and where its data is */
+        /**
+         * What a job trains with: every setting, and where its data is
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -3501,7 +5142,10 @@ export interface paths {
                             as_trained: boolean;
                             /** @description Where the data is. */
                             input: {
-                                /** @enum {string} */
+                                /**
+                                 * @description Which kind of thing it is.
+                                 * @enum {string}
+                                 */
                                 kind: "groups" | "artifact";
                                 /** @description Of this API: the groups of the job, or the file of the artifact. */
                                 path: string;
@@ -3528,16 +5172,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The groups that an RL job was sent, in order. A page may have fewer than asked for where they are large */
+        /**
+         * The groups that an RL job was sent, in order. A page may have fewer than asked for where they are large
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -3550,15 +5208,22 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
                                 /** @description The index, as a cursor. */
                                 id: string;
+                                /** @description Its place among the others, from 0. */
                                 index: number;
                                 /** @description The last message before the first answer, cut. */
                                 prompt: string | null;
+                                /** @description Whether `prompt` is only the beginning. */
                                 prompt_is_cut: boolean;
+                                /** @description Rewards, in order. */
                                 rewards: number[];
                                 /** @description Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups. */
                                 advantages: number[] | null;
@@ -3568,17 +5233,28 @@ export interface paths {
                                 metrics: {
                                     [key: string]: number;
                                 };
+                                /** @description How many trajectories there are. */
                                 num_trajectories: number;
+                                /** @description How many attempts failed. */
                                 num_exceptions: number;
+                                /** @description How many messages there are. */
                                 num_messages: number;
+                                /** @description How many turns the model sampled. */
                                 num_sampled_turns: number;
+                                /** @description How many tokens the model sampled. */
                                 num_sampled_tokens: number;
+                                /** @description Attempts that failed, with what was raised. */
                                 exceptions: {
+                                    /** @description Class of what was raised. */
                                     type: string | null;
+                                    /** @description What it said. */
                                     message: string;
+                                    /** @description Where it was raised. */
                                     traceback: string | null;
                                 }[];
+                                /** @description Your own lines of text. */
                                 logs: string[];
+                                /** @description Your own values, given back as they came. */
                                 metadata: {
                                     [key: string]: unknown;
                                 };
@@ -3587,8 +5263,11 @@ export interface paths {
                                     [key: string]: number;
                                 } | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -3610,13 +5289,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One group of an RL job */
+        /**
+         * One group of an RL job
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
+                    /**
+                     * @description Number of the group, from 0.
+                     * @example 0
+                     */
                     group: string;
                 };
                 cookie?: never;
@@ -3631,10 +5321,13 @@ export interface paths {
                         "application/json": {
                             /** @description The index, as a cursor. */
                             id: string;
+                            /** @description Its place among the others, from 0. */
                             index: number;
                             /** @description The last message before the first answer, cut. */
                             prompt: string | null;
+                            /** @description Whether `prompt` is only the beginning. */
                             prompt_is_cut: boolean;
+                            /** @description Rewards, in order. */
                             rewards: number[];
                             /** @description Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups. */
                             advantages: number[] | null;
@@ -3644,17 +5337,28 @@ export interface paths {
                             metrics: {
                                 [key: string]: number;
                             };
+                            /** @description How many trajectories there are. */
                             num_trajectories: number;
+                            /** @description How many attempts failed. */
                             num_exceptions: number;
+                            /** @description How many messages there are. */
                             num_messages: number;
+                            /** @description How many turns the model sampled. */
                             num_sampled_turns: number;
+                            /** @description How many tokens the model sampled. */
                             num_sampled_tokens: number;
+                            /** @description Attempts that failed, with what was raised. */
                             exceptions: {
+                                /** @description Class of what was raised. */
                                 type: string | null;
+                                /** @description What it said. */
                                 message: string;
+                                /** @description Where it was raised. */
                                 traceback: string | null;
                             }[];
+                            /** @description Your own lines of text. */
                             logs: string[];
+                            /** @description Your own values, given back as they came. */
                             metadata: {
                                 [key: string]: unknown;
                             };
@@ -3682,17 +5386,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The trajectories of a group, whole: messages, rewards, logs. A page may have fewer than asked for */
+        /**
+         * The trajectories of a group, whole: messages, rewards, logs. A page may have fewer than asked for
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
+                    /**
+                     * @description Number of the group, from 0.
+                     * @example 0
+                     */
                     group: string;
                 };
                 cookie?: never;
@@ -3705,42 +5427,64 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
                                 /** @description The index, as a cursor. */
                                 id: string;
+                                /** @description Its place among the others, from 0. */
                                 index: number;
+                                /** @description The reward: higher is better. */
                                 reward: number;
+                                /** @description Numbers by name. */
                                 metrics: {
                                     [key: string]: number | boolean;
                                 };
+                                /** @description Your own values, given back as they came. */
                                 metadata: {
                                     [key: string]: unknown;
                                 };
+                                /** @description Your own lines of text. */
                                 logs: string[];
+                                /** @description When it began. */
                                 start_time: string | null;
+                                /** @description Step of the model that sampled the first token. */
                                 initial_policy_version: number | null;
+                                /** @description Step of the model that sampled the last token. */
                                 final_policy_version: number | null;
                                 /** @description The main history first, then the additional ones. */
                                 histories: {
+                                    /** @description What was said by turns, in order. */
                                     turns: {
+                                        /** @description Which message of the conversation it is, from 0. */
                                         message: {
                                             [key: string]: unknown;
                                         };
                                         /** @description Of a Choice; null: a message, which is context. */
                                         sampled: {
+                                            /** @description Why it ended: `stop`, `length`, `tool_calls`; null while it goes on. */
                                             finish_reason: string;
+                                            /** @description How many tokens there are. */
                                             num_tokens: number | null;
+                                            /** @description Whether every sampled token came with its log-probability. */
                                             has_logprobs: boolean;
                                         } | null;
                                     }[];
+                                    /** @description What the model may call. */
                                     tools: unknown[];
                                 }[];
+                                /** @description How much better it is than its group, as the loss sees it; null where none was computed. */
                                 advantage: number | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -3762,17 +5506,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What training made of the trajectories of a group, token by token. A page may have fewer than asked for */
+        /**
+         * What training made of the trajectories of a group, token by token. A page may have fewer than asked for
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
+                    /**
+                     * @description Number of the group, from 0.
+                     * @example 0
+                     */
                     group: string;
                 };
                 cookie?: never;
@@ -3785,11 +5547,18 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
+                                /** @description Its place among the others, from 0. */
                                 index: number;
+                                /** @description The reward: higher is better. */
                                 reward: number;
                                 /** @description Within the group, as in the list of groups. */
                                 advantage: number | null;
@@ -3805,6 +5574,7 @@ export interface paths {
                                     advantage: number;
                                     /** @description Of each trained token. */
                                     weight: number;
+                                    /** @description Ids of the tokens. */
                                     token_ids: number[];
                                     /** @description What each token completes: joined they are the text, a token inside a character is empty. Bytes that are no UTF-8 are U+FFFD. Null: this server does not host the base model. */
                                     texts: string[] | null;
@@ -3824,8 +5594,11 @@ export interface paths {
                                     reference_logprobs: (number | null)[] | null;
                                 }[];
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -3847,17 +5620,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The trajectories that an RL job was sent, one per line; or those in which a text stands */
+        /**
+         * The trajectories that an RL job was sent, one per line; or those in which a text stands
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason. */
+                    /**
+                     * @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason.
+                     * @example summary
+                     */
                     view?: "full" | "summary";
-                    /** @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same. */
+                    /**
+                     * @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same.
+                     * @example sum
+                     */
                     search?: string;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -3889,18 +5675,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far the evaluations of a model's jobs are, by submission, with the step that answers */
+        /**
+         * How far the evaluations of a model's jobs are, by submission, with the step that answers
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
-                    /** @description desc: the newest first. */
+                    /**
+                     * @description desc: the newest first.
+                     * @example desc
+                     */
                     order?: "asc" | "desc";
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
@@ -3913,14 +5716,19 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
                                 /**
                                  * @description queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.
                                  * @enum {string}
                                  */
                                 status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                                /** @description How many prompts there are. */
                                 num_prompts: number;
                                 /** @description Answers per prompt. */
                                 num_samples: number;
@@ -3928,8 +5736,11 @@ export interface paths {
                                 num_answered: number;
                                 /** @description Of those: could not be answered. Each says why. */
                                 num_failed: number;
+                                /** @description Why it failed; null where it did not. */
                                 error_message: string | null;
+                                /** @description When it began; null before. */
                                 started_at: string | null;
+                                /** @description When it ended; null before. */
                                 ended_at: string | null;
                                 /**
                                  * Format: uuid
@@ -3939,8 +5750,11 @@ export interface paths {
                                 /** @description Of the checkpoint that answers; null until the job runs. */
                                 step: number | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -3962,12 +5776,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far a job's evaluation is, how it asks, and where its rewards come from */
+        /**
+         * How far a job's evaluation is, how it asks, and where its rewards come from
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -3985,6 +5806,7 @@ export interface paths {
                              * @enum {string}
                              */
                             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                            /** @description How many prompts there are. */
                             num_prompts: number;
                             /** @description Answers per prompt. */
                             num_samples: number;
@@ -3992,12 +5814,21 @@ export interface paths {
                             num_answered: number;
                             /** @description Of those: could not be answered. Each says why. */
                             num_failed: number;
+                            /** @description Why it failed; null where it did not. */
                             error_message: string | null;
+                            /** @description When it began; null before. */
                             started_at: string | null;
+                            /** @description When it ended; null before. */
                             ended_at: string | null;
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Id of the training job.
+                             */
                             training_job_id: string;
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Id of the model, as its registration answered.
+                             */
                             model_id: string;
                             /** @description Of the checkpoint that answers; null until the job runs. */
                             step: number | null;
@@ -4005,20 +5836,31 @@ export interface paths {
                             source: string | null;
                             /** @description Null: prompts and answers are not kept any more. */
                             settings: {
+                                /** @description Answers per prompt. */
                                 samples: number;
+                                /** @description At most so many tokens of an answer. */
                                 max_tokens: number;
+                                /** @description How much chance there is: 0 takes the likeliest token. */
                                 temperature: number | null;
+                                /** @description Sample among the likeliest tokens that together have this probability. */
                                 top_p: number | null;
+                                /** @description Texts at which an answer ends. */
                                 stop: string[];
+                                /** @description The same seed gives the same answer. */
                                 seed: number;
+                                /** @description Variables of the chat template. */
                                 chat_template_kwargs: {
                                     [key: string]: unknown;
                                 };
                             } | null;
                             /** @description Where the rewards come from: the latest log that names this job. */
                             log: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
+                                /** @description Which data it is of, such as `val`. */
                                 split: string;
                             } | null;
                         };
@@ -4041,16 +5883,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Prompt by prompt: what the checkpoint answered, and the rewards. A page may have fewer than asked for */
+        /**
+         * Prompt by prompt: what the checkpoint answered, and the rewards. A page may have fewer than asked for
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -4063,19 +5919,28 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
+                                /** @description Its place among the others, from 0. */
                                 index: number;
+                                /** @description The conversation, from the first message to the last. */
                                 messages: {
                                     [key: string]: unknown;
                                 }[];
+                                /** @description What the model may call. */
                                 tools: unknown[];
                                 /** @description What the data says in the answer's place; the model did not see it. */
                                 reference: {
                                     [key: string]: unknown;
                                 } | null;
+                                /** @description Your own values, given back as they came. */
                                 metadata: {
                                     [key: string]: unknown;
                                 };
@@ -4083,16 +5948,21 @@ export interface paths {
                                 error: string | null;
                                 /** @description Null: not yet answered. */
                                 answers: {
+                                    /** @description Its place among the others, from 0. */
                                     index: number;
+                                    /** @description The message. */
                                     message: {
                                         [key: string]: unknown;
                                     };
+                                    /** @description Why it ended: `stop`, `length`, `tool_calls`; null while it goes on. */
                                     finish_reason: string;
+                                    /** @description Ids of the tokens. */
                                     token_ids: number[];
                                     /** @description Of each token, nats. */
                                     logprobs: number[];
                                     /** @description Null: none was sent. */
                                     reward: number | null;
+                                    /** @description Numbers by name. */
                                     metrics: {
                                         [key: string]: number | boolean;
                                     };
@@ -4102,8 +5972,11 @@ export interface paths {
                                     };
                                 }[] | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -4127,12 +6000,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End an evaluation. The job, its checkpoint, and the answers that are there stay */
+        /**
+         * End an evaluation. The job, its checkpoint, and the answers that are there stay
+         * @description Needs a key with the scope `train`.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the training job.
+                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
+                     */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -4150,6 +6030,7 @@ export interface paths {
                              * @enum {string}
                              */
                             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                            /** @description How many prompts there are. */
                             num_prompts: number;
                             /** @description Answers per prompt. */
                             num_samples: number;
@@ -4157,8 +6038,11 @@ export interface paths {
                             num_answered: number;
                             /** @description Of those: could not be answered. Each says why. */
                             num_failed: number;
+                            /** @description Why it failed; null where it did not. */
                             error_message: string | null;
+                            /** @description When it began; null before. */
                             started_at: string | null;
+                            /** @description When it ended; null before. */
                             ended_at: string | null;
                         };
                     };
@@ -4178,18 +6062,40 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was logged of a model, oldest first; of one split, at one step */
+        /**
+         * What was logged of a model, oldest first; of one split, at one step
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /**
+                     * @description Which data it is of, such as `val`.
+                     * @example val
+                     */
                     split?: string;
+                    /**
+                     * @description Number of the checkpoint; 0 is the base model.
+                     * @example 1
+                     */
                     step?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
@@ -4202,24 +6108,41 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
+                                /** @description Which data it is of, such as `val`. */
                                 split: string;
                                 /** @description The one that the request said, else the latest when it was logged. */
                                 step: number;
+                                /** @description How many groups there are. */
                                 num_groups: number;
+                                /** @description How many trajectories there are. */
                                 num_trajectories: number;
+                                /** @description Size of the content, in bytes. */
                                 size_bytes: number;
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
                                 /** @description Whose answers it gives rewards to; null: trajectories of its own. */
                                 evaluation_job_id: string | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -4241,17 +6164,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The groups of one log, in order. A page may have fewer than asked for where they are large */
+        /**
+         * The groups of one log, in order. A page may have fewer than asked for where they are large
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
+                    /**
+                     * @description Id of the log, as the list of logs has it.
+                     * @example 0196f2c6-3e45-7d1b-a2c3-6d8e0f1a2b03
+                     */
                     log_id: string;
                 };
                 cookie?: never;
@@ -4264,15 +6205,22 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
                                 /** @description The index, as a cursor. */
                                 id: string;
+                                /** @description Its place among the others, from 0. */
                                 index: number;
                                 /** @description The last message before the first answer, cut. */
                                 prompt: string | null;
+                                /** @description Whether `prompt` is only the beginning. */
                                 prompt_is_cut: boolean;
+                                /** @description Rewards, in order. */
                                 rewards: number[];
                                 /** @description Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups. */
                                 advantages: number[] | null;
@@ -4282,23 +6230,37 @@ export interface paths {
                                 metrics: {
                                     [key: string]: number;
                                 };
+                                /** @description How many trajectories there are. */
                                 num_trajectories: number;
+                                /** @description How many attempts failed. */
                                 num_exceptions: number;
+                                /** @description How many messages there are. */
                                 num_messages: number;
+                                /** @description How many turns the model sampled. */
                                 num_sampled_turns: number;
+                                /** @description How many tokens the model sampled. */
                                 num_sampled_tokens: number;
+                                /** @description Attempts that failed, with what was raised. */
                                 exceptions: {
+                                    /** @description Class of what was raised. */
                                     type: string | null;
+                                    /** @description What it said. */
                                     message: string;
+                                    /** @description Where it was raised. */
                                     traceback: string | null;
                                 }[];
+                                /** @description Your own lines of text. */
                                 logs: string[];
+                                /** @description Your own values, given back as they came. */
                                 metadata: {
                                     [key: string]: unknown;
                                 };
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -4320,18 +6282,40 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The trajectories of a logged group, whole. A page may have fewer than asked for */
+        /**
+         * The trajectories of a logged group, whole. A page may have fewer than asked for
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
+                    /**
+                     * @description Id of the log, as the list of logs has it.
+                     * @example 0196f2c6-3e45-7d1b-a2c3-6d8e0f1a2b03
+                     */
                     log_id: string;
+                    /**
+                     * @description Number of the group, from 0.
+                     * @example 0
+                     */
                     group: string;
                 };
                 cookie?: never;
@@ -4344,42 +6328,64 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
                                 /** @description The index, as a cursor. */
                                 id: string;
+                                /** @description Its place among the others, from 0. */
                                 index: number;
+                                /** @description The reward: higher is better. */
                                 reward: number;
+                                /** @description Numbers by name. */
                                 metrics: {
                                     [key: string]: number | boolean;
                                 };
+                                /** @description Your own values, given back as they came. */
                                 metadata: {
                                     [key: string]: unknown;
                                 };
+                                /** @description Your own lines of text. */
                                 logs: string[];
+                                /** @description When it began. */
                                 start_time: string | null;
+                                /** @description Step of the model that sampled the first token. */
                                 initial_policy_version: number | null;
+                                /** @description Step of the model that sampled the last token. */
                                 final_policy_version: number | null;
                                 /** @description The main history first, then the additional ones. */
                                 histories: {
+                                    /** @description What was said by turns, in order. */
                                     turns: {
+                                        /** @description Which message of the conversation it is, from 0. */
                                         message: {
                                             [key: string]: unknown;
                                         };
                                         /** @description Of a Choice; null: a message, which is context. */
                                         sampled: {
+                                            /** @description Why it ended: `stop`, `length`, `tool_calls`; null while it goes on. */
                                             finish_reason: string;
+                                            /** @description How many tokens there are. */
                                             num_tokens: number | null;
+                                            /** @description Whether every sampled token came with its log-probability. */
                                             has_logprobs: boolean;
                                         } | null;
                                     }[];
+                                    /** @description What the model may call. */
                                     tools: unknown[];
                                 }[];
+                                /** @description How much better it is than its group, as the loss sees it; null where none was computed. */
                                 advantage: number | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -4401,18 +6407,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The trajectories of one log, one per line; or those in which a text stands */
+        /**
+         * The trajectories of one log, one per line; or those in which a text stands
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason. */
+                    /**
+                     * @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason.
+                     * @example summary
+                     */
                     view?: "full" | "summary";
-                    /** @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same. */
+                    /**
+                     * @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same.
+                     * @example sum
+                     */
                     search?: string;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
+                    /**
+                     * @description Id of the log, as the list of logs has it.
+                     * @example 0196f2c6-3e45-7d1b-a2c3-6d8e0f1a2b03
+                     */
                     log_id: string;
                 };
                 cookie?: never;
@@ -4444,18 +6467,35 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What training measured at each step of a model, oldest first; as JSON, lines of JSON, CSV, or TensorBoard events */
+        /**
+         * What training measured at each step of a model, oldest first; as JSON, lines of JSON, CSV, or TensorBoard events
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
-                    /** @description jsonl, csv and tensorboard (an event file of the steps that have a checkpoint, or make one) give all steps from the cursor on. Default: what the Accept header asks for, else json. */
+                    /**
+                     * @description jsonl, csv and tensorboard (an event file of the steps that have a checkpoint, or make one) give all steps from the cursor on. Default: what the Accept header asks for, else json.
+                     * @example json
+                     */
                     format?: "json" | "jsonl" | "csv" | "tensorboard";
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the model, as its registration answered.
+                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
+                     */
                     model_id: string;
                 };
                 cookie?: never;
@@ -4468,31 +6508,45 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
                                 /** @description Null: the job has not begun. */
                                 step: number | null;
                                 /** @description Null of step 0, which no job made. */
                                 job_id: string | null;
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: ("rl" | "sft") | null;
+                                /** @description How far it is. */
                                 status: ("queued" | "running" | "succeeded" | "failed" | "cancelled") | null;
+                                /** @description When training began; null before. */
                                 training_start: string | null;
+                                /** @description When training ended; null before. */
                                 training_end: string | null;
                                 /** @description From the start to the end of training. */
                                 seconds: number | null;
+                                /** @description How many updates of the adapter there were. */
                                 num_gradient_steps: number;
                                 /** @description Means over the gradient steps; num_tokens, num_trained_tokens and tokens_saved_by_sharing are sums. Names with a slash are those of the checkpoint, as long as it is there. */
                                 metrics: {
                                     [key: string]: number;
                                 };
+                                /** @description Why data was not trained on, with counts. */
                                 skipped: {
                                     [key: string]: number;
                                 };
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                         "application/jsonl": string;
@@ -4517,15 +6571,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List versions of your artifacts, oldest first */
+        /**
+         * List versions of your artifacts, oldest first
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project?: string;
+                    /**
+                     * @description Its name.
+                     * @example sums
+                     */
                     name?: string;
+                    /**
+                     * @description Which kind it is: it says which other fields there are.
+                     * @example dataset
+                     */
                     type?: string;
                 };
                 header?: never;
@@ -4540,31 +6616,55 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
+                                /** @description The team that it belongs to. */
                                 entity: string;
+                                /** @description The project that it belongs to. */
                                 project: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description Its version. */
                                 version: string;
+                                /** @description How jobs and other requests name it. */
                                 uri: string;
+                                /** @description Which kind it is: it says which other fields there are. */
                                 type: string;
+                                /** @description Names of this version beside its number. */
                                 aliases: string[];
+                                /** @description Your own values, given back as they came. */
                                 metadata: {
                                     [key: string]: unknown;
                                 };
+                                /** @description The files of the version. */
                                 files: {
+                                    /** @description Path of the file within the version. */
                                     path: string;
+                                    /** @description Size of the content, in bytes. */
                                     size_bytes: number;
+                                    /** @description SHA-256 of the content, 64 hex digits. */
                                     sha256: string;
                                 }[];
+                                /** @description Size of the content, in bytes. */
                                 size_bytes: number;
+                                /** @description When it was made. */
                                 created_at: string;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -4586,14 +6686,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`. Entity `~` is your own */
+        /**
+         * Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`. Entity `~` is your own
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
+                     * @example questions
+                     */
                     artifact: string;
                 };
                 cookie?: never;
@@ -4606,51 +6721,100 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
+                            /** @description The team that it belongs to. */
                             entity: string;
+                            /** @description The project that it belongs to. */
                             project: string;
+                            /** @description Its name. */
                             name: string;
+                            /** @description Its version. */
                             version: string;
+                            /** @description How jobs and other requests name it. */
                             uri: string;
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
+                            /** @description Names of this version beside its number. */
                             aliases: string[];
+                            /** @description Your own values, given back as they came. */
                             metadata: {
                                 [key: string]: unknown;
                             };
+                            /** @description The files of the version. */
                             files: {
+                                /** @description Path of the file within the version. */
                                 path: string;
+                                /** @description Size of the content, in bytes. */
                                 size_bytes: number;
+                                /** @description SHA-256 of the content, 64 hex digits. */
                                 sha256: string;
                             }[];
+                            /** @description Size of the content, in bytes. */
                             size_bytes: number;
+                            /** @description When it was made. */
                             created_at: string;
                         };
                     };
                 };
             };
         };
-        /** Make a version of files that are there. 202 names those that are not. With `name:version`: give it aliases */
+        /**
+         * Make a version of files that are there. 202 names those that are not. With `name:version`: give it aliases
+         * @description Needs a key with the scope `train`.
+         */
         put: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
+                     * @example questions
+                     */
                     artifact: string;
                 };
                 cookie?: never;
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "dataset",
+                     *       "aliases": [
+                     *         "best"
+                     *       ],
+                     *       "files": [
+                     *         {
+                     *           "path": "train.jsonl",
+                     *           "sha256": "73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /**
                          * @description `dataset`, `lora`, or your own.
                          * @default dataset
                          */
                         type?: string;
-                        /** @default {} */
+                        /**
+                         * @description Your own values, given back as they came.
+                         * @default {}
+                         */
                         metadata?: {
                             [key: string]: unknown;
                         };
@@ -4659,8 +6823,11 @@ export interface paths {
                          * @default []
                          */
                         aliases?: string[];
+                        /** @description The files of the version. */
                         files: ({
+                            /** @description Path of the file within the version. */
                             path: string;
+                            /** @description SHA-256 of the content, 64 hex digits. */
                             sha256: string;
                         } & {
                             [key: string]: unknown;
@@ -4677,24 +6844,41 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
+                            /** @description The team that it belongs to. */
                             entity: string;
+                            /** @description The project that it belongs to. */
                             project: string;
+                            /** @description Its name. */
                             name: string;
+                            /** @description Its version. */
                             version: string;
+                            /** @description How jobs and other requests name it. */
                             uri: string;
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
+                            /** @description Names of this version beside its number. */
                             aliases: string[];
+                            /** @description Your own values, given back as they came. */
                             metadata: {
                                 [key: string]: unknown;
                             };
+                            /** @description The files of the version. */
                             files: {
+                                /** @description Path of the file within the version. */
                                 path: string;
+                                /** @description Size of the content, in bytes. */
                                 size_bytes: number;
+                                /** @description SHA-256 of the content, 64 hex digits. */
                                 sha256: string;
                             }[];
+                            /** @description Size of the content, in bytes. */
                             size_bytes: number;
+                            /** @description When it was made. */
                             created_at: string;
                         } | {
                             /** @description SHA-256 of each. */
@@ -4705,14 +6889,29 @@ export interface paths {
             };
         };
         post?: never;
-        /** Delete a version, or without one all versions of the name */
+        /**
+         * Delete a version, or without one all versions of the name
+         * @description Needs a key with the scope `train`.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
+                     * @example questions
+                     */
                     artifact: string;
                 };
                 cookie?: never;
@@ -4725,6 +6924,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description How many were deleted. */
                             deleted_count: number;
                         };
                     };
@@ -4743,15 +6943,34 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Download a file of a version */
+        /**
+         * Download a file of a version
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
+                     * @example questions
+                     */
                     artifact: string;
+                    /**
+                     * @description Path of the file within the version.
+                     * @example train.jsonl
+                     */
                     path: string;
                 };
                 cookie?: never;
@@ -4768,26 +6987,57 @@ export interface paths {
                 };
             };
         };
-        /** Store a file: under `name`, `name:alias` or `name:vN` (the next) as a version of its own, under `name:draft` for a manifest to come */
+        /**
+         * Store a file: under `name`, `name:alias` or `name:vN` (the next) as a version of its own, under `name:draft` for a manifest to come
+         * @description Needs a key with the scope `train`. The body is the file.
+         */
         put: {
             parameters: {
                 query?: {
+                    /**
+                     * @description Which kind it is: it says which other fields there are.
+                     * @example dataset
+                     */
                     type?: string;
+                    /**
+                     * @description A name for the version that this makes.
+                     * @example best
+                     */
                     alias?: string;
-                    /** @description Of the body; other bytes are refused. */
+                    /**
+                     * @description Of the body; other bytes are refused.
+                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
+                     */
                     sha256?: string;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
+                     * @example questions
+                     */
                     artifact: string;
+                    /**
+                     * @description Path of the file within the version.
+                     * @example train.jsonl
+                     */
                     path: string;
                 };
                 cookie?: never;
             };
             requestBody: {
                 content: {
+                    /** @example {"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]} */
                     "application/octet-stream": string;
                 };
             };
@@ -4798,28 +7048,48 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
+                            /** @description The team that it belongs to. */
                             entity: string;
+                            /** @description The project that it belongs to. */
                             project: string;
+                            /** @description Its name. */
                             name: string;
+                            /** @description Its version. */
                             version: string;
+                            /** @description How jobs and other requests name it. */
                             uri: string;
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
+                            /** @description Names of this version beside its number. */
                             aliases: string[];
+                            /** @description Your own values, given back as they came. */
                             metadata: {
                                 [key: string]: unknown;
                             };
+                            /** @description The files of the version. */
                             files: {
+                                /** @description Path of the file within the version. */
                                 path: string;
+                                /** @description Size of the content, in bytes. */
                                 size_bytes: number;
+                                /** @description SHA-256 of the content, 64 hex digits. */
                                 sha256: string;
                             }[];
+                            /** @description Size of the content, in bytes. */
                             size_bytes: number;
+                            /** @description When it was made. */
                             created_at: string;
                         } | {
+                            /** @description Path of the file within the version. */
                             path: string;
+                            /** @description Size of the content, in bytes. */
                             size_bytes: number;
+                            /** @description SHA-256 of the content, 64 hex digits. */
                             sha256: string;
                         };
                     };
@@ -4840,24 +7110,55 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rows of training data with their tokens, as an SFT job would train them. A page may have fewer than asked for where they are large */
+        /**
+         * Rows of training data with their tokens, as an SFT job would train them. A page may have fewer than asked for where they are large
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
-                    /** @description Of the file. Default: the one that an SFT job would read. */
+                    /**
+                     * @description Of the file. Default: the one that an SFT job would read.
+                     * @example train.jsonl
+                     */
                     path?: string;
-                    /** @description Whose chat template and tokenizer write the tokens. Default: the first base model of the server. */
+                    /**
+                     * @description Whose chat template and tokenizer write the tokens. Default: the first base model of the server.
+                     * @example whetstone/starter
+                     */
                     base_model?: string;
-                    /** @description As in the config of a job. */
+                    /**
+                     * @description As in the config of a job.
+                     * @example last
+                     */
                     assistant_turns?: "all" | "last";
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
+                     * @example questions
+                     */
                     artifact: string;
                 };
                 cookie?: never;
@@ -4870,8 +7171,12 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
                                 /** @description The line, as a cursor. */
                                 id: string;
@@ -4883,6 +7188,7 @@ export interface paths {
                                 messages: {
                                     [key: string]: unknown;
                                 }[] | null;
+                                /** @description What the model may call. */
                                 tools: {
                                     [key: string]: unknown;
                                 }[] | null;
@@ -4892,6 +7198,7 @@ export interface paths {
                                 beginning: string | null;
                                 /** @description As they would be trained. Several where the template rewrites the past; none where nothing would be trained. Null: the line cannot be read, or has more than 64 kB, which is encoded in jobs only. */
                                 sequences: {
+                                    /** @description Ids of the tokens. */
                                     token_ids: number[];
                                     /** @description What each token completes: joined they are the text, a token inside a character is empty. */
                                     texts: string[];
@@ -4899,8 +7206,11 @@ export interface paths {
                                     trained: boolean[];
                                 }[] | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -4922,15 +7232,32 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your runs, of all projects or one */
+        /**
+         * List your runs, of all projects or one
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
-                    /** @description desc: the newest first. */
+                    /**
+                     * @description desc: the newest first.
+                     * @example desc
+                     */
                     order?: "asc" | "desc";
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project?: string;
                 };
                 header?: never;
@@ -4945,41 +7272,67 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
+                                /** @description The team that it belongs to. */
                                 entity: string;
+                                /** @description The project that it belongs to. */
                                 project: string;
                                 /** @description As its client calls it; unique within the project. */
                                 run: string;
                                 /** @description As it is shown. */
                                 name: string;
+                                /** @description Runs that its client put together; null where it did not. */
                                 group: string | null;
+                                /** @description What kind of work it is, as its client says. */
                                 job_type: string | null;
+                                /** @description What its client noted. */
                                 notes: string | null;
+                                /** @description What its client tagged it with. */
                                 tags: string[];
                                 /**
                                  * @description `running` until its client says that it has ended; one that was killed never says so.
                                  * @enum {string}
                                  */
                                 state: "running" | "finished" | "failed";
+                                /** @description What its process ended with; null before. */
                                 exit_code: number | null;
+                                /** @description Settings, as they were logged. */
                                 config: {
                                     [key: string]: unknown;
                                 };
+                                /** @description The last value of every name that was logged. */
                                 summary: {
                                     [key: string]: unknown;
                                 };
+                                /** @description How many lines were logged. */
                                 history_lines: number;
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it changed last.
+                                 */
                                 updated_at: string;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -5001,14 +7354,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a run: configuration, summary, state. Entity `~` is your own */
+        /**
+         * Read a run: configuration, summary, state. Entity `~` is your own
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description The run, as its client calls it.
+                     * @example first-run
+                     */
                     run: string;
                 };
                 cookie?: never;
@@ -5021,34 +7389,53 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
+                            /** @description The team that it belongs to. */
                             entity: string;
+                            /** @description The project that it belongs to. */
                             project: string;
                             /** @description As its client calls it; unique within the project. */
                             run: string;
                             /** @description As it is shown. */
                             name: string;
+                            /** @description Runs that its client put together; null where it did not. */
                             group: string | null;
+                            /** @description What kind of work it is, as its client says. */
                             job_type: string | null;
+                            /** @description What its client noted. */
                             notes: string | null;
+                            /** @description What its client tagged it with. */
                             tags: string[];
                             /**
                              * @description `running` until its client says that it has ended; one that was killed never says so.
                              * @enum {string}
                              */
                             state: "running" | "finished" | "failed";
+                            /** @description What its process ended with; null before. */
                             exit_code: number | null;
+                            /** @description Settings, as they were logged. */
                             config: {
                                 [key: string]: unknown;
                             };
+                            /** @description The last value of every name that was logged. */
                             summary: {
                                 [key: string]: unknown;
                             };
+                            /** @description How many lines were logged. */
                             history_lines: number;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it was made.
+                             */
                             created_at: string;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it changed last.
+                             */
                             updated_at: string;
                         };
                     };
@@ -5057,14 +7444,29 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Delete a run and its history */
+        /**
+         * Delete a run and its history
+         * @description Needs a key with the scope `train`.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description The run, as its client calls it.
+                     * @example first-run
+                     */
                     run: string;
                 };
                 cookie?: never;
@@ -5077,7 +7479,10 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description It is gone.
+                             * @constant
+                             */
                             deleted: true;
                         };
                     };
@@ -5096,20 +7501,45 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a run has logged, line by line; in pages, or all of it as lines of JSON */
+        /**
+         * What a run has logged, line by line; in pages, or all of it as lines of JSON
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Number of the last line of the page before. */
+                    /**
+                     * @description Number of the last line of the page before.
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: number;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
-                    /** @description jsonl: all lines from the cursor on. */
+                    /**
+                     * @description jsonl: all lines from the cursor on.
+                     * @example json
+                     */
                     format?: "json" | "jsonl";
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description The run, as its client calls it.
+                     * @example first-run
+                     */
                     run: string;
                 };
                 cookie?: never;
@@ -5122,18 +7552,27 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
+                                /** @description Number of the line, from 0. */
                                 line: number;
                                 /** @description As they were logged; `_step` and `_timestamp` are the library’s. */
                                 values: {
                                     [key: string]: unknown;
                                 };
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                         "application/jsonl": string;
@@ -5158,7 +7597,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the wandb library asks and changes; changes need the scope train */
+        /**
+         * What the wandb library asks and changes; changes need the scope train
+         * @description Needs a key with the scope `read`. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5186,8 +7628,11 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description The items, in the order of the list. */
                             data: unknown;
+                            /** @description What went wrong, for people. */
                             errors?: {
+                                /** @description The message. */
                                 message: string;
                             }[];
                         };
@@ -5210,14 +7655,29 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lines of a run’s history by number, its summary, and its end */
+        /**
+         * Lines of a run’s history by number, its summary, and its end
+         * @description Needs a key with the scope `train`. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The team that it belongs to.
+                     * @example ~
+                     */
                     entity: string;
+                    /**
+                     * @description The project that it belongs to.
+                     * @example demo
+                     */
                     project: string;
+                    /**
+                     * @description The run, as its client calls it.
+                     * @example first-run
+                     */
                     run: string;
                 };
                 cookie?: never;
@@ -5228,17 +7688,29 @@ export interface paths {
                         /** @description By name of the file: lines, and the number of the first one. */
                         files?: ({
                             "wandb-history.jsonl"?: {
-                                /** @default 0 */
+                                /**
+                                 * @description How many bytes have arrived.
+                                 * @default 0
+                                 */
                                 offset?: number;
-                                /** @default [] */
+                                /**
+                                 * @description What is said: text, or a list of parts.
+                                 * @default []
+                                 */
                                 content?: string[];
                             } & {
                                 [key: string]: unknown;
                             };
                             "wandb-summary.json"?: {
-                                /** @default 0 */
+                                /**
+                                 * @description How many bytes have arrived.
+                                 * @default 0
+                                 */
                                 offset?: number;
-                                /** @default [] */
+                                /**
+                                 * @description What is said: text, or a list of parts.
+                                 * @default []
+                                 */
                                 content?: string[];
                             } & {
                                 [key: string]: unknown;
@@ -5246,6 +7718,7 @@ export interface paths {
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description Whether all of it has arrived. */
                         complete?: boolean | null;
                         exitcode?: number | null;
                     } & {
@@ -5277,7 +7750,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the file that the link is for, or the list of files of an artifact */
+        /**
+         * Read the file that the link is for, or the list of files of an artifact
+         * @description Needs no key. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query: {
@@ -5299,7 +7775,10 @@ export interface paths {
                 };
             };
         };
-        /** Send the file that the link is for; files of runs are dropped */
+        /**
+         * Send the file that the link is for; files of runs are dropped
+         * @description Needs no key. The body is the file. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         */
         put: {
             parameters: {
                 query: {
@@ -5311,6 +7790,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /** @example {"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]} */
                     "application/octet-stream": string;
                 };
             };
@@ -5341,7 +7821,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the library measures of itself: not kept */
+        /**
+         * What the library measures of itself: not kept
+         * @description Needs no key. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5374,7 +7857,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the weave library asks before anything else: no client is new enough, so that none sends traces */
+        /**
+         * What the weave library asks before anything else: no client is new enough, so that none sends traces
+         * @description Needs no key. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -5414,18 +7900,26 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Traces that a client of weave sends all the same: counted and dropped, or refused */
+        /**
+         * Traces that a client of weave sends all the same: counted and dropped, or refused
+         * @description Needs a key, whatever it may do. The body is the file. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Path of the file within the version.
+                     * @example train.jsonl
+                     */
                     path: string;
                 };
                 cookie?: never;
             };
             requestBody: {
                 content: {
+                    /** @example {"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]} */
                     "application/octet-stream": string;
                 };
             };
@@ -5453,22 +7947,47 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tokens and requests by day, key, project and model */
+        /**
+         * Tokens and requests by day, key, project and model
+         * @description Needs a key with the scope `read`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
-                    /** @description Id of a key, as `whetstone keys list` shows it. */
+                    /**
+                     * @description Id of a key, as `whetstone keys list` shows it.
+                     * @example 0196f2c8-9aa1-7f3d-86e7-8f0a1b2c3d05
+                     */
                     api_key_id?: string;
-                    /** @description As in the Vendor-Project header, without the team. Empty: requests that named none. */
+                    /**
+                     * @description As in the Vendor-Project header, without the team. Empty: requests that named none.
+                     * @example demo
+                     */
                     project?: string;
-                    /** @description As answers name it. */
+                    /**
+                     * @description As answers name it.
+                     * @example whetstone/starter
+                     */
                     model?: string;
-                    /** @description First day, UTC. */
+                    /**
+                     * @description First day, UTC.
+                     * @example 2026-11-01
+                     */
                     start_date?: string;
-                    /** @description Last day, UTC; it is included. */
+                    /**
+                     * @description Last day, UTC; it is included.
+                     * @example 2026-11-30
+                     */
                     end_date?: string;
                 };
                 header?: never;
@@ -5483,33 +8002,56 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind of object this is.
+                                 * @constant
+                                 */
                                 object: "usage";
+                                /** @description The day, in UTC. */
                                 date: string;
+                                /** @description Id of the key that asked. */
                                 api_key_id: string;
+                                /** @description The project that it belongs to. */
                                 project: string;
+                                /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                                 model: string;
+                                /** @description How many requests there were. */
                                 requests: number;
+                                /** @description Tokens that were read. */
                                 prompt_tokens: number;
                                 /** @description Of the prompt tokens: those that did not have to be computed. */
                                 cached_tokens: number;
+                                /** @description Tokens that were written. */
                                 completion_tokens: number;
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                             /** @description Of everything that the filter lets pass, not of this page only. */
                             totals: {
+                                /** @description How many requests there were. */
                                 requests: number;
+                                /** @description Tokens that were read. */
                                 prompt_tokens: number;
                                 /** @description Of the prompt tokens: those that did not have to be computed. */
                                 cached_tokens: number;
+                                /** @description Tokens that were written. */
                                 completion_tokens: number;
+                                /** @description Tokens that were read and written. */
                                 total_tokens: number;
                             };
                         };
@@ -5532,7 +8074,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List API keys, oldest first */
+        /**
+         * List API keys, oldest first
+         * @description Needs a key with the scope `admin`.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -5548,23 +8093,41 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind of object this is.
+                                 * @constant
+                                 */
                                 object: "api_key";
+                                /** @description The team that it belongs to. */
                                 entity: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description What the key may do. */
                                 scopes: ("chat" | "train" | "read" | "admin" | "worker")[];
+                                /** @description How much the key may use. */
                                 limits: {
                                     [key: string]: number;
                                 };
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
                                 /** @description To the minute. */
                                 last_used_at: string | null;
+                                /** @description When it was revoked; null: it works. */
                                 revoked_at: string | null;
                             }[];
                         };
@@ -5573,7 +8136,10 @@ export interface paths {
             };
         };
         put?: never;
-        /** Make an API key. Its secret is shown now and never again */
+        /**
+         * Make an API key. Its secret is shown now and never again
+         * @description Needs a key with the scope `admin`.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5583,6 +8149,18 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "a laptop",
+                     *       "scopes": [
+                     *         "chat",
+                     *         "read"
+                     *       ],
+                     *       "limits": {
+                     *         "tokens_per_day": 1000000
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description To recognise it in the list. */
                         name: string;
@@ -5590,8 +8168,11 @@ export interface paths {
                         scopes?: ("chat" | "train" | "read" | "admin" | "worker")[];
                         /** @description What is not named is limited by what the entity may use. A key that has limits makes no others. */
                         limits?: {
+                            /** @description At most so many requests at once. */
                             requests_in_flight?: number;
+                            /** @description At most so many jobs that wait or run. */
                             queued_jobs?: number;
+                            /** @description At most so many bytes stored. */
                             stored_bytes?: number;
                             /** @description Of chat requests, prompts and completions; days are UTC. */
                             tokens_per_day?: number;
@@ -5610,20 +8191,34 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "api_key";
+                            /** @description The team that it belongs to. */
                             entity: string;
+                            /** @description Its name. */
                             name: string;
+                            /** @description What the key may do. */
                             scopes: ("chat" | "train" | "read" | "admin" | "worker")[];
+                            /** @description How much the key may use. */
                             limits: {
                                 [key: string]: number;
                             };
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it was made.
+                             */
                             created_at: string;
                             /** @description To the minute. */
                             last_used_at: string | null;
+                            /** @description When it was revoked; null: it works. */
                             revoked_at: string | null;
                             /** @description Shown now and never again. */
                             secret: string;
@@ -5648,12 +8243,19 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an API key, from its next request on. Repeatable */
+        /**
+         * Revoke an API key, from its next request on. Repeatable
+         * @description Needs a key with the scope `admin`.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the key.
+                     * @example 0196f2c8-9aa1-7f3d-86e7-8f0a1b2c3d05
+                     */
                     key_id: string;
                 };
                 cookie?: never;
@@ -5666,10 +8268,17 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "api_key";
-                            /** @constant */
+                            /**
+                             * @description It no longer works.
+                             * @constant
+                             */
                             revoked: true;
                         };
                     };
@@ -5688,7 +8297,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List webhooks, oldest first */
+        /**
+         * List webhooks, oldest first
+         * @description Needs a key with the scope `admin`.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -5704,16 +8316,31 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Names this object for as long as it is there.
+                                 */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind of object this is.
+                                 * @constant
+                                 */
                                 object: "webhook";
+                                /** @description The address that is called. */
                                 url: string;
+                                /** @description What it is called for. */
                                 events: ("training_job.succeeded" | "training_job.failed" | "training_job.cancelled")[];
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
                                 /** @description Since its receiver answered 410 Gone. */
                                 disabled_at: string | null;
@@ -5724,7 +8351,10 @@ export interface paths {
             };
         };
         put?: never;
-        /** Have a URL called when training jobs end. The secret that signs is shown now and never again */
+        /**
+         * Have a URL called when training jobs end. The secret that signs is shown now and never again
+         * @description Needs a key with the scope `admin`.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5734,6 +8364,14 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "url": "https://example.com/jobs",
+                     *       "events": [
+                     *         "training_job.succeeded"
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description http or https; without user name and password. */
                         url: string;
@@ -5751,13 +8389,24 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "webhook";
+                            /** @description The address that is called. */
                             url: string;
+                            /** @description What it is called for. */
                             events: ("training_job.succeeded" | "training_job.failed" | "training_job.cancelled")[];
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it was made.
+                             */
                             created_at: string;
                             /** @description Since its receiver answered 410 Gone. */
                             disabled_at: string | null;
@@ -5784,12 +8433,19 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete a webhook, its deliveries and what was still to be sent */
+        /**
+         * Delete a webhook, its deliveries and what was still to be sent
+         * @description Needs a key with the scope `admin`.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06
+                     */
                     webhook_id: string;
                 };
                 cookie?: never;
@@ -5802,10 +8458,17 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Names this object for as long as it is there. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "webhook";
-                            /** @constant */
+                            /**
+                             * @description It is gone.
+                             * @constant
+                             */
                             deleted: true;
                         };
                     };
@@ -5824,16 +8487,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was sent and what came back, newest first, of the last 30 days */
+        /**
+         * What was sent and what came back, newest first, of the last 30 days
+         * @description Needs a key with the scope `admin`.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
+                    /**
+                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
+                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
+                     */
                     after?: string;
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06
+                     */
                     webhook_id: string;
                 };
                 cookie?: never;
@@ -5846,34 +8523,58 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
                                 /** @description As in the header webhook-id. */
                                 id: string;
-                                /** @constant */
+                                /**
+                                 * @description Which kind of object this is.
+                                 * @constant
+                                 */
                                 object: "webhook_delivery";
-                                /** Format: uuid */
+                                /**
+                                 * Format: uuid
+                                 * @description Id of the webhook.
+                                 */
                                 webhook_id: string;
+                                /** @description Id of the training job. */
                                 training_job_id: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description What happened.
+                                 * @enum {string}
+                                 */
                                 event: "training_job.succeeded" | "training_job.failed" | "training_job.cancelled";
                                 /**
                                  * @description pending: there will be an attempt.
                                  * @enum {string}
                                  */
                                 status: "pending" | "delivered" | "failed";
-                                /** Format: date-time */
+                                /**
+                                 * Format: date-time
+                                 * @description When it was made.
+                                 */
                                 created_at: string;
+                                /** @description How often it was sent. */
                                 attempts: number;
+                                /** @description When it is sent again; null: not any more. */
                                 next_attempt_at: string | null;
                                 /** @description Of the last attempt; null: no answer. */
                                 last_status: number | null;
+                                /** @description What went wrong the last time; null where nothing did. */
                                 last_error: string | null;
+                                /** @description When it arrived; null before. */
                                 delivered_at: string | null;
                             }[];
+                            /** @description Id of the first item; empty without items. */
                             first_id: string;
+                            /** @description Id of the last item: `after` of the next page. Empty without items. */
                             last_id: string;
+                            /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
                     };
@@ -5897,13 +8598,24 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a delivery again now, under the same webhook-id */
+        /**
+         * Send a delivery again now, under the same webhook-id
+         * @description Needs a key with the scope `admin`.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06
+                     */
                     webhook_id: string;
+                    /**
+                     * @description Id of the delivery, as the list of deliveries has it.
+                     * @example msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07
+                     */
                     delivery_id: string;
                 };
                 cookie?: never;
@@ -5918,25 +8630,42 @@ export interface paths {
                         "application/json": {
                             /** @description As in the header webhook-id. */
                             id: string;
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "webhook_delivery";
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Id of the webhook.
+                             */
                             webhook_id: string;
+                            /** @description Id of the training job. */
                             training_job_id: string;
-                            /** @enum {string} */
+                            /**
+                             * @description What happened.
+                             * @enum {string}
+                             */
                             event: "training_job.succeeded" | "training_job.failed" | "training_job.cancelled";
                             /**
                              * @description pending: there will be an attempt.
                              * @enum {string}
                              */
                             status: "pending" | "delivered" | "failed";
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description When it was made.
+                             */
                             created_at: string;
+                            /** @description How often it was sent. */
                             attempts: number;
+                            /** @description When it is sent again; null: not any more. */
                             next_attempt_at: string | null;
                             /** @description Of the last attempt; null: no answer. */
                             last_status: number | null;
+                            /** @description What went wrong the last time; null where nothing did. */
                             last_error: string | null;
+                            /** @description When it arrived; null before. */
                             delivered_at: string | null;
                         };
                     };
@@ -5956,7 +8685,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the workers that are connected to this server */
+        /**
+         * List the workers that are connected to this server
+         * @description Needs a key with the scope `worker`. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -5972,19 +8704,29 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind of object this is.
+                             * @constant
+                             */
                             object: "list";
+                            /** @description The items, in the order of the list. */
                             data: {
+                                /** @description Names this object for as long as it is there. */
                                 id: string;
+                                /** @description Its name. */
                                 name: string;
+                                /** @description Its version. */
                                 version: string;
+                                /** @description The base model that is sampled from or trained on. */
                                 base_model: string;
+                                /** @description What it does: sample, train. */
                                 roles: ("sample" | "train")[];
                                 /**
                                  * @description away: its connection is lost, and it is expected back. draining: it takes no new calls.
                                  * @enum {string}
                                  */
                                 state: "connected" | "away" | "draining";
+                                /** @description When it connected. */
                                 connected_at: string;
                                 /** @description Since anything came of it. */
                                 silent_seconds: number;
@@ -6023,7 +8765,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Connect a worker: a WebSocket, as docs/worker-protocol.md describes */
+        /**
+         * Connect a worker: a WebSocket, as docs/worker-protocol.md describes
+         * @description Needs a key with the scope `worker`. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -6058,12 +8803,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Download a file of an adapter that a call named; `Range: bytes=N-` goes on */
+        /**
+         * Download a file of an adapter that a call named; `Range: bytes=N-` goes on
+         * @description Needs a key with the scope `worker`. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description SHA-256 of the content, 64 hex digits.
+                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
+                     */
                     sha256: string;
                 };
                 cookie?: never;
@@ -6095,12 +8847,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much of a file has arrived */
+        /**
+         * How much of a file has arrived
+         * @description Needs a key with the scope `worker`. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description SHA-256 of the content, 64 hex digits.
+                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
+                     */
                     sha256: string;
                 };
                 cookie?: never;
@@ -6113,25 +8872,35 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Whether all of it has arrived. */
                             complete: boolean;
+                            /** @description How many bytes have arrived. */
                             offset: number;
                         };
                     };
                 };
             };
         };
-        /** Bring the next piece of a file, with `Content-Range: bytes FIRST-LAST/TOTAL` */
+        /**
+         * Bring the next piece of a file, with `Content-Range: bytes FIRST-LAST/TOTAL`
+         * @description Needs a key with the scope `worker`. Answered by every server, whatever its roles. The body is the file.
+         */
         put: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description SHA-256 of the content, 64 hex digits.
+                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
+                     */
                     sha256: string;
                 };
                 cookie?: never;
             };
             requestBody: {
                 content: {
+                    /** @example {"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]} */
                     "application/octet-stream": string;
                 };
             };
@@ -6142,7 +8911,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Whether all of it has arrived. */
                             complete: boolean;
+                            /** @description How many bytes have arrived. */
                             offset: number;
                         };
                     };
@@ -6163,7 +8934,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server answers */
+        /**
+         * The server answers
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -6179,7 +8953,10 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description How far it is.
+                             * @constant
+                             */
                             status: "ok";
                         };
                     };
@@ -6203,7 +8980,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** How the SDK is to behave with this server */
+        /**
+         * How the SDK is to behave with this server
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6246,7 +9026,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What of that may change; nothing does */
+        /**
+         * What of that may change; nothing does
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6289,7 +9072,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the SDK tells about itself; not read and not kept */
+        /**
+         * What the SDK tells about itself; not read and not kept
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6311,7 +9097,10 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description How far it is.
+                             * @constant
+                             */
                             status: "accepted";
                         };
                     };
@@ -6331,7 +9120,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The base models */
+        /**
+         * The base models
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -6372,7 +9164,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a session */
+        /**
+         * Begin a session
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6383,6 +9178,7 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description What its client tagged it with. */
                         tags?: string[] | null;
                         user_metadata?: {
                             [key: string]: unknown;
@@ -6390,6 +9186,7 @@ export interface paths {
                         sdk_version?: string | null;
                         project_id?: string | null;
                         display_name?: string | null;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6423,7 +9220,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The client of a session is there */
+        /**
+         * The client of a session is there
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6435,6 +9235,7 @@ export interface paths {
                 content: {
                     "application/json": {
                         session_id: string;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6446,7 +9247,10 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description Which kind it is: it says which other fields there are.
+                             * @constant
+                             */
                             type: "session_heartbeat";
                         };
                     };
@@ -6468,7 +9272,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The client of a session leaves */
+        /**
+         * The client of a session leaves
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6481,7 +9288,9 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Why. */
                         reason?: ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
                         } & {
                             [key: string]: unknown;
@@ -6518,7 +9327,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a training run with a fresh adapter */
+        /**
+         * Begin a training run with a fresh adapter
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6531,13 +9343,18 @@ export interface paths {
                     "application/json": {
                         session_id: string;
                         model_seq_id: number;
+                        /** @description The base model that is sampled from or trained on. */
                         base_model: string;
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
                         lora_config?: {
-                            /** @default 32 */
+                            /**
+                             * @description Its place among all tokens by probability, from 1.
+                             * @default 32
+                             */
                             rank?: number;
+                            /** @description The same seed gives the same answer. */
                             seed?: number | null;
                             /** @default true */
                             train_unembed?: boolean;
@@ -6547,10 +9364,12 @@ export interface paths {
                             train_attn?: boolean;
                         } | null;
                         optimizer_config?: ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6563,6 +9382,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                         };
                     };
@@ -6584,7 +9404,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a training run from saved weights, or load them into one */
+        /**
+         * Begin a training run from saved weights, or load them into one
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6597,21 +9420,26 @@ export interface paths {
                     "application/json": {
                         session_id?: string | null;
                         model_seq_id?: number | null;
+                        /** @description Id of the model, as its registration answered. */
                         model_id?: string | null;
                         seq_id?: number | null;
+                        /** @description Path of the file within the version. */
                         path: string;
                         optimizer?: boolean | null;
+                        /** @description The base model that is sampled from or trained on. */
                         base_model?: string | null;
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
                         optimizer_config?: ({
+                            /** @description Which kind it is: it says which other fields there are. */
                             type: string;
                         } & {
                             [key: string]: unknown;
                         }) | null;
                         weights_access_token?: null;
                         lora_config?: unknown;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6624,6 +9452,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                         };
                     };
@@ -6645,7 +9474,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a training run trains */
+        /**
+         * What a training run trains
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6656,7 +9488,9 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the model, as its registration answered. */
                         model_id: string;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6689,7 +9523,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log-probabilities of data, and unless forward_only their gradients (protobuf) */
+        /**
+         * Log-probabilities of data, and unless forward_only their gradients (protobuf)
+         * @description Needs a key with the scope `train`. The body is the file. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6699,6 +9536,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /** @example {"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]} */
                     "application/octet-stream": string;
                 };
             };
@@ -6710,6 +9548,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                         };
                     };
@@ -6731,7 +9570,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Apply the gradients (AdamW), and clear them */
+        /**
+         * Apply the gradients (AdamW), and clear them
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6742,6 +9584,7 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the model, as its registration answered. */
                         model_id: string;
                         seq_id: number;
                         adam_params: {
@@ -6758,6 +9601,7 @@ export interface paths {
                             /** @default 0 */
                             grad_clip_norm?: number;
                         };
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6770,6 +9614,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                         };
                     };
@@ -6791,7 +9636,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Save weights and optimiser state under a name */
+        /**
+         * Save weights and optimiser state under a name
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6802,14 +9650,17 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the model, as its registration answered. */
                         model_id: string;
                         seq_id: number;
+                        /** @description Path of the file within the version. */
                         path?: string | null;
                         overwrite?: boolean | null;
                         ttl_seconds?: number | null;
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6822,6 +9673,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                         };
                     };
@@ -6843,7 +9695,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Save weights to sample from, under a name or as a sampling session */
+        /**
+         * Save weights to sample from, under a name or as a sampling session
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6854,16 +9709,20 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the model, as its registration answered. */
                         model_id: string;
                         seq_id: number;
+                        /** @description Path of the file within the version. */
                         path?: string | null;
                         overwrite?: boolean | null;
                         ttl_seconds?: number | null;
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                         sampling_session_seq_id?: number | null;
+                        /** @description Which kind of thing it is. */
                         kind?: ("snapshot" | "inflight") | null;
                     };
                 };
@@ -6876,6 +9735,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                         };
                     };
@@ -6897,7 +9757,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Save weights for other programs, as files with URLs */
+        /**
+         * Save weights for other programs, as files with URLs
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6908,11 +9771,14 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the model, as its registration answered. */
                         model_id: string;
                         seq_id: number;
+                        /** @description Path of the file within the version. */
                         path: string;
                         ttl_seconds?: number | null;
                         age_encryption_recipients?: string[] | null;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6925,6 +9791,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                         };
                     };
@@ -6946,7 +9813,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sample from a base model, or from saved weights */
+        /**
+         * Sample from a base model, or from saved weights
+         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6959,8 +9829,10 @@ export interface paths {
                     "application/json": {
                         session_id: string;
                         sampling_session_seq_id: number;
+                        /** @description The base model that is sampled from or trained on. */
                         base_model?: string | null;
                         model_path?: string | null;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -6991,7 +9863,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a sampling session samples from */
+        /**
+         * What a sampling session samples from
+         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7032,7 +9907,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sample what follows token ids */
+        /**
+         * Sample what follows token ids
+         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -7045,26 +9923,44 @@ export interface paths {
                     "application/json": {
                         /** @default 1 */
                         num_samples?: number;
+                        /** @description What is continued or answered. */
                         prompt: {
                             chunks: {
-                                /** @constant */
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @constant
+                                 */
                                 type: "encoded_text";
+                                /** @description The tokens, in order. */
                                 tokens: number[];
                             }[];
                         };
                         sampling_params: {
+                            /** @description At most so many tokens of an answer. */
                             max_tokens?: number | null;
+                            /** @description The same seed gives the same answer. */
                             seed?: number | null;
+                            /** @description Texts at which an answer ends. */
                             stop?: (string | string[] | number[]) | null;
-                            /** @default 1 */
+                            /**
+                             * @description How much chance there is: 0 takes the likeliest token.
+                             * @default 1
+                             */
                             temperature?: number;
-                            /** @default -1 */
+                            /**
+                             * @description Sample among so many of the likeliest tokens.
+                             * @default -1
+                             */
                             top_k?: number;
-                            /** @default 1 */
+                            /**
+                             * @description Sample among the likeliest tokens that together have this probability.
+                             * @default 1
+                             */
                             top_p?: number;
                         };
                         sampling_session_id: string;
                         seq_id: number;
+                        /** @description Log-probabilities of the tokens of the prompt. */
                         prompt_logprobs?: boolean | null;
                         topk_prompt_logprobs?: number | null;
                         topk_sample_logprobs?: number | null;
@@ -7072,6 +9968,7 @@ export interface paths {
                         prompt_alt_tokens_k?: 0 | null;
                         prompt_logprobs_last_n?: number | null;
                         record_stability_info?: false | null;
+                        /** @description Which kind it is: it says which other fields there are. */
                         type?: string;
                     };
                 };
@@ -7084,6 +9981,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             request_id: string;
+                            /** @description Id of the model, as its registration answered. */
                             model_id?: string;
                             sample_sequence_ids: string[];
                         };
@@ -7106,7 +10004,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The answer to a request, or 408 while there is none */
+        /**
+         * The answer to a request, or 408 while there is none
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -7119,6 +10020,7 @@ export interface paths {
                     "application/json": {
                         request_id: string;
                         allow_metadata_only?: boolean | null;
+                        /** @description Id of the model, as its registration answered. */
                         model_id?: string | null;
                     };
                 };
@@ -7148,11 +10050,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Training runs, newest first */
+        /**
+         * Training runs, newest first
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /** @description How many bytes have arrived. */
                     offset?: number;
                     access_scope?: "owned" | "accessible";
                     project_id?: string;
@@ -7190,7 +10100,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One training run */
+        /**
+         * One training run
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: {
@@ -7198,6 +10111,7 @@ export interface paths {
                 };
                 header?: never;
                 path: {
+                    /** @description Run that it belongs to; null where there is none. */
                     run_id: string;
                 };
                 cookie?: never;
@@ -7231,17 +10145,26 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Saved weights of a training run, newest first */
+        /**
+         * Saved weights of a training run, newest first
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /** @description How many bytes have arrived. */
                     offset?: number;
                     access_scope?: "owned" | "accessible";
                     project_id?: string;
                 };
                 header?: never;
                 path: {
+                    /** @description Run that it belongs to; null where there is none. */
                     run_id: string;
                 };
                 cookie?: never;
@@ -7275,11 +10198,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Saved weights of all training runs, newest first */
+        /**
+         * Saved weights of all training runs, newest first
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /** @description How many bytes have arrived. */
                     offset?: number;
                     access_scope?: "owned" | "accessible";
                     project_id?: string;
@@ -7320,14 +10251,23 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete saved weights */
+        /**
+         * Delete saved weights
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /** @description Run that it belongs to; null where there is none. */
                     run_id: string;
+                    /** @description Which kind of thing it is. */
                     kind: string;
+                    /**
+                     * @description Its name.
+                     * @example sums
+                     */
                     name: string;
                 };
                 cookie?: never;
@@ -7359,14 +10299,23 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** When saved weights are deleted; null: never */
+        /**
+         * When saved weights are deleted; null: never
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         put: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /** @description Run that it belongs to; null where there is none. */
                     run_id: string;
+                    /** @description Which kind of thing it is. */
                     kind: string;
+                    /**
+                     * @description Its name.
+                     * @example sums
+                     */
                     name: string;
                 };
                 cookie?: never;
@@ -7407,7 +10356,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What saved weights are of */
+        /**
+         * What saved weights are of
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -7448,11 +10400,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sessions, newest first */
+        /**
+         * Sessions, newest first
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description At most so many items.
+                     * @example 20
+                     */
                     limit?: number;
+                    /** @description How many bytes have arrived. */
                     offset?: number;
                     access_scope?: "owned" | "accessible";
                     project_id?: string;
@@ -7490,7 +10450,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The training runs and sampling sessions of a session */
+        /**
+         * The training runs and sampling sessions of a session
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: {
@@ -7531,13 +10494,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A URL for each file of saved external weights, for a day */
+        /**
+         * A URL for each file of saved external weights, for a day
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /** @description Run that it belongs to; null where there is none. */
                     run_id: string;
+                    /**
+                     * @description Its name.
+                     * @example sums
+                     */
                     name: string;
                 };
                 cookie?: never;
@@ -7571,7 +10542,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The file that the link is for */
+        /**
+         * The file that the link is for
+         * @description Needs no key. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
         get: {
             parameters: {
                 query: {
@@ -7608,7 +10582,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server answers */
+        /**
+         * The server answers
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7624,8 +10601,12 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description How far it is.
+                             * @constant
+                             */
                             status: "ok";
+                            /** @description Its version. */
                             version: string;
                         };
                     };
@@ -7647,7 +10628,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server answers */
+        /**
+         * The server answers
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7663,8 +10647,12 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description How far it is.
+                             * @constant
+                             */
                             status: "ok";
+                            /** @description Its version. */
                             version: string;
                         };
                     };
@@ -7686,7 +10674,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server answers */
+        /**
+         * The server answers
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7702,8 +10693,12 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description How far it is.
+                             * @constant
+                             */
                             status: "ok";
+                            /** @description Its version. */
                             version: string;
                         };
                     };
@@ -7711,7 +10706,10 @@ export interface paths {
             };
         };
         put?: never;
-        /** The server answers */
+        /**
+         * The server answers
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -7727,8 +10725,12 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description How far it is.
+                             * @constant
+                             */
                             status: "ok";
+                            /** @description Its version. */
                             version: string;
                         };
                     };
@@ -7748,7 +10750,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which Whetstone this is */
+        /**
+         * Which Whetstone this is
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7764,6 +10769,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Its version. */
                             version: string;
                         };
                     };
@@ -7785,7 +10791,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Requests for tokens that are not answered yet; open to whom /metrics is */
+        /**
+         * Requests for tokens that are not answered yet; open to whom /metrics is
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7801,6 +10810,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description How many requests for tokens are not answered yet. */
                             server_load: number;
                         };
                     };
@@ -7822,7 +10832,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the server depends on works; 503 if something does not */
+        /**
+         * What the server depends on works; 503 if something does not
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7838,21 +10851,36 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @constant */
+                            /**
+                             * @description The server answers.
+                             * @constant
+                             */
                             api: true;
+                            /** @description The store answers. */
                             database: {
+                                /** @description Whether it works. */
                                 success: boolean;
+                                /** @description How long the check took, in seconds. */
                                 duration: number;
+                                /** @description What went wrong, for people. */
                                 errors: string[];
                             };
+                            /** @description The trainer answers. */
                             cpu_queue: {
+                                /** @description Whether it works. */
                                 success: boolean;
+                                /** @description How long the check took, in seconds. */
                                 duration: number;
+                                /** @description What went wrong, for people. */
                                 errors: string[];
                             };
+                            /** @description The sampler answers. */
                             gpu_queue: {
+                                /** @description Whether it works. */
                                 success: boolean;
+                                /** @description How long the check took, in seconds. */
                                 duration: number;
+                                /** @description What went wrong, for people. */
                                 errors: string[];
                             };
                         };
@@ -7875,7 +10903,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Metrics for Prometheus */
+        /**
+         * Metrics for Prometheus
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7910,7 +10941,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This API, described in OpenAPI 3.1 */
+        /**
+         * This API, described in OpenAPI 3.1
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7926,6 +10960,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description The version of OpenAPI: 3.1.0. */
                             openapi: string;
                         } & {
                             [key: string]: unknown;
@@ -7949,7 +10984,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This API, described for people: a page with a search, examples, and requests to try */
+        /**
+         * This API, described for people: a page with a search, examples, and requests to try
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -7984,12 +11022,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The script of that page. Its name changes with its version */
+        /**
+         * The script of that page. Its name changes with its version
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Name of the file.
+                     * @example index.js
+                     */
                     file: string;
                 };
                 cookie?: never;
@@ -8021,7 +11066,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The dashboard */
+        /**
+         * The dashboard
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -8056,12 +11104,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A file of the dashboard. Its name changes with its content */
+        /**
+         * A file of the dashboard. Its name changes with its content
+         * @description Needs no key. Answered by every server, whatever its roles.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description Name of the file.
+                     * @example index.js
+                     */
                     file: string;
                 };
                 cookie?: never;

@@ -75,6 +75,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       summary:
         'Make a version of files that are there. 202 names those that are not. With `name:version`: give it aliases',
       access: 'train',
+      alsoSucceeds: [201, 202],
       errors: [404, 409],
       body: { schema: manifest, read: (raw) => raw },
       answer: z.union([artifactResponse, missingFiles]),
@@ -110,6 +111,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       summary:
         'Store a file: under `name`, `name:alias` or `name:vN` (the next) as a version of its own, under `name:draft` for a manifest to come',
       access: 'train',
+      alsoSucceeds: [201],
       errors: [404, 409, 413],
       bodySize: 'file',
       query: fileQuery,

@@ -1,0 +1,110 @@
+// An example of every operation: what the page of the API fills in, and what test/clients/described.test.ts sends to a server. The ids
+// are those of a model, a job and so on that a reader has already made. Knows no schema.
+const MODEL = 'whetstone/starter';
+
+export const EXAMPLE_IDS = {
+  model: '0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01',
+  job: '0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02',
+  log: '0196f2c6-3e45-7d1b-a2c3-6d8e0f1a2b03',
+  response: 'resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04',
+  key: '0196f2c8-9aa1-7f3d-86e7-8f0a1b2c3d05',
+  webhook: '0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06',
+  delivery: 'msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07',
+  after: '0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08',
+} as const;
+
+/** Of the file in `FILE_EXAMPLE`. */
+const SHA256 = '73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59';
+
+export const FILE_EXAMPLE =
+  '{"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]}\n';
+
+/** By name, wherever a parameter of that name stands. */
+export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
+  model: MODEL,
+  base_model: MODEL,
+  model_id: EXAMPLE_IDS.model,
+  training_job_id: EXAMPLE_IDS.job,
+  log_id: EXAMPLE_IDS.log,
+  response_id: EXAMPLE_IDS.response,
+  key_id: EXAMPLE_IDS.key,
+  api_key_id: EXAMPLE_IDS.key,
+  webhook_id: EXAMPLE_IDS.webhook,
+  delivery_id: EXAMPLE_IDS.delivery,
+  after: EXAMPLE_IDS.after,
+  starting_after: 0,
+  stream: false,
+  limit: 20,
+  order: 'desc',
+  entity: '~',
+  project: 'demo',
+  name: 'sums',
+  search: 'sum',
+  status: 'succeeded',
+  group: 0,
+  step: 1,
+  split: 'val',
+  view: 'summary',
+  format: 'json',
+  artifact: 'questions',
+  path: 'train.jsonl',
+  type: 'dataset',
+  alias: 'best',
+  sha256: SHA256,
+  assistant_turns: 'last',
+  run: 'first-run',
+  start_date: '2026-11-01',
+  end_date: '2026-11-30',
+  file: 'index.js',
+  'Idempotency-Key': '7d6f0b1e-4c1c-4a55-9d4f-1f0a2b3c4d5e',
+};
+
+const QUESTION = { role: 'user', content: 'What is 23 + 14?' };
+
+const answer = (content: string, reward: number) => ({
+  messages_and_choices: [
+    QUESTION,
+    {
+      index: 0,
+      finish_reason: 'stop',
+      message: { role: 'assistant', content },
+      logprobs: { content: [{ token: content, logprob: -0.7, bytes: [...Buffer.from(content)], top_logprobs: [] }] },
+    },
+  ],
+  reward,
+});
+
+const GROUPS = [{ trajectories: [answer('37', 1), answer('36', 0)] }];
+
+/** By method and path. */
+export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
+  'POST /v1/chat/completions': { model: MODEL, messages: [QUESTION], max_tokens: 16, temperature: 0 },
+  'POST /v1/completions': { model: MODEL, prompt: 'One, two, three,', max_tokens: 8, temperature: 0 },
+  'POST /v1/messages': { model: MODEL, messages: [QUESTION], max_tokens: 16 },
+  'POST /v1/messages/count_tokens': { model: MODEL, messages: [QUESTION] },
+  'POST /v1/responses': { model: MODEL, input: QUESTION.content, max_output_tokens: 16, store: true },
+  'POST /v1/embeddings': { model: MODEL, input: ['a text', 'another'] },
+  'POST /tokenize': { model: MODEL, messages: [QUESTION] },
+  'POST /detokenize': { model: MODEL, tokens: [5, 6, 7] },
+  'POST /v1/preview/models': { project: 'demo', name: 'sums', base_model: MODEL },
+  'DELETE /v1/preview/models/{model_id}/checkpoints': { steps: [1] },
+  'POST /v1/preview/models/{model_id}/log': { split: 'val', trajectory_groups: GROUPS },
+  'POST /v1/preview/training-jobs': {
+    model_id: EXAMPLE_IDS.model,
+    trajectory_groups: GROUPS,
+    experimental_config: { learning_rate: 0.002 },
+    evaluation: { prompts: [{ messages: [QUESTION] }], max_tokens: 8 },
+  },
+  'POST /v1/preview/sft-training-jobs': {
+    model_id: EXAMPLE_IDS.model,
+    training_data_url: 'wandb-artifact:///default/demo/questions:latest',
+    config: { epochs: 1 },
+  },
+  'PUT /v1/artifacts/{entity}/{project}/{artifact}': {
+    type: 'dataset',
+    aliases: ['best'],
+    files: [{ path: 'train.jsonl', sha256: SHA256 }],
+  },
+  'POST /v1/keys': { name: 'a laptop', scopes: ['chat', 'read'], limits: { tokens_per_day: 1_000_000 } },
+  'POST /v1/webhooks': { url: 'https://example.com/jobs', events: ['training_job.succeeded'] },
+};
