@@ -1,7 +1,7 @@
 // `npm run bench [-- --shape 135m --threads 2]`: prefill, decode at batch 1 / 8 / 32 and a LoRA step, with llama.cpp and
-// PyTorch + PEFT in the same run on the same shapes, alternating; medians and ratios, JSON in bench/results/.
+// PyTorch + PEFT in the same run on the same shapes, alternating; medians and ratios, JSON in bench/results/<shape>/<processor>.json.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow } from '#engine/training-engine';
@@ -10,6 +10,7 @@ import { resolveRlConfig } from '#training/rl-config';
 import { GROUP_SIZE, timeGroups } from './groups.ts';
 import { openLlamaCpp } from './llama-cpp.ts';
 import { makeModelDirectory } from './model-directory.ts';
+import { processor } from './processor.ts';
 import { timePytorch } from './pytorch.ts';
 import type { Sampler } from './sampling.ts';
 import { SHAPES } from './shapes.ts';
@@ -71,24 +72,24 @@ async function alternate(
   return Object.fromEntries(Object.entries(samples).map(([name, xs]) => [name, median(xs)]));
 }
 
-/** The same bits on both sides: float32 against F32, int8 against Q8_0 (both blocks of 32 with a scale). */
-const PRECISIONS = [
-  ['float32', 'F32'],
-  ['int8', 'Q8_0'],
+/** The same bits on both sides: float32 against F32; int8 and w8a8 against Q8_0, which has blocks of 32 with a scale, as int8 has. */
+const CONTESTS = [
+  { part: 'float32', ours: ['float32'], peer: 'F32' },
+  { part: '8 bits', ours: ['int8', 'w8a8'], peer: 'Q8_0' },
 ] as const;
 
 async function benchSampling(
   modelDirectory: string,
-  [precision, peerPrecision]: (typeof PRECISIONS)[number],
+  { part, ours, peer }: (typeof CONTESTS)[number],
 ): Promise<Measurement[]> {
-  const contestants = [
-    await openWhetstone(modelDirectory, precision, threads),
-    await openLlamaCpp(config!, peerPrecision, threads),
-  ].filter((s) => s !== null);
-  if (contestants.length === 1) say('llama.cpp is not installed: npm install --prefix bench/peers --ignore-scripts');
+  const contestants: Sampler[] = [];
+  for (const precision of ours) contestants.push(await openWhetstone(modelDirectory, precision, threads));
+  const llamaCpp = await openLlamaCpp(config!, peer, threads);
+  if (llamaCpp) contestants.push(llamaCpp);
+  else say('llama.cpp is not installed: npm install --prefix bench/peers --ignore-scripts');
   const measurements: Measurement[] = [];
   measurements.push({
-    what: `${precision} prefill ${PREFILL_TOKENS}`,
+    what: `${part} prefill ${PREFILL_TOKENS}`,
     unit: 'tokens/s',
     tokensPerSecond: await alternate(contestants, async (s) => {
       const { firstTokenMs } = await s.generate(prompts(1, PREFILL_TOKENS), 1);
@@ -96,7 +97,7 @@ async function benchSampling(
     }),
   });
   const decode = async (what: string, given: readonly (readonly number[])[]): Promise<Measurement> => ({
-    what: `${precision} decode, ${what}`,
+    what: `${part} decode, ${what}`,
     unit: 'tokens/s',
     tokensPerSecond: await alternate(contestants, async (s) => (await s.generate(given, DECODE_TOKENS)).decodeRate),
   });
@@ -163,19 +164,20 @@ function report({ what, unit, tokensPerSecond }: Measurement): void {
 }
 
 async function keep(measurements: readonly Measurement[]): Promise<void> {
-  const path = `bench/results/${flags.shape}.json`;
-  const result = { shape: flags.shape, threads, cpu: cpus()[0]?.model, node: process.version, measurements };
-  await mkdir('bench/results', { recursive: true });
+  const directory = `bench/results/${flags.shape}`;
+  const path = `${directory}/${processor().fileName}.json`;
+  const result = { shape: flags.shape, threads, cpu: processor().name, node: process.version, measurements };
+  await mkdir(directory, { recursive: true });
   await writeFile(path, `${JSON.stringify(result, null, 2)}\n`);
   say(`written to ${path}`);
 }
 
-say(`shape ${flags.shape}, ${threads} threads, ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`);
+say(`shape ${flags.shape}, ${threads} threads, ${processor().name}, Node ${process.version}`);
 const modelDirectory = await makeModelDirectory(config);
 try {
   const measurements: Measurement[] = [];
-  for (const precisions of PRECISIONS) {
-    if (wants(precisions[0])) measurements.push(...(await benchSampling(modelDirectory, precisions)));
+  for (const contest of CONTESTS) {
+    if (wants(contest.part)) measurements.push(...(await benchSampling(modelDirectory, contest)));
   }
   if (wants('groups')) measurements.push(await benchGroups(modelDirectory));
   if (wants('training')) measurements.push(...(await benchTraining(modelDirectory)));

@@ -1,0 +1,135 @@
+// `npm run bench:precision`: what rounding costs. Perplexity of answers that the starter has not seen, and how far each precision's
+// next-token distributions are from those of float32: on the starter, on the starter with outliers in its activations, and on
+// the golden models of all families, whose weights are random. Prints the table of docs/guides/models.md. With
+// `-- --model DIRECTORY --text FILE`: the same for a model and a text of yours.
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { createRandom } from '#base/random';
+import { SERVING_PRECISIONS, type ServingPrecision } from '#engine/capabilities';
+import { fuseAdapters } from '#engine/onnx/serving/fused-adapters';
+import { openModelRunner, type ModelRunner, type RunResult } from '#engine/onnx/serving/model-runner';
+import { readTextModel } from '#text/text-model';
+import { tokenizeConversation } from '../scripts/starter/make-corpus.ts';
+import { createStarterEncoder, parseVocabulary } from '../scripts/starter/model-files.ts';
+import { SKILLS } from '../scripts/starter/world/world.ts';
+import { FAMILIES, openModelFixture, SEQUENCES } from '../test/golden/fixture.ts';
+import { writeWithOutliers } from './outliers.ts';
+
+const STARTER = 'models/starter';
+const CONVERSATIONS_PER_SKILL = 60;
+const SEED = 30_000; // not the corpus's
+const CONTEXT = 1024;
+/** Of a text of yours: all logits of a piece are in memory, twice. */
+const PIECE = 256;
+const OUTLIERS = [10, 30, 100];
+
+interface Text {
+  readonly tokens: readonly number[];
+  /** Whether the prediction of this token is measured. */
+  readonly isMeasured: (index: number) => boolean;
+}
+
+function starterTexts(): Text[] {
+  const encode = createStarterEncoder(parseVocabulary(readFileSync(`${STARTER}/tokenizer.json`, 'utf8')));
+  const random = createRandom(SEED);
+  return SKILLS.flatMap((skill, i) =>
+    Array.from({ length: CONVERSATIONS_PER_SKILL }, () => {
+      const { tokens, weights } = tokenizeConversation(encode, skill.converse(random), i);
+      return { tokens: tokens.slice(0, CONTEXT), isMeasured: (index: number) => weights[index] === 1 };
+    }),
+  );
+}
+
+/** What is added up over measured tokens. */
+interface Sums {
+  count: number;
+  /** Of the next token's log-probabilities. */
+  logprobs: number;
+  divergence: number;
+  divergenceMax: number;
+  /** Places at which both find the same token most likely. */
+  same: number;
+}
+
+const open = (modelDirectory: string, precision: ServingPrecision): Promise<ModelRunner> =>
+  openModelRunner({ modelDirectory, threads: 1, precision, contextLength: CONTEXT, weights: {} });
+
+async function addUp(sums: Sums, modelDirectory: string, precision: ServingPrecision, texts: readonly Text[]) {
+  const [exact, rounded] = [await open(modelDirectory, 'float32'), await open(modelDirectory, precision)];
+  const { vocab } = exact.config;
+  const noAdapters = fuseAdapters(exact.config, []);
+  for (const { tokens, isMeasured } of texts) {
+    const input = { tokens, start: 0, past: null, adapterId: null, allLogits: true };
+    const [p, q] = [await exact.prefill(input, noAdapters), await rounded.prefill(input, noAdapters)];
+    for (let i = 1; i < tokens.length; i++) {
+      if (isMeasured(i)) addPlace(sums, logprobsAt(p, i - 1, vocab), logprobsAt(q, i - 1, vocab), tokens[i]!);
+    }
+  }
+  await exact.close();
+  await rounded.close();
+}
+
+function addPlace(sums: Sums, exact: Float64Array, rounded: Float64Array, next: number): void {
+  const divergence = exact.reduce((sum, logprob, i) => sum + Math.exp(logprob) * (logprob - rounded[i]!), 0);
+  sums.count++;
+  sums.logprobs += rounded[next]!;
+  sums.divergence += divergence;
+  sums.divergenceMax = Math.max(sums.divergenceMax, divergence);
+  if (indexOfLargest(exact) === indexOfLargest(rounded)) sums.same++;
+}
+
+const logprobsAt = ({ logits, logsumexp }: RunResult, row: number, vocab: number): Float64Array =>
+  Float64Array.from(logits.subarray(row * vocab, (row + 1) * vocab), (x) => x - logsumexp[row]!);
+
+const indexOfLargest = (xs: Float64Array): number => xs.reduce((best, x, i) => (x > xs[best]! ? i : best), 0);
+
+/** A line per precision; models with texts of their own count as one. Divergences are of the rounded from the exact, in nats. */
+async function compare(name: string, models: readonly (readonly [directory: string, texts: readonly Text[]])[]) {
+  for (const precision of SERVING_PRECISIONS) {
+    const sums: Sums = { count: 0, logprobs: 0, divergence: 0, divergenceMax: 0, same: 0 };
+    for (const [directory, texts] of models) await addUp(sums, directory, precision, texts);
+    const { count, logprobs, divergence, divergenceMax, same } = sums;
+    const figures = [
+      Math.exp(-logprobs / count).toFixed(4),
+      (divergence / count).toExponential(1),
+      divergenceMax.toExponential(1),
+      `${((100 * same) / count).toFixed(2)} %`,
+    ];
+    console.log(`| ${name} | ${precision} | ${figures.join(' | ')} |`);
+  }
+}
+
+/** All of a file, in pieces of PIECE tokens. */
+async function textsOfFile(modelDirectory: string, path: string): Promise<Text[]> {
+  const { tokenizer } = await readTextModel(modelDirectory);
+  const tokens = tokenizer.encode(readFileSync(path, 'utf8'));
+  return Array.from({ length: Math.ceil(tokens.length / PIECE) }, (_, i) => ({
+    tokens: tokens.slice(i * PIECE, (i + 1) * PIECE),
+    isMeasured: () => true,
+  }));
+}
+
+async function compareOurs(): Promise<void> {
+  const texts = starterTexts();
+  await compare('starter', [[STARTER, texts]]);
+  for (const factor of OUTLIERS) {
+    const directory = await writeWithOutliers(STARTER, factor);
+    await compare(`starter, outliers of ${factor}`, [[directory, texts]]);
+    await rm(directory, { recursive: true });
+  }
+  const fixtures = await Promise.all(FAMILIES.map(openModelFixture));
+  await compare(
+    'random, all families',
+    fixtures.map(({ model, expected }) => [
+      model,
+      SEQUENCES.map((name) => ({ tokens: expected.sequences[name], isMeasured: () => true })),
+    ]),
+  );
+}
+
+const { values: flags } = parseArgs({ options: { model: { type: 'string' }, text: { type: 'string' } } });
+console.log('| model | precision | perplexity | mean KL | largest KL | same most likely token |');
+console.log('| --- | --- | ---: | ---: | ---: | ---: |');
+if (flags.model && flags.text) await compare(flags.model, [[flags.model, await textsOfFile(flags.model, flags.text)]]);
+else await compareOurs();

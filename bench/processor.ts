@@ -1,0 +1,23 @@
+// Which processor a result is of, as a name and as the name of a file. Hypervisors hide the model and leave the family, which is what
+// kernels are chosen by: "AMD EPYC" of family 26 is a Zen 5, of family 25 a Zen 3 or 4.
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+
+export function processor(): { readonly name: string; readonly fileName: string } {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const family = linuxField('cpu family');
+  const name = family === null ? model : `${model}, family ${family}, model ${linuxField('model')}`;
+  return {
+    name,
+    fileName: name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-|-$/g, ''),
+  };
+}
+
+/** Of /proc/cpuinfo on x86; null elsewhere. */
+function linuxField(field: string): string | null {
+  if (process.platform !== 'linux') return null;
+  return new RegExp(`^${field}\\s*: (.*)$`, 'm').exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? null;
+}
