@@ -9,6 +9,7 @@ warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own int
 
 import make_embeddings  # noqa: E402
 import make_gguf  # noqa: E402
+import make_lora  # noqa: E402
 import make_models  # noqa: E402
 import make_rl  # noqa: E402
 import make_rope  # noqa: E402
@@ -22,6 +23,7 @@ import make_tokenizers  # noqa: E402
 make_safetensors.main()
 make_tokenizers.main()
 make_models.main()
+make_lora.main()
 make_embeddings.main()
 make_rope.main()
 make_rl.main()

@@ -19,6 +19,7 @@ import type {
   JobConfig,
   JobGroup,
   LogRequest,
+  LoraOptions,
   Model,
   RlJobRequest,
   SftJobRequest,
@@ -86,6 +87,7 @@ export function createClient(options: ClientOptions) {
       return_existing?: boolean;
       /** Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`. */
       from_checkpoint?: string | null;
+      lora?: LoraOptions | null;
     }): Promise<Model> => call('POST', '/v1/preview/models', { body: { return_existing: true, ...model } }),
     getModel: (id: string): Promise<Model> => call('GET', modelPath(id)),
     listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>

@@ -7,6 +7,21 @@ export interface Model {
   readonly name: string;
   readonly base_model: string;
   readonly run_id: string | null;
+  /** Of the latest checkpoint. Where one model is read; not in lists. */
+  readonly lora?: Required<Omit<LoraOptions, 'seed'>> | null;
+}
+
+/** The adapter of a model to be made, under the names of PEFT's LoraConfig. */
+export interface LoraOptions {
+  /** Rank; default 8. */
+  readonly r?: number;
+  /** Scale: lora_alpha / r. Default 16. */
+  readonly lora_alpha?: number;
+  /** Names of linear layers, such as `q_proj`; default `all-linear`. */
+  readonly target_modules?: 'all-linear' | readonly string[];
+  /** Scale: lora_alpha / √r. */
+  readonly use_rslora?: boolean;
+  readonly seed?: number;
 }
 
 export interface Checkpoint {

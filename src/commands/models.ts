@@ -6,7 +6,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { Option, type Command } from 'commander';
+import type { LoraOptions } from '#client/client';
 import { AppError } from '#domain/errors';
+import { decimal, wholeNumber } from './numbers.ts';
 import { all, say, show, withJson, type JsonFlag } from './output.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
@@ -21,7 +23,12 @@ export function addModels(program: Command, remote: Remote): void {
     .description('register a model to train; <model> is project/name')
     .option('--base-model <id>', 'default: the first that the server hosts')
     .option('--from <checkpoint>', 'fork: start from a copy of this checkpoint, entity/project/name@step')
-    .action(async (name: string, flags: RemoteFlags & JsonFlag & { baseModel?: string; from?: string }) => {
+    .option('--lora-rank <count>', 'rank of the adapter (default: 8)', wholeNumber(1, 256))
+    .option('--lora-alpha <number>', 'its output is scaled by alpha / rank (default: 16)', decimal(0))
+    .option('--lora-targets <names>', 'linear layers that carry it, such as q_proj,v_proj (default: all)', namesIn)
+    .option('--rslora', 'scale by alpha / √rank instead')
+    .option('--lora-seed <number>', 'of its first values (default: 3407)', wholeNumber(0, 2 ** 32 - 1))
+    .action(async (name: string, flags: CreateFlags) => {
       const client = remote.connect(flags);
       const [project, model] = name.split('/');
       if (!project || !model) throw new AppError('invalid_request', `Name the model project/name, not "${name}".`);
@@ -31,6 +38,7 @@ export function addModels(program: Command, remote: Remote): void {
         base_model: flags.baseModel ?? (await client.listBaseModels())[0]!,
         from_checkpoint: flags.from ?? null,
         return_existing: false,
+        ...loraOf(flags),
       });
       show(flags, made, ({ id }) => [id]);
     });
@@ -55,6 +63,30 @@ export function addModels(program: Command, remote: Remote): void {
       await pipeline(content, createWriteStream(path));
       say(path);
     });
+}
+
+interface CreateFlags extends RemoteFlags, JsonFlag {
+  readonly baseModel?: string;
+  readonly from?: string;
+  readonly loraRank?: number;
+  readonly loraAlpha?: number;
+  readonly loraTargets?: readonly string[];
+  readonly rslora?: boolean;
+  readonly loraSeed?: number;
+}
+
+const namesIn = (text: string): readonly string[] => text.split(',').map((name) => name.trim());
+
+/** Without a flag the server decides. */
+function loraOf({ loraRank, loraAlpha, loraTargets, rslora, loraSeed }: CreateFlags): { lora?: LoraOptions } {
+  const lora = {
+    ...(loraRank === undefined ? {} : { r: loraRank }),
+    ...(loraAlpha === undefined ? {} : { lora_alpha: loraAlpha }),
+    ...(loraTargets === undefined ? {} : { target_modules: loraTargets }),
+    ...(rslora === undefined ? {} : { use_rslora: rslora }),
+    ...(loraSeed === undefined ? {} : { seed: loraSeed }),
+  };
+  return Object.keys(lora).length > 0 ? { lora } : {};
 }
 
 type MetricsFlags = RemoteFlags & JsonFlag & { readonly format: Format; readonly out?: string };

@@ -34,3 +34,13 @@ test('the scale is alpha over rank, or over its root when rank-stabilized', () =
   expect(loraScale({ ...shape, rankStabilized: false })).toBe(0.5);
   expect(loraScale({ ...shape, rankStabilized: true })).toBe(2);
 });
+
+test('targets can be named, and are kept in the order of the layers; one that the model lacks is told what there is', () => {
+  const lora = { rank: 2, alpha: 4, seed: 1 };
+  const adapter = createLoraAdapter(layers, { ...lora, targets: ['v_proj', 'q_proj', 'q_proj'], rankStabilized: true });
+  expect(adapter).toMatchObject({ targets: ['q_proj', 'v_proj'], rankStabilized: true });
+  expect([...adapter.tensors.keys()]).toHaveLength(2 * 2 * 2);
+  expect(() => createLoraAdapter(layers, { ...lora, targets: ['q_proj', 'qkv_proj'] })).toThrow(
+    'qkv_proj is no linear layer of this base model. It has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj.',
+  );
+});

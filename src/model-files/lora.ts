@@ -1,6 +1,7 @@
 // Low-rank adapters (arXiv:2106.09685) on the linear layers of a decoder: y = xWᵀ + scale · (xAᵀ)Bᵀ. Decides names,
 // shapes and initial values, all in PEFT's form: lora_A `[rank, in]`, lora_B `[out, rank]`. Knows no files and no graphs.
 import { createRandom } from '#base/random';
+import { AppError } from '#domain/errors';
 import type { LoraConfig } from '#domain/lora-config';
 import { FUSED_LINEARS } from './block.ts';
 import type { DecoderConfig } from './decoder-config.ts';
@@ -78,16 +79,26 @@ export interface LoraAdapter extends LoraShape {
 
 const MLP_TARGETS: readonly LoraTarget[] = ['gate_proj', 'up_proj', 'gate_up_proj', 'down_proj'];
 
-function targetsOf(layers: readonly LinearLayer[], { attention = true, mlp = true }: LoraConfig): LoraTarget[] {
-  const own = new Set(layers.map(({ target }) => target));
-  return LORA_TARGETS.filter((target) => own.has(target) && (MLP_TARGETS.includes(target) ? mlp : attention));
+/** Throws `invalid_request` for a target that the model does not have. */
+function targetsOf(
+  layers: readonly LinearLayer[],
+  { targets, attention = true, mlp = true }: LoraConfig,
+): readonly LoraTarget[] {
+  const present = new Set(layers.map(({ target }) => target));
+  const own = LORA_TARGETS.filter((target) => present.has(target));
+  if (!targets) return own.filter((target) => (MLP_TARGETS.includes(target) ? mlp : attention));
+  const unknown = targets.find((name) => !own.some((target) => target === name));
+  if (unknown === undefined) return own.filter((target) => targets.includes(target));
+  throw new AppError('invalid_request', `${unknown} is no linear layer of this base model. It has ${own.join(', ')}.`, {
+    param: 'lora.target_modules',
+  });
 }
 
 /** B is zero, so a fresh adapter changes nothing; A is Kaiming uniform with a = √5, which is U(−1/√in, 1/√in), as in PEFT. */
 export function createLoraAdapter(layers: readonly LinearLayer[], config: LoraConfig): LoraAdapter {
-  const { rank, alpha, seed } = config;
+  const { rank, alpha, rankStabilized = false, seed } = config;
   const targets = targetsOf(layers, config);
-  const shape: LoraShape = { rank, alpha, rankStabilized: false, targets };
+  const shape: LoraShape = { rank, alpha, rankStabilized, targets };
   const random = createRandom(seed);
   const tensors = new Map<string, Float32Array>();
   for (const { path, inFeatures, outFeatures } of layers.filter(({ target }) => targets.includes(target))) {

@@ -71,13 +71,15 @@ function findUnsupported(config: z.infer<typeof PeftConfig>): string | null {
   return mustBeEmpty.find((field) => Object.keys(config[field] ?? {}).length > 0) ?? null;
 }
 
+/** PEFT writes `all-linear` as the path of every layer. Whether it is every layer, the tensors show. */
 function parseTargets(modules: string | readonly string[], bad: (fault: string) => AppError): readonly LoraTarget[] {
   if (modules === 'all-linear') return LORA_TARGETS;
   if (typeof modules === 'string') throw bad(`target_modules ${modules} is a pattern; give a list of module names`);
-  const unknown = modules.find((name) => !LORA_TARGETS.includes(name as LoraTarget));
+  const names = modules.map((module) => module.slice(module.lastIndexOf('.') + 1));
+  const unknown = names.find((name) => !LORA_TARGETS.includes(name as LoraTarget));
   if (unknown !== undefined) throw bad(`target module ${unknown} is not one of ${LORA_TARGETS.join(', ')}`);
-  if (modules.length === 0) throw bad('target_modules is empty');
-  return LORA_TARGETS.filter((name) => modules.includes(name));
+  if (names.length === 0) throw bad('target_modules is empty');
+  return LORA_TARGETS.filter((name) => names.includes(name));
 }
 
 /** Every field that PEFT's LoraConfig has had since 0.5, so that old and new versions load it. Keys are sorted, as PEFT sorts them. */

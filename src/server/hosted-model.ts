@@ -16,7 +16,7 @@ import { shareTrainer } from '#services/tinker/trainer-turns';
 import type { BlobStore } from '#storage/blobs';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
-import { DEFAULT_LORA } from '#training/rl-config';
+import { DEFAULT_LORA } from '#domain/lora-config';
 import type { ServerConfig } from '#config';
 import { STARTER_DIRECTORY } from '#starter-directory';
 import type { CloseStack } from './close-stack.ts';

@@ -1,11 +1,7 @@
 // The settings of an RL job: what clients may choose, and what we fix. Defaults are the reference trainer's; a null or
 // missing field means its default, and so does 0 where it switches something off.
 import type { RlConfigInput } from '#domain/trajectory';
-import type { LoraConfig } from '#domain/lora-config';
 import type { OptimizerParams } from '#engine/training-engine';
-
-/** Of a fresh adapter. B = 0, so that step 0 is the base model. */
-export const DEFAULT_LORA: LoraConfig = { rank: 8, alpha: 16, seed: 3407 };
 
 const DEFAULT_LEARNING_RATE = 5e-6;
 

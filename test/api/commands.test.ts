@@ -114,6 +114,14 @@ describe('--json', () => {
   test('models and checkpoints', async () => {
     const made = (await json('models', 'create', 'p/listed', ...remote)) as { id: string };
     expect(made).toMatchObject({ project: 'p', name: 'listed' });
+    const flags = ['--lora-rank', '2', '--lora-alpha', '4', '--lora-targets', 'q_proj, v_proj', '--rslora'];
+    const small = (await json('models', 'create', 'p/small', ...flags, ...remote)) as { id: string };
+    expect((await send(await server, { url: `/v1/preview/models/${small.id}` })).json()).toMatchObject({
+      lora: { r: 2, lora_alpha: 4, target_modules: ['q_proj', 'v_proj'], use_rslora: true },
+    });
+    expect((await run('models', 'create', 'p/large', '--lora-rank', '0', ...remote)).error).toMatchObject({
+      message: expect.stringContaining('--lora-rank') as string,
+    });
     expect(await json('models', ...remote)).toContainEqual(
       expect.objectContaining({ id: 'wandb-artifact:///default/p/listed' }),
     );

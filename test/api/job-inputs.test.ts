@@ -94,7 +94,7 @@ describe('the settings of a job', () => {
         kl_penalty_step_lag: 2,
         kl_ref_adapter_path: null,
         optimizer: { name: 'adamw', beta1: 0.9, beta2: 0.99, weight_decay: 0.1, max_grad_norm: 0.1 },
-        lora: { rank: 8, alpha: 16 },
+        lora: { r: 4, lora_alpha: 8, use_rslora: false },
       },
       input: { kind: 'groups', path: `${JOBS}/${id}/groups`, uri: null },
     });

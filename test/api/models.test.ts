@@ -104,6 +104,68 @@ describe('registering a model', () => {
     expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'from_checkpoint' } });
   });
 
+  test('with lora makes that adapter, which is read back; a repeat that asks for another is told what there is', async () => {
+    const lora = { r: 2, lora_alpha: 6, target_modules: ['v_proj', 'q_proj'], use_rslora: true, seed: 5 };
+    const asked = { ...body, name: 'low-rank', lora };
+    const made = await send(server, { url: '/v1/preview/models', body: asked });
+    expect(made.statusCode, made.body).toBe(200);
+    const { id } = made.json<{ id: string }>();
+    expect((await send(server, { url: `/v1/preview/models/${id}` })).json()).toMatchObject({
+      id,
+      lora: { r: 2, lora_alpha: 6, target_modules: ['q_proj', 'v_proj'], use_rslora: true },
+    });
+    const again = (change: object) =>
+      send(server, { url: '/v1/preview/models', body: { ...asked, lora: { ...lora, ...change } } });
+    expect((await again({})).json()).not.toHaveProperty('warnings');
+    expect((await again({ r: 4 })).json()).toMatchObject({
+      id,
+      warnings: [containing('lora was not used: the model existed already, with r 2, lora_alpha 6, use_rslora true')],
+    });
+    const fork = { ...body, name: 'low-rank-fork', from_checkpoint: 'p/low-rank@0' };
+    const forked = (await send(server, { url: '/v1/preview/models', body: fork })).json<{ id: string }>();
+    expect((await send(server, { url: `/v1/preview/models/${forked.id}` })).json()).toMatchObject({ lora: { r: 2 } });
+  });
+
+  test('with a rank alone keeps the other defaults', async () => {
+    const asked = { ...body, name: 'rank-1', lora: { r: 1 } };
+    const { id } = (await send(server, { url: '/v1/preview/models', body: asked })).json<{ id: string }>();
+    expect((await send(server, { url: `/v1/preview/models/${id}` })).json()).toMatchObject({
+      lora: {
+        r: 1,
+        lora_alpha: 16,
+        use_rslora: false,
+        target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'],
+      },
+    });
+  });
+
+  const refusedLora = (lora: object, status: number, answer: object) => ({
+    name: `with lora ${JSON.stringify(lora)} is refused`,
+    url: '/v1/preview/models',
+    body: { ...body, name: 'refused', lora },
+    status,
+    answer,
+  });
+  runScenarios(() => server, [
+    refusedLora({ r: 0 }, 422, { detail: [{ loc: ['body', 'lora', 'r'], type: 'greater_than_equal' }] }),
+    refusedLora({ r: 257 }, 422, { detail: [{ loc: ['body', 'lora', 'r'], type: 'less_than_equal' }] }),
+    refusedLora({ lora_alpha: 0 }, 422, { detail: [{ loc: ['body', 'lora', 'lora_alpha'], type: 'greater_than' }] }),
+    refusedLora({ target_modules: [] }, 422, {}),
+    refusedLora({ target_modules: ['embed_tokens'] }, 422, { detail: [{ msg: containing('embed_tokens is not supported') }] }),
+    refusedLora({ target_modules: ['lm_head'] }, 422, { detail: [{ msg: containing('lm_head is not supported') }] }),
+    refusedLora({ target_modules: ['qkv_proj'] }, 400, {
+      detail: containing('qkv_proj is no linear layer of this base model. It has q_proj, k_proj, v_proj, o_proj'),
+      error: { code: 'invalid_request', param: 'lora.target_modules' },
+    }),
+    {
+      name: 'as a fork takes no lora',
+      url: '/v1/preview/models',
+      body: { ...body, name: 'refused', from_checkpoint: 'default/p/agent@0', lora: { r: 2 } },
+      status: 422,
+      answer: { detail: [{ loc: ['body', 'lora'], msg: containing('a fork has the adapter of its source') }] },
+    },
+  ]); // prettier-ignore
+
   test('with another base model is a conflict', async () => {
     await server.storage.models.create(
       {

@@ -87,8 +87,8 @@ export async function openTinyChatModel(
     inference,
     capabilities: onnxCapabilities('float32'),
     directory,
-    writeFreshAdapter: (target) =>
-      writePeftDirectory(target, createLoraAdapter(layers, { rank: 4, alpha: 8, seed: 1 }), layers, id),
+    writeFreshAdapter: (target, lora = { rank: 4, alpha: 8, seed: 1 }) =>
+      writePeftDirectory(target, createLoraAdapter(layers, lora), layers, id),
     checkAdapter: (source) => checkAdapter(source, config, id),
     async close() {
       await inference.close();

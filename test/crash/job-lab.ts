@@ -20,7 +20,7 @@ import type { BlobStore } from '#storage/blobs';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import { createMemoryStorage } from '#storage/memory';
 import type { Storage } from '#storage/storage';
-import { DEFAULT_LORA } from '#training/rl-config';
+import { DEFAULT_LORA } from '#domain/lora-config';
 import { aCaller } from '../a-caller.ts';
 import { EVALUATION_LIMITS } from '../api/test-server.ts';
 import { noObserver } from '../a-job-runner.ts';

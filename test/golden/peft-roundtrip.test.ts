@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import type { LoraConfig } from '#domain/lora-config';
 import { exportMerged } from '#model-files/export-merged';
 import { linearLayers } from '#model-files/lora';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
@@ -33,16 +34,23 @@ describe.skipIf(!python)('PEFT', () => {
   });
   afterAll(() => rm(scratch, { recursive: true }));
 
-  test.each(FAMILIES)(
-    'and Transformers load an adapter trained here on %s, alone and merged, and give the same logits',
-    async (family) => {
+  const plain: LoraConfig = { rank: 8, alpha: 16, seed: 1 };
+  const stabilized = { rank: 3, alpha: 5, rankStabilized: true, targets: ['q_proj', 'down_proj'], seed: 1 };
+  const cases = [
+    ...FAMILIES.map((family) => ({ family, lora: plain })),
+    { family: 'qwen3', lora: stabilized } as const,
+  ];
+  test.each(cases)(
+    'and Transformers load an adapter trained here on $family of rank $lora.rank, alone and merged, and give the same logits',
+    async ({ family, lora }) => {
       const fixture = await openModelFixture(family);
-      const adapter = join(scratch, family);
+      const name = `${family}-${lora.rank}`;
+      const adapter = join(scratch, name);
       await mkdir(adapter);
-      await trainAdapter(fixture, adapter);
-      const merged = join(scratch, `${family}-merged`);
+      await trainAdapter(fixture, adapter, lora);
+      const merged = join(scratch, `${name}-merged`);
       await exportMerged({ base: fixture.model, adapter, out: merged, dtype: 'F32' });
-      const logits = join(scratch, `${family}.json`);
+      const logits = join(scratch, `${name}.json`);
       await writeFile(logits, JSON.stringify({ sequences: await computeLogits(fixture, adapter) }));
 
       const script = fileURLToPath(new URL('../../python/golden/check_peft.py', import.meta.url));
@@ -71,14 +79,13 @@ describe.skipIf(!python)('PEFT', () => {
 });
 
 /** A fresh adapter, moved far enough from its zero start to change every logit. */
-async function trainAdapter(fixture: ModelFixture, directory: string): Promise<void> {
+async function trainAdapter(fixture: ModelFixture, directory: string, lora: LoraConfig): Promise<void> {
   const engine = await openOnnxTrainingEngine({
     modelDirectory: fixture.model,
     threads: 1,
     memoryBytes: 4e9,
     log: silentLog,
   });
-  const lora = { rank: 8, alpha: 16, seed: 1 };
   const session = await engine.open(aSession({ lora }), AbortSignal.timeout(30_000));
   const row = trainingRow(fixture, 'one shared prompt');
   for (let step = 0; step < 5; step++) {

@@ -146,11 +146,11 @@ function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch:
       let outOffset = 0;
       parts.forEach(({ module, outFeatures: ownOut }, part) => {
         const path = `model.layers.${layer}.${module}`;
-        const loraA = adapter?.tensors.get(loraAName(path)); // [rank, in]
+        const loraA = adapter?.tensors.get(loraAName(path)); // [rank, in]; none where it is no target
         const loraB = adapter?.tensors.get(loraBName(path)); // [out, rank]
-        for (let r = 0; r < rank; r++) {
+        for (let r = 0; loraA && r < rank; r++) {
           const column = part * rank + r;
-          for (let i = 0; i < inFeatures; i++) a[i * columns + column] = loraA![r * inFeatures + i]!;
+          for (let i = 0; i < inFeatures; i++) a[i * columns + column] = loraA[r * inFeatures + i]!;
           for (let o = 0; o < ownOut; o++) {
             b[column * outFeatures + outOffset + o] = loraB![o * rank + r]! * loraScale(adapter!);
           }

@@ -3047,6 +3047,21 @@ export interface paths {
                         return_existing?: boolean;
                         /** @description Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state. */
                         from_checkpoint?: string | null;
+                        /** @description What kind of adapter is trained, under the names of PEFT. It stays with the model; a fork has its source’s. */
+                        lora?: ({
+                            /** @description Rank of the adapter. Default 8. */
+                            r?: number | null;
+                            /** @description What the adapter adds is scaled by lora_alpha / r. Default 16, whatever the rank. */
+                            lora_alpha?: number | null;
+                            /** @description Names of the linear layers that carry it, such as `q_proj`; `all-linear`, the default, is those of attention and MLP. */
+                            target_modules?: ("all-linear" | string[]) | null;
+                            /** @description Scales by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false. */
+                            use_rslora?: boolean | null;
+                            /** @description Of the first values of A; B starts at zero. Default 3407. */
+                            seed?: number | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -3134,6 +3149,13 @@ export interface paths {
                             base_model: string;
                             /** @description Run that it belongs to; null where there is none. */
                             run_id: string | null;
+                            /** @description Of the latest checkpoint; null: there is none any more. */
+                            lora: {
+                                r: number;
+                                lora_alpha: number;
+                                target_modules: string[];
+                                use_rslora: boolean;
+                            } | null;
                         };
                     };
                 };

@@ -2,6 +2,7 @@
 import type { Answer, Item } from './client.ts';
 
 export type Model = Item<'/v1/preview/models'>;
+export type ModelDetail = Answer<'/v1/preview/models/{model_id}'>;
 export type Checkpoint = Item<'/v1/preview/models/{model_id}/checkpoints'>;
 export type HistoryStep = Item<'/v1/preview/models/{model_id}/metrics'>;
 export type Job = Item<'/v1/preview/training-jobs'>;

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { listSome } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
-import type { Model } from '../api/wire.ts';
+import type { ModelDetail } from '../api/wire.ts';
 import { ANSWERS_PATH, readEvaluations } from '../evaluations/evaluations.ts';
 import { JobTable } from '../jobs/job-table.tsx';
 import { CheckpointTable } from '../models/checkpoint-table.tsx';
@@ -24,7 +24,10 @@ export function ModelPage({ params }: PageProps) {
   return <Loaded of={model}>{(value) => <OfModel model={value} />}</Loaded>;
 }
 
-function OfModel({ model }: { model: Model }) {
+const loraOf = ({ r, lora_alpha, use_rslora }: NonNullable<ModelDetail['lora']>): string =>
+  `LoRA rank ${r}, alpha ${lora_alpha}${use_rslora ? ', rank-stabilized' : ''}`;
+
+function OfModel({ model }: { model: ModelDetail }) {
   const { id, entity, project, name } = model;
   const jobs = useLoad(
     (signal) => listSome('/v1/preview/training-jobs', JOBS_SHOWN, { query: { model_id: id, order: 'desc' }, signal }),
@@ -57,6 +60,7 @@ function OfModel({ model }: { model: Model }) {
             <span>
               base model <Text>{model.base_model}</Text>
             </span>
+            {model.lora && <span title={model.lora.target_modules.join(', ')}>{loraOf(model.lora)}</span>}
             <code>{id}</code>
           </>
         }

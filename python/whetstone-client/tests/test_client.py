@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from whetstone_client import ApiError, ArtifactFilesError, AsyncClient, TrainingFailedError
+from whetstone_client import ApiError, ArtifactFilesError, AsyncClient, Lora, TrainingFailedError
 from whetstone_client.sse import read_events
 
 Answering = Callable[[httpx.Request], httpx.Response]
@@ -71,6 +71,20 @@ def test_a_refusal_is_told_at_once_in_the_words_of_the_server() -> None:
     with pytest.raises(ApiError, match="No training job") as refused:
         asyncio.run(client_of(answer).follow("job"))
     assert (refused.value.status, refused.value.code, refused.value.request_id, asked) == (404, "x", "r", 1)
+
+
+def test_a_model_is_registered_with_the_adapter_that_was_asked_for_and_nothing_else() -> None:
+    sent: list[dict[str, object]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(json.loads(request.content))
+        return httpx.Response(200, json={"id": "m", "entity": "e", "project": "p", "name": "n", "base_model": "b"})
+
+    client = client_of(answer)
+    asyncio.run(client.register_model("p", "n", "b", lora=Lora(r=16, use_rslora=True)))
+    assert sent[0]["lora"] == {"r": 16, "use_rslora": True}
+    asyncio.run(client_of(answer).register_model("p", "n", "b"))
+    assert "lora" not in sent[1]
 
 
 def test_lists_are_read_to_their_end() -> None:

@@ -50,6 +50,30 @@ def test_loss_and_every_gradient(family: str, layout: str, name: str, engines: E
         assert relative_distance(gradients[parameter], gradient) < golden["tolerance"]["gradient"], parameter
 
 
+OPTIONS = read_json("lora/expected.json")
+
+
+@pytest.mark.parametrize("case", [name for name, case in OPTIONS["cases"].items() if case["family"] in FAMILIES])
+def test_ranks_alphas_targets_and_rslora(case: str, engines: Engines, tmp_path: Path) -> None:
+    golden, tolerance = OPTIONS["cases"][case], OPTIONS["tolerance"]
+    tape = tape_of(golden["family"], "one shared prompt", "cross_entropy")
+    row, program = row_of(tape["row"]), parse_loss_program(tape["loss"])
+    tensors = load_file(FIXTURES / "lora" / case / "expected.safetensors")
+    with closing(engines.family(golden["family"]).open(starting_from(FIXTURES / "lora" / case))) as session:
+        loss = session.forward_backward(row, program).loss
+        gradients = read_gradients(session, tmp_path / "gradients")
+    assert loss == pytest.approx(golden["loss"], rel=tolerance["loss"])
+    assert sorted(f"gradients.{name}" for name in gradients) == sorted(key for key in tensors if key.startswith("gradients."))
+    for name, gradient in gradients.items():
+        assert relative_distance(gradient, tensors[f"gradients.{name}"]) < tolerance["gradient"], name
+    with closing(engines.family(golden["family"]).open(starting_from(FIXTURES / "lora" / case))) as session:
+        session.forward_backward(row, program)
+        assert session.optim_step(params_of(OPTIONS["adamw"])) == pytest.approx(golden["gradNorm"], rel=tolerance["gradient"])
+        session.save(tmp_path, resumable=False)
+    for name, tensor in load_file(tmp_path / "adapter_model.safetensors").items():
+        assert float((tensor - tensors[f"adamw.{name}"]).abs().max()) < tolerance["adamw"], name
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_ten_steps_go_where_torch_adamw_goes(family: str, layout: str, engines: Engines, tmp_path: Path) -> None:

@@ -1,11 +1,21 @@
 // Users' models: register, list, read, delete. And the base models they can start from.
 import { z } from 'zod';
+import type { LoraConfig } from '#domain/lora-config';
+import type { CheckpointLora } from '#services/models/checkpoint-lora';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
-import { createdModel, createModel, deletedModel, modelResponse, toModelResponse } from '../schema/model.ts';
+import {
+  createdModel,
+  createModel,
+  deletedModel,
+  modelResponse,
+  oneModelResponse,
+  readCreateModel,
+  toModelResponse,
+  toOneModelResponse,
+} from '../schema/model.ts';
 import { warned } from '../schema/unknown-fields.ts';
-import { parse } from '../schema/validation.ts';
 
 const listQuery = z.looseObject({
   ...pageFields,
@@ -18,6 +28,22 @@ const listQuery = z.looseObject({
 const NO_SECOND_FORK =
   'from_checkpoint was not used: the model existed already, and its step 0 is what it was made from then.';
 
+/** Scripts register at every start: only what differs is told. The seed is not remembered. */
+function otherLora(asked: LoraConfig, has: CheckpointLora | null): string[] {
+  if (!has) return [];
+  const { r, lora_alpha: alpha, use_rslora: rankStabilized, target_modules: targets } = has;
+  const { targets: wanted = targets } = asked;
+  const isSame =
+    asked.rank === r &&
+    asked.alpha === alpha &&
+    asked.rankStabilized === rankStabilized &&
+    wanted.every((name) => targets.includes(name)) &&
+    targets.every((name) => wanted.includes(name));
+  if (isSame) return [];
+  const shown = `r ${r}, lora_alpha ${alpha}, use_rslora ${rankStabilized}, target_modules ${targets.join(', ')}`;
+  return [`lora was not used: the model existed already, with ${shown}.`];
+}
+
 export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' | 'baseModels'>): Endpoint[] {
   return [
     endpoint({
@@ -28,11 +54,15 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
       access: 'train',
       errors: [404, 409],
       creates: true,
-      body: { schema: createModel, read: (raw) => parse(createModel, raw, 'body') },
+      body: { schema: createModel, read: readCreateModel },
       answer: createdModel,
       async handle({ caller, body: { registration, warnings }, newId }) {
         const { model, outcome } = await models.register(caller, registration, newId);
-        const ignored = outcome === 'exists' && registration.fromCheckpoint !== null ? [NO_SECOND_FORK] : [];
+        const exists = outcome === 'exists';
+        const ignored = [
+          ...(exists && registration.fromCheckpoint !== null ? [NO_SECOND_FORK] : []),
+          ...(exists && registration.lora ? otherLora(registration.lora, await models.findLora(model)) : []),
+        ];
         return { ...toModelResponse(model), ...warned([...warnings, ...ignored]) };
       },
     }),
@@ -63,8 +93,11 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
       summary: 'Read a model',
       access: 'read',
       errors: [404],
-      answer: modelResponse,
-      handle: async ({ caller, params }) => toModelResponse(await models.get(caller, params.model_id!)),
+      answer: oneModelResponse,
+      async handle({ caller, params }) {
+        const model = await models.get(caller, params.model_id!);
+        return toOneModelResponse(model, await models.findLora(model));
+      },
     }),
     endpoint({
       method: 'DELETE',

@@ -2,9 +2,12 @@
 import { z } from 'zod';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
+import type { CheckpointLora } from '#services/models/checkpoint-lora';
 import type { Registration } from '#services/models/models';
 import { boolean, integer } from './lax.ts';
+import { lora, loraResponse } from './lora.ts';
 import { unknownFields, warnings } from './unknown-fields.ts';
+import { parse, refuse } from './validation.ts';
 
 /** They become parts of the name `entity/project/name:stepN`. */
 const namePart = z
@@ -31,10 +34,14 @@ const wireModel = z.looseObject({
   from_checkpoint: z.string().min(1).nullish().meta({
     description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
   }),
+  lora: lora.nullish().meta({
+    description:
+      'What kind of adapter is trained, under the names of PEFT. It stays with the model; a fork has its source’s.',
+  }),
 });
 
 export const createModel = wireModel.transform((wire): { registration: Registration; warnings: readonly string[] } => ({
-  warnings: unknownFields(wireModel, wire),
+  warnings: [...unknownFields(wireModel, wire), ...(wire.lora?.warnings ?? [])],
   registration: {
     entity: wire.entity ?? null,
     project: wire.project,
@@ -42,8 +49,18 @@ export const createModel = wireModel.transform((wire): { registration: Registrat
     baseModel: wire.base_model,
     returnExisting: wire.return_existing,
     fromCheckpoint: wire.from_checkpoint ?? null,
+    ...(wire.lora ? { lora: wire.lora.lora } : {}),
   },
 }));
+
+export function readCreateModel(raw: unknown): z.output<typeof createModel> {
+  const read = parse(createModel, raw, 'body');
+  const { lora: asked, fromCheckpoint } = read.registration;
+  if (asked && fromCheckpoint !== null) {
+    refuse(['body', 'lora'], 'a fork has the adapter of its source: leave out lora, or from_checkpoint', asked);
+  }
+  return read;
+}
 
 export const modelResponse = z.object({
   id: z.guid(),
@@ -61,6 +78,15 @@ export const toModelResponse = (model: Model): z.input<typeof modelResponse> => 
   name: model.name,
   base_model: model.baseModel,
   run_id: model.runId,
+});
+
+export const oneModelResponse = modelResponse.extend({
+  lora: loraResponse.nullable().meta({ description: 'Of the latest checkpoint; null: there is none any more.' }),
+});
+
+export const toOneModelResponse = (model: Model, of: CheckpointLora | null): z.input<typeof oneModelResponse> => ({
+  ...toModelResponse(model),
+  lora: of && { ...of, target_modules: [...of.target_modules] },
 });
 
 export const createdModel = modelResponse.extend({ warnings });

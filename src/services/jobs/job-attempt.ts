@@ -12,10 +12,11 @@ import type { TrainerCapabilities } from '#engine/capabilities';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
-import { DEFAULT_LORA } from '#training/rl-config';
+import { DEFAULT_LORA } from '#domain/lora-config';
 import type { StepMetrics } from '#training/step-metrics';
 import type { ConversationEncoder } from '#training/tokenize';
 import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import { findCheckpointLora, type CheckpointLora } from '../models/checkpoint-lora.ts';
 import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 import type { JobEvents } from './job-events.ts';
@@ -126,7 +127,8 @@ async function trainWork(
   const startedAtMs = job.startedAtMs ?? clock.now();
   const step = await storage.jobs.assignStep(job.id, job.attempt);
   if (step === null || !(await update({ startedAtMs, skipped: work.skipped }))) return 'lost';
-  await appendEvent(deps, job, 0, 'training_started', startedData(work));
+  const lora = await findCheckpointLora(blobs, previous);
+  await appendEvent(deps, job, 0, 'training_started', startedData(work, lora));
   const tellsOtherRows = await beganWithOtherRows(storage, job, work);
   if (Object.keys(work.skipped).length > 0) log.info('job.skipped', work.skipped);
 
@@ -274,12 +276,15 @@ async function beganWithOtherRows({ events }: Storage, { id }: TrainingJob, { ro
   return step !== undefined && planned !== undefined && planned !== rowsDigest;
 }
 
-const startedData = ({ steps, rowsDigest, skipped, warnings, counts, config }: JobWork) => ({
+const startedData = (
+  { steps, rowsDigest, skipped, warnings, counts, config }: JobWork,
+  lora: CheckpointLora | null,
+) => ({
   num_sequences: steps,
   rows_digest: rowsDigest,
   ...counts,
   skipped,
-  config,
+  config: { ...config, lora },
   ...warned(warnings),
 });
 

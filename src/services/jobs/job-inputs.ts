@@ -12,6 +12,7 @@ import { tokenTexts } from '#text/detokenizer';
 import { resolveRlConfig } from '#training/rl-config';
 import { resolveSftConfig } from '#training/sft-config';
 import type { BaseModels } from '../models/base-models.ts';
+import { findCheckpointLora } from '../models/checkpoint-lora.ts';
 import {
   getGroup,
   listGroups,
@@ -74,7 +75,7 @@ export interface JobConfig {
 }
 
 export interface JobInputsDeps {
-  readonly storage: Pick<Storage, 'events' | 'models'>;
+  readonly storage: Pick<Storage, 'checkpoints' | 'events' | 'models'>;
   readonly blobs: Pick<BlobStore, 'find' | 'stream'>;
   readonly baseModels: Pick<BaseModels, 'find'>;
   readonly getJob: (caller: Caller, id: string) => Promise<TrainingJob>;
@@ -123,7 +124,7 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
         const { dataset, config } = await readSftBody(job);
         return {
           job,
-          config: trained ?? resolvedSft(resolveSftConfig(config, await findHiddenSize(job))),
+          config: trained ?? (await withLora(job, resolvedSft(resolveSftConfig(config, await findHiddenSize(job))))),
           isAsTrained,
           dataset,
         };
@@ -181,9 +182,14 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
     return tokenizer ? (tokens) => tokenTexts(tokenizer, tokens) : null;
   }
 
+  async function withLora({ modelId }: TrainingJob, config: ResolvedConfig): Promise<ResolvedConfig> {
+    const latest = await storage.checkpoints.findLatest(modelId);
+    return { ...config, lora: latest && (await findCheckpointLora(blobs, latest)) };
+  }
+
   async function resolveStored(job: TrainingJob): Promise<ResolvedConfig> {
     const head = await readHead(job);
-    return resolvedRl(resolveRlConfig(head), head.klReference ?? null);
+    return withLora(job, resolvedRl(resolveRlConfig(head), head.klReference ?? null));
   }
 }
 

@@ -18,7 +18,7 @@ import {
   NO_COMPARISON_POLICIES,
   type ComparisonPolicies,
 } from '#training/comparison-policies';
-import { DEFAULT_LORA } from '#training/rl-config';
+import { DEFAULT_LORA } from '#domain/lora-config';
 import type { RlPlan } from '#training/rl-plan';
 import { COMPARED_TOKENS, measureMismatch, type SamplerMismatch } from '#training/sampler-mismatch';
 import { getCheckpointFiles } from '../models/checkpoint-files.ts';

@@ -1,15 +1,13 @@
 // The settings of a job with every default filled in, under the names that clients send: what the first event says, and what a job
-// that has not begun would train with.
+// that has not begun would train with. What kind of adapter it trains, the model says (models/checkpoint-lora.ts).
 import type { KlReference } from '#domain/trajectory';
-import { DEFAULT_LORA, type RlConfig } from '#training/rl-config';
+import type { RlConfig } from '#training/rl-config';
 import type { SftConfig } from '#training/sft-config';
 
 export type ResolvedConfig = Readonly<Record<string, unknown>>;
 
 /** A learning rate per batch is told whole up to so many. */
 const RATES_SHOWN_MAX = 100;
-
-const lora = { rank: DEFAULT_LORA.rank, alpha: DEFAULT_LORA.alpha };
 
 export function resolvedRl(config: RlConfig, reference: KlReference | null): ResolvedConfig {
   const { optimizer, loss } = config;
@@ -38,7 +36,6 @@ export function resolvedRl(config: RlConfig, reference: KlReference | null): Res
     packed_sequence_length: config.rowLength,
     logprob_calculation_chunk_size: config.headTokensMax,
     optimizer: optimizerOf(optimizer),
-    lora,
   };
 }
 
@@ -60,7 +57,6 @@ export function resolvedSft(
     validation_split: config.validationSplit,
     metric_logging: { enabled: config.logsMetrics },
     optimizer: optimizerOf(config.optimizer),
-    lora,
   };
 }
 

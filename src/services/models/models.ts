@@ -27,6 +27,7 @@ import type { ModelFilter, Storage } from '#storage/storage';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { holdBlobs, type HeldBlobs } from '../accounts/stored-bytes.ts';
 import type { BaseModel, BaseModels } from './base-models.ts';
+import { findCheckpointLora, type CheckpointLora } from './checkpoint-lora.ts';
 import { getCheckpointFiles } from './checkpoint-files.ts';
 import { getOwnModel } from './own-model.ts';
 import { findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
@@ -62,10 +63,12 @@ export interface SampledModel {
 }
 
 export interface Models {
-  /** Throws `base_model_not_found`, `model_conflict`, `not_found` (another entity), `checkpoint_not_found` (to fork). One that has the id already is returned. */
+  /** Throws `base_model_not_found`, `model_conflict`, `invalid_request` (LoRA on a layer that the base model lacks), `not_found` (another entity), `checkpoint_not_found` (to fork). One that has the id already is returned. */
   register(caller: Caller, registration: Registration, id: string): Promise<Registered>;
   /** Throws `model_not_found`, also for another entity's. */
   get(caller: Caller, id: string): Promise<Model>;
+  /** Of its latest checkpoint; null: all were deleted. */
+  findLora(model: Model): Promise<CheckpointLora | null>;
   list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
   /** Its checkpoints, jobs and their data go too; requests that run finish. Throws `model_not_found`. */
   delete(caller: Caller, id: string): Promise<{ modelId: string; deletedCheckpoints: number }>;
@@ -187,6 +190,11 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
     },
 
     get,
+
+    async findLora({ id }) {
+      const latest = await storage.checkpoints.findLatest(id);
+      return latest && findCheckpointLora(blobs, latest);
+    },
 
     list: (caller, filter, page) => storage.models.list({ ...filter, entity: caller.entity }, page),
 

@@ -24,6 +24,7 @@ from whetstone_client.wire import (
     Checkpoint,
     Evaluation,
     HistoryStep,
+    Lora,
     Model,
     RlJob,
     SftJob,
@@ -79,12 +80,20 @@ class AsyncClient:
     # Models and checkpoints
 
     async def register_model(
-        self, project: str, name: str, base_model: str, *, from_checkpoint: str | None = None, return_existing: bool = True
+        self,
+        project: str,
+        name: str,
+        base_model: str,
+        *,
+        lora: Lora | None = None,
+        from_checkpoint: str | None = None,
+        return_existing: bool = True,
     ) -> Model:
-        """`from_checkpoint` forks a model: `entity/project/name@N`."""
+        """`lora` says what kind of adapter is trained; `from_checkpoint` forks a model: `entity/project/name@N`."""
         body = {"project": project, "name": name, "base_model": base_model, "return_existing": return_existing}
+        adapter = {} if lora is None else {"lora": lora.model_dump(exclude_none=True)}
         forked = {} if from_checkpoint is None else {"from_checkpoint": from_checkpoint}
-        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **forked})
+        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **adapter, **forked})
 
     async def get_model(self, model_id: str) -> Model:
         return await self._http.call(Model, "GET", _model(model_id))

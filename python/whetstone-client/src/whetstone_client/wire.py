@@ -17,11 +17,23 @@ class Model(Wire):
     project: str
     name: str
     base_model: str
+    lora: "Lora | None" = None
+    """Of the latest checkpoint; where one model is read."""
 
     @property
     def path(self) -> str:
         """As chat names it; with `:step3` one of its checkpoints."""
         return f"{self.entity}/{self.project}/{self.name}"
+
+
+class Lora(Wire):
+    """The adapter of a model, under the names of PEFT's LoraConfig. None is the server's choice."""
+
+    r: int | None = None
+    lora_alpha: float | None = None
+    target_modules: list[str] | Literal["all-linear"] | None = None
+    use_rslora: bool | None = None
+    seed: int | None = None
 
 
 class Checkpoint(Wire):

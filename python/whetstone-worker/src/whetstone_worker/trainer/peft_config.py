@@ -61,16 +61,18 @@ def _find_unsupported(config: Mapping[str, object]) -> str | None:
 
 
 def _parse_targets(modules: object, bad: Callable[[str], NoReturn]) -> tuple[str, ...]:
+    """PEFT writes `all-linear` as the path of every layer. Whether it is every layer, the tensors show."""
     if modules == "all-linear":
         return TARGETS
     if not isinstance(modules, list):
         bad(f"target_modules {modules} is a pattern; give a list of module names")
-    unknown = next((name for name in modules if name not in TARGETS), None)
+    names = [str(module).rpartition(".")[2] for module in modules]
+    unknown = next((name for name in names if name not in TARGETS), None)
     if unknown is not None:
         bad(f"target module {unknown} is not one of {', '.join(TARGETS)}")
-    if len(modules) == 0:
+    if len(names) == 0:
         bad("target_modules is empty")
-    return tuple(name for name in TARGETS if name in modules)
+    return tuple(name for name in TARGETS if name in names)
 
 
 def format_peft_config(shape: LoraShape, base_model: str) -> str:

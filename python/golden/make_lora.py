@@ -1,0 +1,67 @@
+"""Writes test/golden/fixtures/lora: what PEFT's LoraConfig can ask for, on tiny models of make_models.py.
+
+Per case an adapter with random A and B as PEFT saves it, and what PyTorch says of it: cross-entropy of the training case, the
+gradient of every LoRA matrix, and the matrices after one AdamW step. Float32, eager attention, one thread.
+"""
+
+import json
+import shutil
+
+import torch
+from losses import cross_entropy
+from make_models import ADAMW, MAX_GRAD_NORM, gradients_of, load, lora_parameters, save_adapter, trained_logprobs, write_json
+from peft import LoraConfig, get_peft_model
+from provenance import FIXTURES, made_with
+from safetensors.torch import save_file
+
+TOLERANCE = {
+    "loss": 1e-5,  # relative
+    "gradient": 1e-5,  # relative to the largest element of the tensor
+    "adamw": 1e-5,  # absolute; a fiftieth of the step
+}
+CASES = {
+    "rank-1": ("qwen3", {"r": 1, "lora_alpha": 3, "target_modules": "all-linear"}),
+    "rank-16-stabilized": ("qwen3", {"r": 16, "lora_alpha": 8, "use_rslora": True, "target_modules": "all-linear"}),
+    "two-of-attention": ("llama", {"r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "v_proj"]}),
+    "two-of-mlp": ("qwen2", {"r": 3, "lora_alpha": 5, "use_rslora": True, "target_modules": ["gate_proj", "down_proj"]}),
+    "fused": ("phi3", {"r": 2, "lora_alpha": 16, "target_modules": ["qkv_proj", "down_proj"]}),
+}
+
+
+def make(name: str, family: str, asked: dict, generator: torch.Generator) -> dict:
+    directory = FIXTURES / "lora" / name
+    directory.mkdir(parents=True)
+    training = json.loads((FIXTURES / family / "expected.json").read_text())["training"]
+    model = get_peft_model(load(FIXTURES / family / "model"), LoraConfig(**asked, lora_dropout=0.0, task_type="CAUSAL_LM"))
+    parameters = lora_parameters(model)
+    with torch.no_grad():
+        for parameter in parameters.values():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.4 / parameter.shape[1] ** 0.5)
+    save_adapter(model, directory)
+
+    loss = cross_entropy(trained_logprobs(model, training))
+    tensors = {f"gradients.{key}": grad for key, grad in gradients_of(model, loss).items()}
+    optimizer = torch.optim.AdamW(list(parameters.values()), **ADAMW)
+    cross_entropy(trained_logprobs(model, training)).backward()
+    norm = torch.nn.utils.clip_grad_norm_(list(parameters.values()), MAX_GRAD_NORM).item()
+    optimizer.step()
+    tensors |= {f"adamw.{key}": parameter.detach() for key, parameter in parameters.items()}
+    save_file({key: tensor.contiguous() for key, tensor in tensors.items()}, directory / "expected.safetensors")
+    print(name, round(loss.item(), 4), round(norm, 4))
+    return {"family": family, "lora": asked, "loss": loss.item(), "gradNorm": norm}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    shutil.rmtree(FIXTURES / "lora", ignore_errors=True)
+    generator = torch.Generator().manual_seed(77)
+    cases = {name: make(name, *case, generator) for name, case in CASES.items()}
+    beta1, beta2 = ADAMW["betas"]
+    adamw = {"learningRate": ADAMW["lr"], "beta1": beta1, "beta2": beta2, "epsilon": ADAMW["eps"]}
+    adamw |= {"weightDecay": ADAMW["weight_decay"], "maxGradNorm": MAX_GRAD_NORM}
+    made = made_with("torch", "transformers", "peft", "safetensors")
+    write_json(FIXTURES / "lora" / "expected.json", {"madeWith": made, "tolerance": TOLERANCE, "adamw": adamw, "cases": cases})
+
+
+if __name__ == "__main__":
+    main()

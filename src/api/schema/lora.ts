@@ -1,0 +1,70 @@
+// `lora` of a model: the adapter that its checkpoints are, under the names of PEFT's LoraConfig. Wire ↔ domain. Which linear
+// layers a base model has, whoever makes the adapter knows.
+import { z } from 'zod';
+import { DEFAULT_LORA, type LoraConfig } from '#domain/lora-config';
+import { boolean, integer, list, number } from './lax.ts';
+import { unknownFields } from './unknown-fields.ts';
+
+/** What vLLM and Tinker take too; a larger one costs as much as training all weights of a small model. */
+const RANK_MAX = 256;
+const SEED_MAX = 2 ** 32 - 1;
+const TARGETS_MAX = 32;
+const ALL = 'all-linear';
+
+/** What PEFT would take and we do not, and why. */
+const REFUSED_TARGETS: Readonly<Record<string, string>> = {
+  lm_head: 'the head is not trained by LoRA here',
+  embed_tokens: 'embeddings are not trained by LoRA here, as they are no linear layer',
+};
+
+const target = z.string().superRefine((name, ctx) => {
+  const reason = Object.hasOwn(REFUSED_TARGETS, name) ? REFUSED_TARGETS[name] : undefined;
+  if (reason === undefined) return;
+  const msg = `Value error, ${name} is not supported: ${reason}. Name linear layers of attention and MLP, or send \`${ALL}\`.`;
+  ctx.addIssue({
+    code: 'custom',
+    message: msg,
+    params: { complaint: { type: 'value_error', msg, ctx: { error: {} } } },
+  });
+});
+
+const wireLora = z.looseObject({
+  r: integer({ ge: 1, le: RANK_MAX })
+    .nullish()
+    .meta({ description: `Rank of the adapter. Default ${DEFAULT_LORA.rank}.` }),
+  lora_alpha: number({ gt: 0, le: 1e6 }).nullish().meta({
+    description: `What the adapter adds is scaled by lora_alpha / r. Default ${DEFAULT_LORA.alpha}, whatever the rank.`,
+  }),
+  target_modules: z
+    .union([z.literal(ALL), list(target, TARGETS_MAX).refine((names) => names.length > 0, 'List should have at least 1 item')])
+    .nullish()
+    .meta({
+      description: `Names of the linear layers that carry it, such as \`q_proj\`; \`${ALL}\`, the default, is those of attention and MLP.`,
+    }),
+  use_rslora: boolean().nullish().meta({
+    description: 'Scales by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false.',
+  }),
+  seed: integer({ ge: 0, le: SEED_MAX })
+    .nullish()
+    .meta({ description: `Of the first values of A; B starts at zero. Default ${DEFAULT_LORA.seed}.` }),
+}); // prettier-ignore
+
+/** Of a model to be made. */
+export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: readonly string[] } => ({
+  warnings: unknownFields(wireLora, wire, 'lora.'),
+  lora: {
+    rank: wire.r ?? DEFAULT_LORA.rank,
+    alpha: wire.lora_alpha ?? DEFAULT_LORA.alpha,
+    rankStabilized: wire.use_rslora ?? false,
+    seed: wire.seed ?? DEFAULT_LORA.seed,
+    ...(Array.isArray(wire.target_modules) ? { targets: wire.target_modules } : {}),
+  },
+}));
+
+/** Of a model that is read. */
+export const loraResponse = z.object({
+  r: z.int(),
+  lora_alpha: z.number(),
+  target_modules: z.array(z.string()),
+  use_rslora: z.boolean(),
+});

@@ -1,0 +1,32 @@
+// What kind of adapter a checkpoint is, under the names of PEFT: as its adapter_config.json says. Nobody else remembers, and one
+// that was uploaded may differ from those before it. The file was written by an engine, or checked by one.
+import type { Checkpoint } from '#domain/checkpoint';
+import type { BlobStore } from '#storage/blobs';
+
+export interface CheckpointLora {
+  readonly r: number;
+  readonly lora_alpha: number;
+  /** Names of layers. */
+  readonly target_modules: readonly string[];
+  readonly use_rslora: boolean;
+}
+
+interface AdapterConfig {
+  readonly r: number;
+  readonly lora_alpha: number;
+  /** PEFT writes paths of layers too. */
+  readonly target_modules: string | readonly string[];
+  readonly use_rslora?: boolean | null;
+}
+
+/** Null: the file is gone. */
+export async function findCheckpointLora(
+  blobs: Pick<BlobStore, 'find'>,
+  { blobPrefix }: Checkpoint,
+): Promise<CheckpointLora | null> {
+  const file = await blobs.find(`${blobPrefix}/adapter_config.json`);
+  if (!file) return null;
+  const { r, lora_alpha, target_modules, use_rslora } = JSON.parse(Buffer.from(file).toString()) as AdapterConfig;
+  const names = [target_modules].flat().map((path) => path.slice(path.lastIndexOf('.') + 1));
+  return { r, lora_alpha, target_modules: [...new Set(names)], use_rslora: use_rslora ?? false };
+}

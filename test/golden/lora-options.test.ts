@@ -1,0 +1,64 @@
+// Ranks, alphas, targets and rsLoRA as PEFT's LoraConfig has them (python/golden/make_lora.py): the loss, the gradient of every
+// LoRA matrix by name, and the matrices after one AdamW step.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { silentLog } from '#base/log';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import type { OptimizerParams, TrainingSession } from '#engine/training-engine';
+import { aSession } from '../learning/a-session.ts';
+import { maxDistance, relativeDistance } from './distance.ts';
+import { fixturePath, openModelFixture, readAllTensors, readFixture, type FamilyName } from './fixture.ts';
+import { readGradients } from './gradients.ts';
+import { goldenLoss } from './loss-programs.ts';
+import { trainingRow } from './training-rows.ts';
+
+const { cases, adamw, tolerance } = readFixture<{
+  readonly tolerance: Readonly<Record<'loss' | 'gradient' | 'adamw', number>>;
+  readonly adamw: OptimizerParams;
+  readonly cases: Readonly<Record<string, { readonly family: FamilyName; readonly loss: number; readonly gradNorm: number }>>;
+}>('lora/expected.json'); // prettier-ignore
+
+let scratch: string;
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'whetstone-lora-'));
+});
+afterAll(() => rm(scratch, { recursive: true }));
+
+test.each(Object.entries(cases))('%s: loss, gradients and a step are those of PEFT', async (name, expected) => {
+  const { model, expected: ofModel, ...fixture } = await openModelFixture(expected.family);
+  const engine = await openOnnxTrainingEngine({ modelDirectory: model, threads: 1, memoryBytes: 4e9, log: silentLog });
+  const row = trainingRow({ model, expected: ofModel, ...fixture }, 'one shared prompt');
+  const computeLoss = (session: TrainingSession) =>
+    session.forwardBackward(row, goldenLoss('cross_entropy', ofModel.clip));
+  const tensors = await readAllTensors(fixturePath(`lora/${name}/expected.safetensors`));
+  const namesOf = (part: string) => [...tensors.keys()].filter((key) => key.startsWith(part)).sort();
+
+  async function withSession(work: (session: TrainingSession) => Promise<void>): Promise<void> {
+    const session = await engine.open(aSession({ from: fixturePath(`lora/${name}`) }), AbortSignal.timeout(30_000));
+    await work(session).finally(() => session.close());
+  }
+
+  await withSession(async (session) => {
+    const { loss } = await computeLoss(session);
+    expect(Math.abs(loss / expected.loss - 1)).toBeLessThan(tolerance.loss);
+    const gradients = await readGradients(session, join(scratch, `${name}-gradients`));
+    expect([...gradients.keys()].map((key) => `gradients.${key}`).sort()).toEqual(namesOf('gradients.'));
+    for (const [key, values] of gradients)
+      expect(relativeDistance(values, tensors.get(`gradients.${key}`)!), key).toBeLessThan(tolerance.gradient);
+  });
+  await withSession(async (session) => {
+    await computeLoss(session);
+    const { gradNorm } = await session.optimStep(adamw);
+    expect(Math.abs(gradNorm / expected.gradNorm - 1)).toBeLessThan(tolerance.gradient);
+    const directory = join(scratch, `${name}-step`);
+    await mkdir(directory);
+    await session.save(directory, { resumable: false });
+    const saved = await readAllTensors(join(directory, 'adapter_model.safetensors'));
+    expect([...saved.keys()].map((key) => `adamw.${key}`).sort()).toEqual(namesOf('adamw.'));
+    for (const [key, values] of saved)
+      expect(maxDistance(values, tensors.get(`adamw.${key}`)!), key).toBeLessThan(tolerance.adamw);
+  });
+  await engine.close();
+});
