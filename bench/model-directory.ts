@@ -30,8 +30,11 @@ export async function makeModelDirectory(config: DecoderConfig): Promise<string>
   await writeFile(join(directory, 'config.json'), JSON.stringify(configJson(config)));
   const random = createRandom(1);
   const tensors = decoderParameters(config).map(({ name, shape }) => {
-    const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
-    for (let i = 0; i < data.length; i++) data[i] = shape.length === 1 ? 1 : (random.next() - 0.5) * 0.04;
+    const data = () => {
+      const values = new Float32Array(shape.reduce((a, b) => a * b, 1));
+      for (let i = 0; i < values.length; i++) values[i] = shape.length === 1 ? 1 : (random.next() - 0.5) * 0.04;
+      return Promise.resolve(values);
+    };
     return { name, shape, data, dtype: 'BF16' as const };
   });
   await writeSafetensors(join(directory, 'model.safetensors'), tensors);

@@ -1,5 +1,6 @@
 // What a server and the processes of its engines hold in memory, as the operating system counts it.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 /** Resident bytes by process: `server`, and its children by their last argument (`inference`, `training`). */
 export function residentBytesOf(serverPid: number): Readonly<Record<string, number>> {
@@ -12,3 +13,34 @@ export function residentBytesOf(serverPid: number): Readonly<Record<string, numb
   }
   return bytes;
 }
+
+/** Process ids of the children by their last argument. */
+export function childrenOf(pid: number): Readonly<Record<string, number>> {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  const children: Record<string, number> = {};
+  for (const line of table.split('\n')) {
+    const [child, parent, ...args] = line.trim().split(/\s+/);
+    if (Number(parent) === pid) children[args.at(-1)!] = Number(child);
+  }
+  return children;
+}
+
+export interface ProcessMemory {
+  readonly anonymousBytes: number;
+  /** Mapped pages of files that are in memory: the system may take them back, and all processes share them. */
+  readonly fileBytes: number;
+}
+
+/** Linux. */
+export function memoryOf(pid: number): ProcessMemory {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const [resident, anonymous] = [kilobytes(rollup, 'Rss'), kilobytes(rollup, 'Anonymous')];
+  return { anonymousBytes: 1024 * anonymous, fileBytes: 1024 * (resident - anonymous) };
+}
+
+/** Linux: resident at most at one time. */
+export const peakBytesOf = (pid: number): number =>
+  1024 * kilobytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmHWM');
+
+const kilobytes = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)![1]);

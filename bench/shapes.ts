@@ -19,6 +19,17 @@ const shape = (sizes: Readonly<Record<string, number>>): DecoderConfig =>
 
 export const SHAPES: Readonly<Record<string, DecoderConfig>> = {
   'qwen3-0.6b': shape({}),
+  'qwen3-1.7b': shape({ hidden_size: 2048, intermediate_size: 6144 }),
+  /** Llama 3.2 1B's sizes in Qwen3's architecture. */
+  '1b': shape({
+    hidden_size: 2048,
+    num_hidden_layers: 16,
+    num_attention_heads: 32,
+    head_dim: 64,
+    intermediate_size: 8192,
+    vocab_size: 128_256,
+    rope_theta: 500_000,
+  }),
   /** SmolLM2-135M's sizes in Qwen3's architecture. */
   '135m': shape({
     hidden_size: 576,

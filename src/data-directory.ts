@@ -10,6 +10,8 @@ export const blobCopiesPath = (directory: string): string => join(directory, 'bl
 export const localKeyPath = (directory: string): string => join(directory, 'api.key');
 /** Seals the secrets of webhooks; in base64. */
 export const secretKeyPath = (directory: string): string => join(directory, 'secret.key');
+/** Of large models, as the embedded engines map them: can be made again, and is in no backup. */
+export const weightsPath = (directory: string): string => join(directory, 'weights');
 /** Files of workers on their way; emptied at the start. */
 export const workersPath = (directory: string): string => join(directory, 'workers');
 /** Half-finished files of jobs; emptied at the start. */

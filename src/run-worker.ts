@@ -29,11 +29,12 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
   const log = createLog('info');
   const { drainSeconds, stepSeconds } = readSettings(STOP_SETTINGS, {}, process.env);
   const hub = readHubConfig(process.env);
+  const progress = showDownloads();
   const { id, directory } = await resolveModelDirectory(model, {
     starterDirectory: STARTER_DIRECTORY,
     hub,
     parts: 'everything',
-    progress: showDownloads(),
+    progress,
     log,
     signal: AbortSignal.timeout(hub.downloadMs),
   });
@@ -47,9 +48,11 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
     trainingMemoryBytes: null,
     trainers: 1,
     unreadMs: SAMPLER_LIMITS.unreadMs,
+    weightsDirectory: null,
+    onWeights: (done: number, of: number) => progress.onBytes(id, done, of, 'preparing'),
     log,
   } as const;
-  const backend = await openBackend({ id, directory, vocabulary }, options, null);
+  const backend = await openBackend({ id, directory, vocabulary }, options, null).finally(() => progress.onEnd(id));
   const files = await openWorkerFiles({
     url,
     key,

@@ -1,19 +1,19 @@
-// The bar that `serve` and others show while models come from the Hub: one for all models that are downloaded at once.
+// The bar that `serve` and others show while models come from the Hub and are prepared: one for all models at once.
 import { bytesText, showProgress, type ProgressLine } from './progress.ts';
 
 interface Downloads {
-  readonly onBytes: (model: string, done: number, of: number) => void;
+  readonly onBytes: (model: string, done: number, of: number, doing?: string) => void;
   readonly onEnd: (model: string) => void;
 }
 
 export function showDownloads(line: ProgressLine = showProgress(process.stderr, undefined, bytesText)): Downloads {
   const running = new Map<string, { readonly done: number; readonly of: number }>();
   return {
-    onBytes(model, done, of) {
+    onBytes(model, done, of, doing = 'downloading') {
       running.set(model, { done, of });
       const all = [...running.values()];
       const sum = (key: 'done' | 'of') => all.reduce((total, each) => total + each[key], 0);
-      line.onDone(`downloading ${[...running.keys()].join(' and ')}`, sum('done'), sum('of'));
+      line.onDone(`${doing} ${[...running.keys()].join(' and ')}`, sum('done'), sum('of'));
     },
     onEnd(model) {
       if (running.delete(model) && running.size === 0) line.end();

@@ -66,7 +66,13 @@ test('models that come at once have one line, which goes when the last has come'
   onBytes('a/b', 1, 10);
   onBytes('c/d', 2, 20);
   onEnd('a/b');
+  onBytes('c/d', 5, 80, 'preparing');
   onEnd('c/d');
   onEnd('c/d');
-  expect(written).toEqual(['downloading a/b 1 of 10', 'downloading a/b and c/d 3 of 30', 'end']);
+  expect(written).toEqual([
+    'downloading a/b 1 of 10',
+    'downloading a/b and c/d 3 of 30',
+    'preparing c/d 5 of 80',
+    'end',
+  ]);
 });

@@ -48,5 +48,9 @@ export interface BackendOptions {
   readonly trainingMemoryBytes: number | null;
   /** Trainers on this machine, which may all train at once. */
   readonly trainers: number;
+  /** Where an engine keeps what it has made of a model's weights. Null: its choice. */
+  readonly weightsDirectory: string | null;
+  /** Told in bytes while an engine makes that. */
+  readonly onWeights: (done: number, of: number) => void;
   readonly log: Log;
 }

@@ -23,9 +23,10 @@ export interface HubAccess {
   readonly offline: boolean;
 }
 
-/** Told while a model is downloaded, in bytes; and when that has ended, well or not. */
+/** Told while a model is downloaded, or something is made of it, in bytes; and when that has ended, well or not. */
 export interface DownloadProgress {
-  readonly onBytes: (model: string, done: number, of: number) => void;
+  /** `doing`: not said while it is downloaded. */
+  readonly onBytes: (model: string, done: number, of: number, doing?: string) => void;
   readonly onEnd: (model: string) => void;
 }
 

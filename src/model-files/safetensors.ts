@@ -157,7 +157,7 @@ function tensorSource(tensors: Located, opened: readonly OpenFile[]): TensorSour
           name,
           `weights of dtype ${entry.dtype} are not supported (F32, F16, BF16 and F64 are)`,
         );
-      return decode((await readBytes(file.handle, file.path, entry.start, entry.byteLength)).buffer);
+      return decodeInChunks(file, entry, decode);
     },
     close: () => closeAll(opened),
   };
@@ -169,6 +169,26 @@ const DECODERS: Readonly<Record<string, (bytes: ArrayBuffer) => Float32Array>> =
   BF16: (bytes) => bfloat16ToFloat32(new Uint16Array(bytes)),
   F64: (bytes) => Float32Array.from(new Float64Array(bytes)),
 };
+
+/** A whole multiple of every element's size: decoding takes no more than this beside the result. */
+const DECODED_BYTES = 2 ** 24;
+
+async function decodeInChunks(
+  { handle, path }: OpenFile,
+  { start, byteLength, shape }: TensorEntry,
+  decode: (bytes: ArrayBuffer) => Float32Array,
+): Promise<Float32Array> {
+  if (byteLength <= DECODED_BYTES) return decode((await readBytes(handle, path, start, byteLength)).buffer);
+  const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
+  let at = 0;
+  for (let done = 0; done < byteLength; done += DECODED_BYTES) {
+    const chunk = await readBytes(handle, path, start + done, Math.min(DECODED_BYTES, byteLength - done));
+    const decoded = decode(chunk.buffer);
+    values.set(decoded, at);
+    at += decoded.length;
+  }
+  return values;
+}
 
 const CHUNK_BYTES = 2 ** 28; // one read takes less than 2^31 bytes; smaller ones also keep a second shard's read going
 

@@ -18,6 +18,7 @@ import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { ServerConfig } from '#config';
+import { weightsPath } from '#data-directory';
 import { STARTER_DIRECTORY } from '#starter-directory';
 import type { CloseStack } from './close-stack.ts';
 import { createJobDataChild } from './job-data-child.ts';
@@ -42,6 +43,7 @@ export type HostConfig = Pick<
   | 'prefixCacheBytes'
   | 'unreadMs'
   | 'trainingMemoryBytes'
+  | 'dataDirectory'
 >;
 
 export async function hostModel(
@@ -72,9 +74,11 @@ export async function hostModel(
     unreadMs: config.unreadMs,
     trainingMemoryBytes: config.trainingMemoryBytes,
     trainers: config.models.length,
+    weightsDirectory: weightsPath(config.dataDirectory),
+    onWeights: (done: number, of: number) => progress.onBytes(id, done, of, 'preparing'),
     log: log.child({ model: id }),
   };
-  const backend = await openBackend(model, options, workers);
+  const backend = await openBackend(model, options, workers).finally(() => progress.onEnd(id));
 
   open.add(() => backend.close());
   const { inference, training } = backend;

@@ -12,6 +12,8 @@ import type { TrainingEngine } from '../training-engine.ts';
 import { openInferenceEngine, openTrainingEngine } from './open-engines.ts';
 import { DEFAULT_INFERENCE_LIMITS } from './serving/inference-limits.ts';
 import { trainingMemoryShare } from './training-memory.ts';
+import { servingLayout, trainingLayout } from './weights/weight-layout.ts';
+import { prepareWeights, type WeightsPlace } from './weights/weights.ts';
 
 export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilities => ({
   exactReplay: true,
@@ -29,11 +31,19 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
   const { id, directory, vocabulary } = model;
   const { samples, trains, precision, prefixCacheBytes, unreadMs, trainingMemoryBytes, trainers, log } = options;
   const config = await readDecoderConfig(directory);
+  const weights: WeightsPlace = options.weightsDirectory === null ? {} : { directory: options.weightsDirectory };
+  // Here and one after the other, so that the processes of the engines only map what there is.
+  const layouts = [samples ? servingLayout(config, precision) : null, trains ? trainingLayout(config) : null];
+  for (const layout of layouts) {
+    if (layout)
+      await prepareWeights({ modelDirectory: directory, layout, ...weights, onBytes: options.onWeights, log });
+  }
   const [inference, training] = await allOpened<[InferenceEngine, TrainingEngine | null]>([
     samples
       ? openInferenceEngine({
           modelDirectory: directory,
           precision,
+          weights,
           limits: {
             ...DEFAULT_INFERENCE_LIMITS,
             unreadMs,
@@ -52,6 +62,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
       ? openTrainingEngine({
           modelDirectory: directory,
           baseModelName: id,
+          weights,
           memoryBytes: trainingMemoryBytes ?? trainingMemoryShare(trainers),
           log,
         })

@@ -134,14 +134,14 @@ spec:
         {{- end }}
   volumes:
     {{- if ne .role "single" }}
-    - { name: data, emptyDir: {} } # copies of what is in Postgres and the blob store
+    - { name: data, emptyDir: {} } # copies of what is in Postgres and the blob store, and prepared weights
     {{- end }}
     {{- if $values.modelsClaim }}
     - { name: models, persistentVolumeClaim: { claimName: {{ $values.modelsClaim }} } }
     {{- else }}
     - { name: models, emptyDir: {} }
     {{- end }}
-    - { name: tmp, emptyDir: {} } # weights over 2 GB pass through it
+    - { name: tmp, emptyDir: {} }
     {{- with $values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

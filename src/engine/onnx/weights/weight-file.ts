@@ -57,6 +57,7 @@ async function writeBeside({ path, byteLength, onBytes, write }: WeightFile): Pr
     }
     await rename(partial, path);
     await syncPath(dirname(path));
+    onBytes(byteLength, byteLength);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

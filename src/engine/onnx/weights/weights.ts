@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { checkParameters } from '#model-files/decoder-parameters';
 import { openSafetensors, type TensorSource } from '#model-files/safetensors';
@@ -70,6 +71,20 @@ export async function openWeights(options: WeightsOptions): Promise<Weights> {
         },
       }),
   };
+}
+
+/** Makes the file of a large model where it is not there, so that whoever opens it does not have to. Codes: as of `openWeights`. */
+export async function prepareWeights({ log, ...options }: WeightsOptions & { readonly log: Log }): Promise<void> {
+  const { layout, onBytes, inMemoryBytesMax = IN_MEMORY_BYTES_MAX } = options;
+  if (placeTensors(layout).byteLength <= inMemoryBytesMax) return;
+  const startMs = performance.now();
+  let sizeBytes = 0;
+  const watched = (done: number, of: number): void => {
+    sizeBytes = of;
+    onBytes?.(done, of);
+  };
+  await openWeights({ ...options, onBytes: watched });
+  if (sizeBytes > 0) log.info('weights.made', { sizeBytes, ms: Math.round(performance.now() - startMs) });
 }
 
 const defaultDirectory = (): string =>
