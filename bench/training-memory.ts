@@ -34,13 +34,15 @@ async function train(directory: string, tokens: number, activations: Activations
   const engine = await openOnnxTrainingEngine({
     modelDirectory: directory,
     threads: 2,
-    memoryBytes: activations === 'kept' ? Infinity : rowBytes(config, 'recomputed', tokens),
+    weights: { directory, inMemoryBytesMax: 0 },
+    memoryBytes: activations === 'kept' ? Infinity : rowBytes(config, 'recomputed', tokens) + 1,
     log: silentLog,
   });
   const session = await engine.open(
     { from: null, lora: { rank: 8, alpha: 16, seed: 1 }, resetOptimizer: false, headTokensMax: null },
     new AbortController().signal,
   );
+  globalThis.gc!();
   process.stdout.write('ready\n');
   let line = '';
   for (let step = 0; step < Number(flags.steps); step++) {
@@ -61,9 +63,13 @@ const anonymousBytes = (pid: number): number =>
 async function measure(directory: string, tokens: string, activations: string) {
   const script = fileURLToPath(import.meta.url);
   const own = ['--shape', flags.shape, '--lengths', tokens, '--activations', activations, '--steps', flags.steps];
-  const child = spawn(process.execPath, [...process.execArgv, script, ...own, '--directory', directory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, '--expose-gc', script, ...own, '--directory', directory],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   let before = 0;
   let peak = 0;
   let times = '';

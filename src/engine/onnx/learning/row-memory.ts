@@ -8,7 +8,7 @@ import { headChunk, QUERY_BLOCK } from './train-feeds.ts';
 
 const FLOAT = 4;
 /** Of a compiled graph, whatever the row: measured. */
-const LAYER_BYTES = 2e6;
+const LAYER_BYTES = 3.5e6;
 /** Sequences and rows beyond this are not trained, whatever the model reads and memory holds: as the reference trainer. */
 const LENGTH_MAX = 32_768;
 
@@ -42,18 +42,21 @@ function phasesOf(config: DecoderConfig, activations: Activations): readonly Row
   const attention = heads * headDim;
   const qkv = attention + 2 * kvHeads * headDim;
   // Of each layer residuals and what norms give; q, k, v as projected, before and after norm and rotation; what is attended;
-  // gate, up and their products.
-  const kept = activations === 'kept' ? 4 * hidden + 3 * qkv + attention + 5 * intermediate : 2 * hidden;
+  // gate, up and their products. The halves are the arena's: of buffers of many sizes not all are used again.
+  const everything = 4.5 * hidden + 3 * qkv + 1.5 * attention + 5.5 * intermediate;
+  const kept = activations === 'kept' ? everything : 2 * hidden;
   const phase = (fixed: number, perToken: number): RowMemory => ({
     fixedBytes: layers * LAYER_BYTES + FLOAT * fixed,
     bytesPerToken: FLOAT * (layers * kept + perToken),
     bytesPerPair: FLOAT,
   });
+  // In a half layer: what comes and goes of its MLP, or of attention with the scores of a block.
+  const half = 3 * hidden + Math.max(8 * intermediate, 3 * qkv + 2 * attention + 4 * heads * QUERY_BLOCK);
   return [
-    // Behind the layers: a chunk of logits, its softmax and products; states, and their gradients.
-    phase(4 * headChunk(vocab, null) * vocab, 4 * hidden),
-    // In a half layer: what comes and goes of its MLP, or of attention with the scores of a block.
-    phase(0, 4 * hidden + Math.max(12 * intermediate, 4 * qkv + 4 * attention + 5 * heads * QUERY_BLOCK)),
+    // Behind the layers: a chunk of logits, its softmax and products; states, and their gradients. The arena has buffers of the
+    // half layers by then, of which the logits find some two thirds to use again.
+    phase(4 * headChunk(vocab, null) * vocab, 4 * hidden + 0.3 * half),
+    phase(0, half),
   ];
 }
 
