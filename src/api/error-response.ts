@@ -30,6 +30,7 @@ const STATUS = {
   idempotency_mismatch: 422,
   idempotency_in_progress: 409,
   body_too_large: 413,
+  range_not_satisfiable: 416,
   request_timeout: 408,
   unsupported_encoding: 415,
   context_length_exceeded: 400,

@@ -216,6 +216,7 @@ const FAILURES: Readonly<Record<number, string>> = {
   409: 'In conflict with what exists',
   413: 'Body too large',
   415: 'The body is compressed, or otherwise encoded, in a way that is not read here',
+  416: 'The Range header asks for bytes behind the end',
   421: 'The Host header names another server; see --allowed-host',
   422: 'The request is not valid; `detail` lists every fault',
   429: 'Too many requests',

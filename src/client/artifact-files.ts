@@ -50,7 +50,10 @@ export async function pushArtifact(
 
 const UPLOAD_MS_MAX = 24 * 60 * 60 * 1000;
 
-/** Into `directory`, which is made. Throws for files whose bytes are not those of the version. */
+/**
+ * Into `directory`, which is made. Throws for files whose bytes are not those of the version. What had arrived when a pull ended early
+ * stays beside its file as `.part`: the next pull goes on behind it.
+ */
 export async function pullArtifact(
   client: Client,
   name: string,
@@ -59,7 +62,8 @@ export async function pullArtifact(
 ): Promise<Artifact> {
   const artifact = await client.getArtifact(name);
   const fixed = `${artifact.entity}/${artifact.project}/${artifact.name}:${artifact.version}`;
-  for (const { path, sha256, size_bytes: size } of artifact.files) {
+  for (const file of artifact.files) {
+    const { path, sha256, size_bytes: size } = file;
     const target = join(directory, checkedPath(path));
     await refuseLinks(directory, path);
     const known = await stat(target).catch(() => null);
@@ -68,18 +72,34 @@ export async function pullArtifact(
       continue;
     }
     await mkdir(dirname(target), { recursive: true });
-    const unfinished = `${target}.part`;
-    try {
-      const content = await client.downloadArtifactFile(fixed, path, AbortSignal.timeout(UPLOAD_MS_MAX));
-      await pipeline(Readable.fromWeb(content), createWriteStream(unfinished));
-      if ((await hashOf(unfinished)) !== sha256) throw new ArtifactFilesError(`${path} arrived damaged. Pull again.`);
-      await rename(unfinished, target);
-    } finally {
-      await rm(unfinished, { force: true });
+    const part = `${path}.${sha256.slice(0, 12)}.part`;
+    await refuseLinks(directory, part);
+    const unfinished = join(directory, part);
+    await fetchRest(client, fixed, file, unfinished);
+    if ((await hashOf(unfinished)) !== sha256) {
+      await rm(unfinished);
+      throw new ArtifactFilesError(`${path} arrived damaged. Pull again.`);
     }
+    await rename(unfinished, target);
     onFile?.(path, 'fetched');
   }
   return artifact;
+}
+
+/** Where nothing is left to fetch, nothing is asked for. */
+async function fetchRest(
+  client: Client,
+  name: string,
+  { path, sha256, size_bytes: size }: Artifact['files'][number],
+  unfinished: string,
+): Promise<void> {
+  const bytes = (await stat(unfinished).catch(() => null))?.size ?? 0;
+  if (bytes === size && size > 0) return;
+  const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
+  const rest =
+    bytes > 0 && bytes < size ? await client.resumeArtifactFile(name, path, { bytes, sha256 }, signal) : null;
+  const content = rest ?? (await client.downloadArtifactFile(name, path, signal));
+  await pipeline(Readable.fromWeb(content), createWriteStream(unfinished, { flags: rest ? 'a' : 'w' }));
 }
 
 /** A server is not trusted with paths outside of the directory. */

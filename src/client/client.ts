@@ -185,6 +185,19 @@ export function createClient(options: ClientOptions) {
     async downloadArtifactFile(name: string, path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
       return (await send('GET', artifactPath(name, path), { signal })).body!;
     },
+    /** Goes on behind the bytes that are here of the file with this SHA-256. Null: the server does not, and has them all again. */
+    async resumeArtifactFile(
+      name: string,
+      path: string,
+      here: { readonly bytes: number; readonly sha256: string },
+      signal?: AbortSignal,
+    ): Promise<ReadableStream<Uint8Array> | null> {
+      const headers = { range: `bytes=${here.bytes}-`, 'if-range': `"${here.sha256}"` };
+      const { status, body } = await send('GET', artifactPath(name, path), { signal, headers });
+      if (status === 206) return body!;
+      await body!.cancel();
+      return null;
+    },
     setArtifactAliases: (name: string, aliases: readonly string[]): Promise<Artifact> =>
       call('PUT', artifactPath(name), { body: { aliases } }),
     deleteArtifact: (name: string): Promise<{ deleted_count: number }> => call('DELETE', artifactPath(name)),

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'idempotency_mismatch'
   | 'idempotency_in_progress'
   | 'body_too_large'
+  | 'range_not_satisfiable' // a part of a file that begins behind its end
   | 'upgrade_required' // a WebSocket that was asked for as a page
   | 'request_timeout' // a body that comes too slowly
   | 'unsupported_encoding'

@@ -89,3 +89,82 @@ test('bytes that arrive damaged are not kept', async () => {
   await expect(pullArtifact(liar, '~/p/whole', target)).rejects.toThrow('arrived damaged');
   expect(await readdir(target)).toEqual([]);
 });
+
+/** As a line does that breaks after so many bytes. */
+const breaking = (bytes: number): Client => ({
+  ...client,
+  async downloadArtifactFile(...args) {
+    const reader = (await client.downloadArtifactFile(...args)).getReader();
+    let left = bytes;
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { value } = await reader.read();
+        controller.enqueue(value!.subarray(0, left));
+        left -= Math.min(left, value!.length);
+        if (left > 0) return;
+        await reader.cancel();
+        controller.error(new Error('the line broke'));
+      },
+    });
+  },
+});
+
+test('a pull that broke off goes on behind the bytes that are there', async () => {
+  const text = Array.from({ length: 60_000 }, (_, i) => `line ${i}\n`).join('');
+  await pushArtifact(client, '~/p/large', await directory('large', { 'a.txt': text }));
+  const target = join(scratch, 'resumed');
+  await expect(pullArtifact(breaking(200_000), '~/p/large', target)).rejects.toThrow('the line broke');
+  const [part] = await readdir(target);
+  const here = await readFile(join(target, part!));
+  expect(here.equals(Buffer.from(text).subarray(0, here.length))).toBe(true);
+  expect(here.length).toBeGreaterThan(0);
+
+  const resumed: number[] = [];
+  const watched: Client = {
+    ...client,
+    downloadArtifactFile: () => Promise.reject(new Error('asked for all of it again')),
+    resumeArtifactFile(name, path, known, signal) {
+      resumed.push(known.bytes);
+      return client.resumeArtifactFile(name, path, known, signal);
+    },
+  };
+  await pullArtifact(watched, '~/p/large', target);
+  expect(resumed).toEqual([here.length]);
+  expect(await readdir(target)).toEqual(['a.txt']);
+  expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe(text);
+});
+
+test('a part with other bytes is not kept, and one with too many is fetched anew', async () => {
+  const source = await directory('parted', { 'a.txt': 'the right bytes' });
+  const { files } = await pushArtifact(client, '~/p/parted', source);
+  const target = await directory('parts', { [`a.txt.${files[0]!.sha256.slice(0, 12)}.part`]: 'the wro' });
+  await expect(pullArtifact(client, '~/p/parted', target)).rejects.toThrow('arrived damaged');
+  expect(await readdir(target)).toEqual([]);
+  await directory('parts', { [`a.txt.${files[0]!.sha256.slice(0, 12)}.part`]: 'far more bytes than there are' });
+  await pullArtifact(client, '~/p/parted', target);
+  expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe('the right bytes');
+});
+
+test('parts of a file are answered as RFC 9110 has it', async () => {
+  const text = 'x'.repeat(200_000) + 'the end';
+  const { files } = await pushArtifact(client, '~/p/ranges', await directory('ranges', { 'a.txt': text }));
+  const etag = `"${files[0]!.sha256}"`;
+  const get = (headers: Record<string, string>) =>
+    server.app.inject({ url: '/v1/artifacts/~/p/ranges/a.txt', headers: { ...asOwner, ...headers } });
+  const whole = await get({});
+  expect([whole.statusCode, whole.headers['accept-ranges'], whole.headers.etag]).toEqual([200, 'bytes', etag]);
+  const end = await get({ range: 'bytes=200000-', 'if-range': etag });
+  expect([end.statusCode, end.headers['content-range'], end.headers['content-length'], end.body]).toEqual([
+    206,
+    'bytes 200000-200006/200007',
+    '7',
+    'the end',
+  ]);
+  expect((await get({ range: 'bytes=-3' })).body).toBe('end');
+  expect((await get({ range: 'bytes=199999-200002' })).body).toBe('xthe');
+  for (const headers of [{ range: 'bytes=0-1,5-6' }, { range: 'bytes=200000-', 'if-range': '"other"' }])
+    expect([(await get(headers)).statusCode, (await get(headers)).body.length]).toEqual([200, text.length]);
+  const beyond = await get({ range: 'bytes=200007-' });
+  expect([beyond.statusCode, beyond.headers['content-range']]).toEqual([416, 'bytes */200007']);
+  expect(beyond.json()).toMatchObject({ error: { code: 'range_not_satisfiable' } });
+});

@@ -6966,7 +6966,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a file of a version
+         * Download a file of a version, or with a Range header a part of it
          * @description Needs a key with the scope `read`.
          */
         get: {

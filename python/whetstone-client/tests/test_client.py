@@ -1,6 +1,7 @@
 """The client against a server that is played: broken lines, pages, refusals, files that lead elsewhere."""
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -119,3 +120,29 @@ def test_events_come_out_whole_wherever_the_network_cuts() -> None:
 
     for size in range(1, len(body) + 1):
         assert asyncio.run(read(size)) == [("1", '{"a":"ä\u2028😀"}'), (None, "x\ny")]
+
+
+def test_pull_goes_on_behind_what_had_arrived(tmp_path: Path) -> None:
+    content = b"one two three"
+    digest = hashlib.sha256(content).hexdigest()
+    files = [{"path": "a.txt", "size_bytes": len(content), "sha256": digest}]
+    artifact = {"id": "a", "entity": "e", "project": "p", "name": "n", "version": "v0", "uri": "u", "files": files}
+    part = tmp_path / f"a.txt.{digest[:12]}.part"
+    asked: list[tuple[str | None, str | None]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith("/a.txt"):
+            return httpx.Response(200, json=artifact)
+        asked.append((request.headers.get("range"), request.headers.get("if-range")))
+        return httpx.Response(206, content=content[4:]) if "range" in request.headers else httpx.Response(200, content=content)
+
+    part.write_bytes(content[:4])
+    asyncio.run(client_of(answer).pull_artifact("p/n", tmp_path))
+    assert (tmp_path / "a.txt").read_bytes() == content
+    assert asked == [("bytes=4-", f'"{digest}"')]
+    (tmp_path / "a.txt").unlink()
+
+    part.write_bytes(b"not ")
+    with pytest.raises(ArtifactFilesError, match="arrived damaged"):
+        asyncio.run(client_of(answer).pull_artifact("p/n", tmp_path))
+    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from whetstone_client.http import Http
-from whetstone_client.wire import Artifact
+from whetstone_client.wire import Artifact, ArtifactFile
 
 _CHUNK_BYTES = 1024 * 1024
 
@@ -63,22 +63,35 @@ async def pull(http: Http, name: str, directory: Path) -> Artifact:
         if target.is_file() and await asyncio.to_thread(_digest, target) == each.sha256:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        async with http.stream("GET", _path(fixed, each.path)) as response:
-            await write(target, response.aiter_bytes(), each.sha256)
+        await _fetch(http, _path(fixed, each.path), target, each)
     return artifact
 
 
-async def write(target: Path, content: AsyncIterator[bytes], sha256: str | None = None) -> None:
+async def _fetch(http: Http, path: str, target: Path, file: ArtifactFile) -> None:
+    """What had arrived when a pull ended early stays as `.part`: the next one goes on behind it."""
+    unfinished = target.with_name(f"{target.name}.{file.sha256[:12]}.part")
+    if unfinished.is_symlink():
+        raise ArtifactFilesError(f"{unfinished} is a symbolic link: nothing is written through it. Remove it.")
+    here = unfinished.stat().st_size if unfinished.is_file() else 0
+    if here == 0 or here != file.size_bytes:
+        headers = {"range": f"bytes={here}-", "if-range": f'"{file.sha256}"'} if 0 < here < file.size_bytes else {}
+        async with http.stream("GET", path, headers=headers) as response:
+            with unfinished.open("ab" if response.status_code == 206 else "wb") as content:
+                async for chunk in response.aiter_bytes():
+                    content.write(chunk)
+    if await asyncio.to_thread(_digest, unfinished) != file.sha256:
+        unfinished.unlink()
+        raise ArtifactFilesError(f"{target} arrived damaged. Pull again.")
+    unfinished.replace(target)
+
+
+async def write(target: Path, content: AsyncIterator[bytes]) -> None:
     """Whole, or not at all."""
     unfinished = target.with_name(f"{target.name}.part")
-    digest = hashlib.sha256()
     try:
         with unfinished.open("wb") as file:
             async for chunk in content:
-                digest.update(chunk)
                 file.write(chunk)
-        if sha256 is not None and digest.hexdigest() != sha256:
-            raise ArtifactFilesError(f"{target} arrived damaged. Pull again.")
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
