@@ -3151,9 +3151,13 @@ export interface paths {
                             run_id: string | null;
                             /** @description Of the latest checkpoint; null: there is none any more. */
                             lora: {
+                                /** @description Rank of the adapter. */
                                 r: number;
+                                /** @description What the adapter adds is scaled by lora_alpha / r. */
                                 lora_alpha: number;
+                                /** @description Names of the linear layers that carry it. */
                                 target_modules: string[];
+                                /** @description It is scaled by lora_alpha / √r instead. */
                                 use_rslora: boolean;
                             } | null;
                         };

@@ -63,8 +63,8 @@ export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: rea
 
 /** Of a model that is read. */
 export const loraResponse = z.object({
-  r: z.int(),
-  lora_alpha: z.number(),
-  target_modules: z.array(z.string()),
-  use_rslora: z.boolean(),
+  r: z.int().meta({ description: 'Rank of the adapter.' }),
+  lora_alpha: z.number().meta({ description: 'What the adapter adds is scaled by lora_alpha / r.' }),
+  target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that carry it.' }),
+  use_rslora: z.boolean().meta({ description: 'It is scaled by lora_alpha / √r instead.' }),
 });
