@@ -24,12 +24,17 @@ if wanted | cmp -s - "$installed" && [ -x "$venv/bin/python" ]; then
   echo "$venv/bin/python"
   exit 0
 fi
-if ! python=$(command -v python3); then
-  echo 'python-env: no python3 on PATH' >&2
-  exit 1
-fi
-if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
-  echo "python-env: $python is older than 3.10" >&2
+case $name in art) oldest=12 ;; *) oldest=10 ;; esac
+new_enough() { "$1" -c "import sys; sys.exit(sys.version_info < (3, $oldest))" 2>/dev/null; }
+python=
+for candidate in python3 python3.14 python3.13 python3.12 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python; do
+  if candidate=$(command -v "$candidate") && new_enough "$candidate"; then
+    python=$candidate
+    break
+  fi
+done
+if [ -z "$python" ]; then
+  echo "python-env: no Python 3.$oldest or later on PATH, nor among the versions of pyenv" >&2
   exit 1
 fi
 if ! "$python" -m venv "$venv" >&2; then

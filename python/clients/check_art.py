@@ -12,7 +12,9 @@ os.environ.setdefault("WEAVE_DISABLED", "true")
 
 import art  # noqa: E402
 from art.serverless.backend import ServerlessBackend  # noqa: E402
+from art_model import trainable_model  # noqa: E402
 
+HISTORY = art.Trajectory.model_fields["additional_histories"].annotation.__args__[0]  # named otherwise in each release
 GROUPS, ROLLOUTS, STEPS = 6, 6, 2
 NAME = f"agent-{os.getpid()}"  # the server may be an old one
 
@@ -41,18 +43,51 @@ async def fail() -> art.Trajectory:
     raise RuntimeError("this rollout fails")
 
 
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "Weather of a city",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+
+
+async def ask_tool(model: art.TrainableModel, city: str) -> art.Trajectory:
+    """A call of a tool and its result, and the same question alone as a second history; the reward is that of the call."""
+    trajectory = art.Trajectory(
+        messages_and_choices=[{"role": "user", "content": f"What is the weather in {city}?"}], tools=[WEATHER], reward=0.0
+    )
+    client, name = model.openai_client(), model.get_inference_name()
+    answer = await client.chat.completions.create(
+        model=name, messages=trajectory.messages(), tools=[WEATHER], tool_choice="required", max_tokens=48
+    )
+    trajectory.messages_and_choices.append(answer.choices[0])
+    for call in answer.choices[0].message.tool_calls or ():
+        trajectory.messages_and_choices.append({"role": "tool", "tool_call_id": call.id, "content": "sunny"})
+        trajectory.reward += len(call.function.arguments) / 100
+    alone = [{"role": "user", "content": city}]
+    second = await client.chat.completions.create(model=name, messages=alone, max_tokens=8)
+    trajectory.additional_histories.append(HISTORY(messages_and_choices=[*alone, second.choices[0]]))
+    return trajectory
+
+
 async def train(model: art.TrainableModel, backend: ServerlessBackend) -> dict[str, float]:
     groups = await art.gather_trajectory_groups(
-        (art.TrajectoryGroup([*[rollout(model, number) for _ in range(ROLLOUTS)], fail()]) for number in range(GROUPS)),
+        [
+            *(art.TrajectoryGroup([*[rollout(model, number) for _ in range(ROLLOUTS)], fail()]) for number in range(GROUPS)),
+            art.TrajectoryGroup([ask_tool(model, "Paris") for _ in range(ROLLOUTS)]),
+        ],
         max_exceptions=GROUPS,
     )
+    await backend._client.models.log(model_id=model.id, trajectory_groups=groups, split="val")
     result = await backend.train(model, groups, learning_rate=1e-4, importance_sampling_level="sequence", kimi_k2_tau=0.1)
     return result.metrics
 
 
 async def check(base_url: str, key: str, base_model: str) -> None:
     backend = ServerlessBackend(api_key=key, base_url=base_url)
-    model = art.TrainableModel(name=NAME, project="art", base_model=base_model)
+    model = trainable_model(name=NAME, project="art", base_model=base_model)
     await model.register(backend)
     assert model.id and model.entity, model
     assert await model.get_step() == 0
@@ -64,7 +99,7 @@ async def check(base_url: str, key: str, base_model: str) -> None:
         assert metrics["data/step_num_groups_trainable"] > 0, metrics
 
     # Another script of the same model finds it where it is.
-    again = art.TrainableModel(name=NAME, project="art", base_model=base_model)
+    again = trainable_model(name=NAME, project="art", base_model=base_model)
     await again.register(backend)
     assert (again.id, await again.get_step()) == (model.id, STEPS)
 

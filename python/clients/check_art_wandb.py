@@ -21,13 +21,13 @@ os.environ.update(
     WANDB_BASE_URL=server,
     WANDB_API_KEY=key,
     WANDB_SILENT="true",
-    WEAVE_DISABLED="true",
 )
 os.chdir(directory)  # ART writes a log of its own
 
 import art  # noqa: E402
 import wandb  # noqa: E402
 from art.serverless.backend import ServerlessBackend  # noqa: E402
+from art_model import trainable_model  # noqa: E402
 from art.utils.sft import train_sft_from_file  # noqa: E402
 
 PROJECT = f"art-wandb-{os.getpid()}"  # the server may be an old one
@@ -40,7 +40,7 @@ def taught(number: int) -> art.Trajectory:
 
 async def check() -> None:
     backend = ServerlessBackend(base_url=f"{server}/v1")  # the key is that of the environment
-    model = art.TrainableModel(name="agent", project=PROJECT, base_model=base_model)
+    model = trainable_model(name="agent", project=PROJECT, base_model=base_model)
     await model.register(backend)
 
     config = art.TrainSFTConfig(learning_rate=1e-3, batch_size=2)
@@ -73,7 +73,7 @@ async def check() -> None:
     weights = (pulled / "adapter_model.safetensors").read_bytes()
     assert json.loads((pulled / "adapter_config.json").read_text())["base_model_name_or_path"] == base_model
 
-    fork = art.TrainableModel(name="fork", project=PROJECT, base_model=base_model)
+    fork = trainable_model(name="fork", project=PROJECT, base_model=base_model)
     await fork.register(backend)
     await backend._experimental_fork_checkpoint(fork, from_model="agent", not_after_step=3)
     assert await fork.get_step() == 3

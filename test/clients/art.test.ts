@@ -1,41 +1,64 @@
-// The ART library, unmodified, trains a model here: python/clients/check_art.py talks to a server started here. Needs the
-// interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
+// The ART library, unmodified, trains models here: python/clients/check_art*.py talk to a server started here. Its oldest and its
+// newest release that are tried have an environment each (scripts/python-env.sh clients and art), each with two releases of wandb.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { KEY, KEY_OF_40, MODEL, openStarterServer } from './starter-server.ts';
 
-const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
-if (!python)
-  console.log('ART skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).');
+const RELEASES = [
+  ['0.5.18', 'WHETSTONE_CLIENTS_PYTHON', 'clients'],
+  ['0.5.23', 'WHETSTONE_ART_PYTHON', 'art'],
+] as const;
 
 const script = (name: string) => fileURLToPath(new URL(`../../python/clients/${name}`, import.meta.url));
 
-describe.skipIf(!python)('ART', () => {
-  test(
+describe.each(RELEASES)('ART %s', (release, variable, environment) => {
+  const python = process.env[variable];
+  if (!python)
+    console.log(
+      `ART ${release} skipped: ${variable} names no interpreter. Try $(scripts/python-env.sh ${environment}).`,
+    );
+  const earlier = python ? join(dirname(dirname(python)), 'earlier') : '';
+
+  /** What a script prints, with these packages before those of the environment. */
+  async function run(packages: string, ...args: readonly string[]): Promise<string> {
+    const env = { ...process.env, PYTHONPATH: packages };
+    return (await promisify(execFile)(python!, args, { env })).stdout.trim();
+  }
+
+  test.skipIf(!python)(
     'registers, rolls out, trains two steps, evaluates old and new ones, cleans up',
     { timeout: 180_000 },
     async () => {
+      const version = 'from importlib.metadata import version; print(version("openpipe-art"))';
+      expect(await run('', '-c', version)).toBe(release);
       const server = await openStarterServer();
       try {
-        const { stdout } = await promisify(execFile)(python!, [script('check_art.py'), server.baseUrl, KEY, MODEL]);
-        expect(stdout.trim().split('\n').at(-1)).toBe('ok');
+        const printed = await run('', script('check_art.py'), server.baseUrl, KEY, MODEL);
+        expect(printed.split('\n').at(-1)).toBe('ok');
       } finally {
         await server.close();
       }
     },
   );
 
-  test(
-    'fine-tunes from a list, a generator and a file, logs, pulls, forks and deletes through wandb',
+  test.skipIf(!python).each([
+    ['0.31.0', ''],
+    ['0.28.0', earlier],
+  ])(
+    'fine-tunes from a list, a generator and a file, logs, pulls, forks and deletes through wandb %s',
     { timeout: 300_000 },
-    async () => {
+    async (wandb, packages) => {
+      if (packages) expect(existsSync(packages), `${packages}: run scripts/python-env.sh ${environment}`).toBe(true);
+      expect(await run(packages, '-c', 'import wandb; print(wandb.__version__)')).toBe(wandb);
       const server = await openStarterServer(KEY_OF_40);
       try {
         const root = server.baseUrl.replace(/\/v1$/, '');
-        const { stdout } = await promisify(execFile)(python!, [script('check_art_wandb.py'), root, KEY_OF_40, MODEL]);
-        expect(stdout.trim().split('\n').at(-1)).toBe('ok');
+        const printed = await run(packages, script('check_art_wandb.py'), root, KEY_OF_40, MODEL);
+        expect(printed.split('\n').at(-1)).toBe('ok');
       } finally {
         await server.close();
       }

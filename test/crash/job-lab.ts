@@ -136,3 +136,11 @@ export async function submit({ jobs, modelId, artifacts }: World, body: JobData)
     createId(),
   );
 }
+
+/** Lines of the run that is named like the model, without times. */
+export async function historyOf({ storage }: World) {
+  const [run] = (await storage.runs.list({ entity: OWNER.entity }, { after: null, limit: 2 })).rows;
+  const lines = run ? await storage.runs.history(run.id, 0, 100) : [];
+  const timeless = { _timestamp: null, _runtime: null, 'sft/tokens_per_second': null };
+  return lines.map(({ content }) => ({ ...(JSON.parse(content) as Record<string, unknown>), ...timeless }));
+}

@@ -21,7 +21,7 @@ import {
   KILLED,
   NOTHING_TO_LEARN,
 } from './job-bodies.ts';
-import { openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
+import { historyOf, openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
 
 const DEADLINE_MS = 20_000;
 const STAYS = ['body.jsonl', 'record.bin'];
@@ -101,10 +101,12 @@ async function outcome(world: World, jobId: string) {
   const adapter = await blobs.find(`${checkpoint!.blobPrefix}/adapter_model.safetensors`);
   return {
     status: job.status,
+    errorMessage: job.errorMessage,
     skipped: job.skipped,
     step: checkpoint!.step,
     metrics: { ...checkpoint!.metrics, 'sft/tokens_per_second': null },
     events: await eventsOf(world, jobId),
+    history: await historyOf(world),
     adapter: Buffer.from(adapter!).toString('base64'),
     record: Buffer.from((await blobs.find(jobRecordBlob(jobId))) ?? []).toString('base64'),
     leftOver: (await blobs.list(`jobs/${jobId}`)).filter(({ name }) => !STAYS.includes(name.split('/').at(-1)!)).length,

@@ -4670,7 +4670,7 @@ export interface paths {
                             assistant_turns?: ("all" | "last") | null;
                             /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */
                             validation_split?: number | null;
-                            /** @description Enabled: metrics of the last gradient step become metrics of the checkpoint, as `sft/NAME`. */
+                            /** @description Enabled: each gradient step becomes a line of the run that is named like the model, below `sft/`, and the metrics of the last one become metrics of the checkpoint, as `sft/NAME`. */
                             metric_logging?: ({
                                 /** @description Whether it is on. */
                                 enabled?: boolean | null;

@@ -69,7 +69,8 @@ const wireConfig = z.looseObject({
       'Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint.',
   }),
   metric_logging: z.looseObject({ enabled: boolean().nullish() }).nullish().meta({
-    description: 'Enabled: metrics of the last gradient step become metrics of the checkpoint, as `sft/NAME`.',
+    description:
+      'Enabled: each gradient step becomes a line of the run that is named like the model, below `sft/`, and the metrics of the last one become metrics of the checkpoint, as `sft/NAME`.',
   }),
 });
 

@@ -23,7 +23,9 @@ import type { JobEvents } from './job-events.ts';
 import { findProgress, findRecord, saveProgress, saveSession } from './job-progress.ts';
 import type { JobWork, StepLoop, WorkContext } from './job-work.ts';
 import { readWork } from './read-work.ts';
+import { createRunMetrics } from './run-metrics.ts';
 import type { ReadSftLine } from './sft-dataset.ts';
+import { meansOfSteps } from './step-means.ts';
 
 /** What trains models of one base model, as main.ts wires it. */
 export interface Trainer {
@@ -127,6 +129,7 @@ async function trainWork(
   const startedAtMs = job.startedAtMs ?? clock.now();
   const step = await storage.jobs.assignStep(job.id, job.attempt);
   if (step === null || !(await update({ startedAtMs, skipped: work.skipped }))) return 'lost';
+  const runMetrics = work.logsToRun ? createRunMetrics({ runs: storage.runs, clock, log }, job, model, step) : null;
   const lora = await findCheckpointLora(blobs, previous);
   await appendEvent(deps, job, 0, 'training_started', startedData(work, lora));
   const tellsOtherRows = await beganWithOtherRows(storage, job, work);
@@ -173,6 +176,10 @@ async function trainWork(
   for (const warning of warnings) log.warn('job.warning', { warning });
   await storage.accounts.addBlob({ blob: blobPrefix, entity: job.entity, keyId: job.keyId, ...stored });
   await preload(checkpoint);
+  if (runMetrics) {
+    const { means } = await meansOfSteps(storage.events, job.id);
+    await runMetrics.ended(work.steps, { ...means, ...metrics });
+  }
   const closingOrdinal = await storage.events.count(job.id); // behind those of a longer plan too
   const finished = await storage.jobs.finish(job.id, job.attempt, {
     status: 'succeeded',
@@ -214,6 +221,7 @@ async function trainWork(
       deps.observer.stepped(job, { ...step, startMs, endMs: clock.now() });
       if (!(await update({ progress: stepsDone / steps }))) return 'lost'; // before event and state: a later attempt has its own
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
+      await runMetrics?.stepped(stepsDone, metrics);
       const due = stepsDone < steps && (clock.now() - savedMs >= deps.saveEveryMs || signal.aborted);
       log.info('job.gradient_step', {
         step: stepsDone,

@@ -29,6 +29,8 @@ export interface JobWork {
   readonly resetsOptimizer: boolean;
   /** What training computes of each token; null: jobs of this kind keep nothing of it. */
   readonly recorder: TokenRecorder | null;
+  /** Gradient steps become lines of the run that is named like the model. */
+  readonly logsToRun: boolean;
   /** What must be known before the first step, kept until the job ends. Null: `goesOn` said no. */
   prepare(goesOn: () => Promise<boolean>, signal: AbortSignal): Promise<StepLoop | null>;
   /** What showed after the first event; the last says it. */

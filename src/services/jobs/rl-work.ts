@@ -32,6 +32,7 @@ export async function readRlWork(
   let mismatch: SamplerMismatch | null = null;
   return {
     recorder,
+    logsToRun: false,
     config,
     steps: plan.rows.length,
     rowsDigest,

@@ -41,6 +41,7 @@ export async function readSftWork(
       config: resolvedSft(config, plan.warmupSteps),
       counts: plan.counts,
       recorder: null,
+      logsToRun: config.logsMetrics,
       headTokensMax: null,
       resetsOptimizer: true,
       prepare: async () => (session, firstBatch) => trainSft(session, plan, firstBatch),

@@ -1,11 +1,11 @@
 // How a model came to be what it is, step by step: for each of its jobs what training measured, how long it took, what was left
 // out. Read from jobs and their events, which stay when checkpoints are deleted; what was logged of a step goes with its checkpoint.
-import { createYielder } from '#base/yield-to-loop';
 import type { Caller } from '#domain/caller';
 import type { Listing, Page } from '#domain/page';
 import type { JobStatus, JobType, Skipped, TrainingJob } from '#domain/training-job';
 import type { Storage } from '#storage/storage';
 import { getOwnModel } from '../models/own-model.ts';
+import { meansOfSteps, type MeansOfSteps } from './step-means.ts';
 
 export interface HistoryStep {
   /** Of the job; `step-0` of the step that no job made. */
@@ -30,10 +30,7 @@ export interface StepHistory {
 const STEP_ZERO = 'step-0';
 /** A page of jobs reads their events: a page with so many ends behind the job that has them. */
 const EVENTS_MAX = 20_000;
-const EVENTS_PAGE = 1_000;
 const STREAM_PAGE = 100;
-/** Of a gradient step: what adds up. */
-const SUMS: ReadonlySet<string> = new Set(['num_tokens', 'num_trained_tokens', 'tokens_saved_by_sharing']);
 
 export function createStepHistory({ storage }: { readonly storage: Storage }): StepHistory {
   async function list(caller: Caller, modelId: string, { after, limit }: Page): Promise<Listing<HistoryStep>> {
@@ -46,7 +43,7 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
     if (page.limit === 0) return { rows, hasMore: jobs.rows.length > 0 };
     let events = 0;
     for (const [at, job] of jobs.rows.entries()) {
-      const read = await readSteps(job);
+      const read = await meansOfSteps(storage.events, job.id);
       rows.push(await toStep(job, read));
       events += read.events;
       if (events > EVENTS_MAX && at < jobs.rows.length - 1) return { rows, hasMore: true };
@@ -60,7 +57,7 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
     return { ...none, id: STEP_ZERO, step: 0, metrics };
   }
 
-  async function toStep(job: TrainingJob, { gradientSteps, means }: Measured): Promise<HistoryStep> {
+  async function toStep(job: TrainingJob, { gradientSteps, means }: MeansOfSteps): Promise<HistoryStep> {
     const { id, type, status, step, startedAtMs, endedAtMs, skipped, modelId } = job;
     const logged = step === null || status !== 'succeeded' ? {} : await metricsAt(modelId, step);
     const times = { startedAtMs, endedAtMs };
@@ -69,22 +66,6 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
 
   const metricsAt = async (modelId: string, step: number): Promise<Readonly<Record<string, number>>> =>
     (await storage.checkpoints.find(modelId, step))?.metrics ?? {};
-
-  async function readSteps({ id }: TrainingJob): Promise<Measured & { events: number }> {
-    const means = createMeans();
-    const yieldToLoop = createYielder();
-    let events = 0;
-    for (let after: string | null = null; ;) {
-      const { rows, hasMore } = await storage.events.list(id, { after, limit: EVENTS_PAGE });
-      for (const { type, data } of rows) {
-        if (type === 'gradient_step') means.add(data);
-        await yieldToLoop();
-      }
-      events += rows.length;
-      after = rows.at(-1)?.id ?? null;
-      if (!hasMore || after === null) return { ...means.read(), events };
-    }
-  }
 
   return {
     async list(caller, modelId, page) {
@@ -103,37 +84,5 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
         }
       })();
     },
-  };
-}
-
-interface Measured {
-  readonly gradientSteps: number;
-  readonly means: Readonly<Record<string, number>>;
-}
-
-/** Of a metric that some steps lack, over those that have it. */
-function createMeans() {
-  /** `mean`: where the sum leaves the range of a double. */
-  const sums = new Map<string, { sum: number; mean: number; count: number }>();
-  let gradientSteps = 0;
-  return {
-    add(data: Readonly<Record<string, unknown>>): void {
-      gradientSteps++;
-      for (const [name, value] of Object.entries(data)) {
-        if (typeof value !== 'number' || name === 'gradient_step') continue;
-        const { sum, mean, count } = sums.get(name) ?? { sum: 0, mean: 0, count: 0 };
-        const share = 1 / (count + 1);
-        sums.set(name, { sum: sum + value, mean: mean * (1 - share) + value * share, count: count + 1 });
-      }
-    },
-    read: (): Measured => ({
-      gradientSteps,
-      means: Object.fromEntries(
-        [...sums].map(([name, { sum, mean, count }]) => {
-          const ofSum = SUMS.has(name) ? sum : sum / count;
-          return [name, Number.isFinite(ofSum) ? ofSum : mean];
-        }),
-      ),
-    }),
   };
 }

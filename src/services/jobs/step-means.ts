@@ -1,0 +1,58 @@
+// What the gradient steps of a job measured, as one number for each metric: read from its events.
+import { createYielder } from '#base/yield-to-loop';
+import type { EventStore } from '#storage/storage';
+
+export interface MeansOfSteps {
+  readonly gradientSteps: number;
+  /** Means over the gradient steps; sums of those in SUMS. */
+  readonly means: Readonly<Record<string, number>>;
+  /** Events that were read. */
+  readonly events: number;
+}
+
+const EVENTS_PAGE = 1_000;
+/** Of a gradient step: what adds up. */
+const SUMS: ReadonlySet<string> = new Set(['num_tokens', 'num_trained_tokens', 'tokens_saved_by_sharing']);
+
+export async function meansOfSteps(store: EventStore, jobId: string): Promise<MeansOfSteps> {
+  const means = createMeans();
+  const yieldToLoop = createYielder();
+  let events = 0;
+  for (let after: string | null = null; ;) {
+    const { rows, hasMore } = await store.list(jobId, { after, limit: EVENTS_PAGE });
+    for (const { type, data } of rows) {
+      if (type === 'gradient_step') means.add(data);
+      await yieldToLoop();
+    }
+    events += rows.length;
+    after = rows.at(-1)?.id ?? null;
+    if (!hasMore || after === null) return { ...means.read(), events };
+  }
+}
+
+/** Of a metric that some steps lack, over those that have it. */
+function createMeans() {
+  /** `mean`: where the sum leaves the range of a double. */
+  const sums = new Map<string, { sum: number; mean: number; count: number }>();
+  let gradientSteps = 0;
+  return {
+    add(data: Readonly<Record<string, unknown>>): void {
+      gradientSteps++;
+      for (const [name, value] of Object.entries(data)) {
+        if (typeof value !== 'number' || name === 'gradient_step') continue;
+        const { sum, mean, count } = sums.get(name) ?? { sum: 0, mean: 0, count: 0 };
+        const share = 1 / (count + 1);
+        sums.set(name, { sum: sum + value, mean: mean * (1 - share) + value * share, count: count + 1 });
+      }
+    },
+    read: (): Omit<MeansOfSteps, 'events'> => ({
+      gradientSteps,
+      means: Object.fromEntries(
+        [...sums].map(([name, { sum, mean, count }]) => {
+          const ofSum = SUMS.has(name) ? sum : sum / count;
+          return [name, Number.isFinite(ofSum) ? ofSum : mean];
+        }),
+      ),
+    }),
+  };
+}
