@@ -14,5 +14,7 @@ export const secretKeyPath = (directory: string): string => join(directory, 'sec
 export const weightsPath = (directory: string): string => join(directory, 'weights');
 /** Files of workers on their way; emptied at the start. */
 export const workersPath = (directory: string): string => join(directory, 'workers');
+/** What GGUF files say of configuration and tokenizer, as other models have it; made again when it is missing. */
+export const ggufPath = (directory: string): string => join(directory, 'gguf');
 /** Half-finished files of jobs; emptied at the start. */
 export const workPath = (directory: string): string => join(directory, 'work');

@@ -1,6 +1,6 @@
 // Wires a worker: the embedded engines for one model, connected to a server. It reads the model's files from this machine and nothing
 // else; what the server asks comes over the worker protocol (docs/worker-protocol.md).
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '#base/log';
@@ -30,8 +30,10 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
   const { drainSeconds, stepSeconds } = readSettings(STOP_SETTINGS, {}, process.env);
   const hub = readHubConfig(process.env);
   const progress = showDownloads();
+  const scratch = await mkdtemp(join(tmpdir(), 'whetstone-worker-'));
   const { id, directory } = await resolveModelDirectory(model, {
     starterDirectory: STARTER_DIRECTORY,
+    ggufDirectory: join(scratch, 'gguf'),
     hub,
     parts: 'everything',
     progress,
@@ -56,7 +58,7 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
   const files = await openWorkerFiles({
     url,
     key,
-    directory: await mkdtemp(join(tmpdir(), 'whetstone-worker-')),
+    directory: join(scratch, 'adapters'),
     cacheBytesMax: CACHE_BYTES,
   });
   const { inference, training, capabilities } = backend;
@@ -85,5 +87,6 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
   } finally {
     await files.close();
     await backend.close();
+    await rm(scratch, { recursive: true, force: true });
   }
 }

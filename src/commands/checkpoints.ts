@@ -18,11 +18,12 @@ import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 interface ExportFlags extends RemoteFlags, JsonFlag {
   readonly out?: string;
   readonly merged?: boolean;
-  readonly dtype: 'bf16' | 'f16' | 'f32';
+  readonly format: 'hf' | 'gguf';
+  readonly dtype: keyof typeof DTYPES;
   readonly base?: string;
 }
 
-const DTYPES = { bf16: 'BF16', f16: 'F16', f32: 'F32' } as const;
+const DTYPES = { bf16: 'BF16', f16: 'F16', f32: 'F32', q8_0: 'Q8_0' } as const;
 
 export function addCheckpoints(program: Command, remote: Remote, starterDirectory: string): void {
   const checkpoints = program
@@ -57,35 +58,69 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     });
 
   withJson(remote.command(checkpoints, 'export <model> [step]'))
-    .description('write a checkpoint as a directory: PEFT, or with --merged a whole model in Hugging Face layout')
-    .option('--out <directory>', 'default: <name>-step<step>')
+    .description(
+      'write a checkpoint as a directory (PEFT, or with --merged a whole model in Hugging Face layout) or as a GGUF file for llama.cpp',
+    )
+    .option('--out <path>', 'default: <name>-step<step>, with --format gguf <name>-step<step>.gguf')
     .option('--merged', 'fold the adapter into the weights of the base model, which must be on this machine')
-    .addOption(new Option('--dtype <name>', 'type of the merged weights').choices(Object.keys(DTYPES)).default('bf16'))
-    .option('--base <model>', 'base model for --merged: starter, a directory or a Hub id (default: the model’s own)')
+    .addOption(
+      new Option(
+        '--format <name>',
+        'hf: as PEFT and Transformers read it; gguf: one file for llama.cpp, of the whole model or of the adapter in float32',
+      )
+        .choices(['hf', 'gguf'])
+        .default('hf'),
+    )
+    .addOption(
+      new Option('--dtype <name>', 'type of the merged weights; q8_0 is for GGUF')
+        .choices(Object.keys(DTYPES))
+        .default('bf16'),
+    )
+    .option(
+      '--base <model>',
+      'base model for --merged and GGUF: starter, a directory, a GGUF file or a Hub id (default: the model’s own)',
+    )
     .action(async (name: string, step: string | undefined, flags: ExportFlags) => {
       const client = remote.connect(flags);
       const { model, step: chosen } = await getStep(client, name, step);
       const version = chosen === null ? 'latest' : `step${chosen}`;
       const artifact = `${model.entity}/${model.project}/${model.name}:${version}`;
       const { version: fixed } = await client.getArtifact(artifact);
-      const out = flags.out ?? `${model.name}-${fixed}`;
+      const gguf = flags.format === 'gguf';
+      if (flags.dtype === 'q8_0' && !gguf) throw new AppError('invalid_request', '--dtype q8_0 needs --format gguf.');
+      const out = flags.out ?? `${model.name}-${fixed}${gguf ? '.gguf' : ''}`;
       if ((await readdir(out).catch(() => [])).length > 0)
         throw new AppError('invalid_request', `${out} is not empty. Name another directory with --out.`);
-      if (!flags.merged) {
+      if (!flags.merged && !gguf) {
         await pullArtifact(client, artifact.replace(/:[^:]*$/, `:${fixed}`), out);
         return show(flags, { out }, () => [out]);
       }
       const adapter = await mkdtemp(join(tmpdir(), 'whetstone-export-'));
       try {
         await pullArtifact(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
-        const base = await getBase(flags.base ?? model.base_model, starterDirectory);
-        const { exportMerged } = await import('#model-files/export-merged');
-        await exportMerged({ base, adapter, out, dtype: DTYPES[flags.dtype] });
+        const base = await getBase(flags.base ?? model.base_model, starterDirectory, join(adapter, 'gguf')).catch(
+          (error: unknown) => {
+            throw flags.base === undefined ? withoutBase(error, model.base_model) : error;
+          },
+        );
+        await write({ base, adapter, out, name: `${model.name}-${fixed}` }, flags);
         show(flags, { out }, () => [out]);
       } finally {
         await rm(adapter, { recursive: true, force: true });
       }
     });
+}
+
+async function write(
+  { name, ...request }: { base: string; adapter: string; out: string; name: string },
+  { format, merged = false, dtype }: ExportFlags,
+): Promise<void> {
+  if (format === 'gguf') {
+    const { exportGgufAdapter, exportGgufModel } = await import('#model-files/gguf/export-gguf');
+    return merged ? exportGgufModel({ ...request, name }, DTYPES[dtype]) : exportGgufAdapter({ ...request, name });
+  }
+  const { exportMerged } = await import('#model-files/export-merged');
+  if (dtype !== 'q8_0') await exportMerged({ ...request, dtype: DTYPES[dtype] });
 }
 
 /** The step that stands behind the name of the model, or in it; null: the latest. */
@@ -98,12 +133,19 @@ async function getStep(client: Client, name: string, given: string | undefined) 
   return { model, step: Number(given) };
 }
 
-async function getBase(name: string, starterDirectory: string): Promise<string> {
+/** Of a directory or a file the server says the last part only. */
+function withoutBase(error: unknown, name: string): unknown {
+  if (!(error instanceof AppError) || error.code !== 'base_model_not_found') return error;
+  return new AppError(error.code, `The base model ${name} is not here by that name. Say which it is with --base.`);
+}
+
+async function getBase(name: string, starterDirectory: string, ggufDirectory: string): Promise<string> {
   const { resolveModelDirectory } = await import('#model-files/resolve-model');
   const hub = readHubConfig(process.env);
   const signal = AbortSignal.timeout(hub.downloadMs);
   const { directory } = await resolveModelDirectory(name, {
     starterDirectory,
+    ggufDirectory,
     hub,
     parts: 'everything',
     progress: showDownloads(),

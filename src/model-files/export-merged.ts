@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { invariant } from '#base/invariant';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig } from './decoder-config.ts';
-import { openSafetensors, writeSafetensors, type StoredDtype } from './safetensors.ts';
+import { writeSafetensors, type StoredDtype } from './safetensors.ts';
+import { openTensors } from './open-tensors.ts';
 import { linearLayers, loraAName, loraBName, loraScale, type LoraAdapter } from './lora.ts';
 import { readPeftDirectory } from './peft-directory.ts';
 
@@ -20,7 +21,7 @@ export interface MergeRequest {
 }
 
 const TORCH_DTYPE: Readonly<Record<StoredDtype, string>> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
-const IS_WEIGHTS = /\.safetensors(?:\.index\.json)?$/;
+const IS_WEIGHTS = /\.safetensors(?:\.index\.json)?$|^model\.gguf\.json$/;
 
 /** Throws `invalid_request` where `out` is there, `bad_model_files` for an adapter of another model. */
 export async function exportMerged({ base, adapter: adapterDirectory, out, dtype }: MergeRequest): Promise<void> {
@@ -29,7 +30,7 @@ export async function exportMerged({ base, adapter: adapterDirectory, out, dtype
   }
   const layers = linearLayers(await readDecoderConfig(base));
   const adapter = await readPeftDirectory(adapterDirectory, layers);
-  const source = await openSafetensors(base);
+  const source = await openTensors(base);
   const unfinished = `${out}.partial`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });
@@ -39,7 +40,7 @@ export async function exportMerged({ base, adapter: adapterDirectory, out, dtype
       name,
       shape: source.shape(name),
       dtype,
-      data: async () => merge(await source.read(name), byWeight.get(name), source.shape(name), adapter),
+      data: async () => mergeAdapter(await source.read(name), byWeight.get(name), source.shape(name), adapter),
     }));
     await writeSafetensors(join(unfinished, 'model.safetensors'), tensors);
     for (const entry of await readdir(base, { withFileTypes: true })) {
@@ -60,7 +61,7 @@ const withDtype = (config: string, dtype: string): string =>
   config.replace(/("(?:torch_)?dtype"\s*:\s*)"[^"]*"/g, `$1"${dtype}"`);
 
 /** `[out, in]`; summed in float64, so that only the last rounding is ours. */
-function merge(
+export function mergeAdapter(
   weight: Float32Array,
   path: string | undefined,
   shape: readonly number[],

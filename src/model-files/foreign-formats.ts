@@ -1,11 +1,11 @@
 // What people name with --model that is no model as Transformers saves one: adapters, single files, other formats. One sentence for each,
 // with what to do, from the names of files alone.
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 
 const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
   [
     /\.gguf$/,
-    'is in GGUF, the format of llama.cpp, which is not read. Use the model that it was made from, in safetensors; --precision int8 makes it smaller while it is loaded',
+    'has its weights in GGUF only, and those are not fetched from the Hub. Download one file (hf download REPOSITORY FILE.gguf) and name it: --model ./FILE.gguf',
   ],
   [
     /^pytorch_model.*\.bin$|\.pt$|\.pth$/,
@@ -16,6 +16,9 @@ const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
     'has no weights in safetensors. Save it with save_pretrained of Transformers',
   ],
 ];
+
+/** A model of llama.cpp; `mmproj` files see images for one. */
+export const isGguf = (name: string): boolean => name.endsWith('.gguf') && !/^mmproj/i.test(basename(name));
 
 /** `path` is a file. Null: of no kind that anybody would take for a model. */
 export function foreignFile(path: string): string | null {

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { COMMIT, openHub, sha256, type Hub } from '../../test/a-hub.ts';
 import { joinInside, parseHubFile } from './hub-file.ts';
+import { STARTER_DIRECTORY } from '#starter-directory';
+import { readDecoderConfig } from './decoder-config.ts';
+import { exportGgufModel } from './gguf/export-gguf.ts';
 import { resolveModelDirectory, type ResolveModelOptions } from './resolve-model.ts';
 
 const CONFIG = JSON.stringify({
@@ -43,6 +46,7 @@ beforeEach(async () => {
   shown = [];
   options = {
     starterDirectory: join(root, 'starter'),
+    ggufDirectory: join(root, 'gguf'),
     hub: {
       cacheDirectory: join(root, 'hf', 'hub'),
       endpoint: opened.url,
@@ -296,11 +300,6 @@ test.each([
     /is a PEFT adapter, not a model\. Start with --model Qwen\/Qwen3-0\.6B, and give a directory with its files to --adapter\./,
   ],
   [
-    'GGUF',
-    { 'model-q4.gguf': '', 'config.json': CONFIG },
-    /is in GGUF, .*not read\. Use the model that it was made from/,
-  ],
-  [
     'pickles',
     { 'pytorch_model.bin': '', 'config.json': CONFIG, 'tokenizer.json': '{}' },
     /pickles of PyTorch only.*save_pretrained/,
@@ -331,11 +330,37 @@ test.each([
 
 test.each([
   ['weights.safetensors', /is a single file of weights\. Name its directory, which also needs config\.json/],
-  ['model-q4.gguf', /is in GGUF/],
+  ['model-q4.gguf', /does not begin with GGUF: it is no GGUF file/],
   ['model.pt', /pickles of PyTorch/],
 ])('the file %s is not a model', async (name, message) => {
   const path = join(await withFiles('files', { [name]: '' }), name);
   await expect(resolveModelDirectory(path, options)).rejects.toMatchObject(rejection(message, 'bad_model_files'));
+});
+
+/** The starter, as small as its metadata. */
+async function writeStarterGguf(path: string): Promise<string> {
+  await exportGgufModel({ base: STARTER_DIRECTORY, adapter: null, out: path, name: 'starter' }, 'Q8_0');
+  return path;
+}
+
+test('a GGUF file is a model, and so is a directory with one; the same file gives the same directory', async () => {
+  const directory = await withFiles('ggufs', { 'mmproj-eyes.gguf': '' });
+  const path = await writeStarterGguf(join(directory, 'Starter-Q8_0.gguf'));
+  const resolved = await resolveModelDirectory(path, options);
+  expect(resolved.id).toBe('Starter-Q8_0');
+  expect(await resolveModelDirectory(directory, options)).toEqual({ id: 'ggufs', directory: resolved.directory });
+  expect(await readDecoderConfig(resolved.directory)).toMatchObject({ family: 'qwen3', hidden: 192, layers: 6 });
+  expect(await readdir(options.ggufDirectory)).toHaveLength(1);
+});
+
+test('of several GGUF files one must be named, and on the Hub one is downloaded first', async () => {
+  const directory = await withFiles('several', { 'a-Q4_K_M.gguf': '', 'a-Q8_0.gguf': '' });
+  const refused = (name: string, message: RegExp) =>
+    expect(resolveModelDirectory(name, options)).rejects.toMatchObject(rejection(message, 'bad_model_files'));
+  await refused(directory, /several models in GGUF\. Name one of them: a-Q4_K_M\.gguf, a-Q8_0\.gguf/);
+  await refused('owner/tiny:Q8_0', /not fetched from the Hub\. Download one \(hf download owner\/tiny FILE\.gguf\)/);
+  hub.files = { 'a-Q8_0.gguf': Buffer.from('') };
+  await refused('owner/tiny', /owner\/tiny has its weights in GGUF only.*Download one file/);
 });
 
 test.each([

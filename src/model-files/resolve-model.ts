@@ -1,11 +1,12 @@
 // What `--model` may name → a directory with config, tokenizer and weights. In this order: the starter model that ships
-// with the package, a directory on this machine, a model of the Hugging Face Hub (from its cache if it is there).
+// with the package, a directory or a GGUF file on this machine, a model of the Hugging Face Hub (from its cache if it is there).
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig } from './decoder-config.ts';
-import { foreignFile, foreignFormat } from './foreign-formats.ts';
+import { foreignFile, foreignFormat, isGguf } from './foreign-formats.ts';
+import { makeGgufDirectory } from './gguf/gguf-model.ts';
 import { findCachedModel, hasModelFiles, type HubModel, type ModelParts } from './hub-cache.ts';
 import { downloadModel, type DownloadProgress, type HubAccess } from './hub-download.ts';
 import { isCommit } from './hub-file.ts';
@@ -15,6 +16,8 @@ const STARTER_ID = 'whetstone/starter';
 export interface ResolveModelOptions {
   /** Where the package keeps models/starter. */
   readonly starterDirectory: string;
+  /** Where what GGUF files say of configuration and tokenizer is written. */
+  readonly ggufDirectory: string;
   readonly hub: HubAccess;
   readonly parts: ModelParts;
   readonly progress: DownloadProgress;
@@ -30,20 +33,26 @@ export interface ResolvedModel {
 
 /** Once downloaded, a Hub model stays as it is: adapters were trained on these very weights. Throws `base_model_not_found`, `bad_model_files`. */
 export async function resolveModelDirectory(name: string, options: ResolveModelOptions): Promise<ResolvedModel> {
-  const { parts } = options;
-  if (name === 'starter' || name === STARTER_ID) return resolveLocal(STARTER_ID, options.starterDirectory, parts);
-  if (await isDirectory(name)) return resolveLocal(await localId(name), resolve(name), parts);
-  const file = (await isFile(name)) ? foreignFile(name) : null;
+  const { parts, ggufDirectory } = options;
+  if (name === 'starter' || name === STARTER_ID) return resolveLocal(STARTER_ID, options.starterDirectory, options);
+  if (await isDirectory(name)) return resolveLocal(await localId(name), resolve(name), options);
+  const isHere = await isFile(name);
+  if (isHere && isGguf(name))
+    return { id: basename(name, '.gguf'), directory: await makeGgufDirectory(name, ggufDirectory) };
+  const file = isHere ? foreignFile(name) : null;
   if (file !== null) throw new AppError('bad_model_files', file);
   const model = parseHubModel(name);
   if (model === null) {
+    const [repository = '', quantization] = name.split(':');
+    if (quantization !== undefined && HUB_ID.test(repository))
+      throw new AppError('bad_model_files', ggufOnHub(repository));
     const message = `No model ${name}: there is no such directory, and it is not a Hub id (owner/name, owner/name@revision). The model that comes with Whetstone is "starter".`;
     throw new AppError('base_model_not_found', message);
   }
   const { hub, progress, log, signal } = options;
   const cached = await findCachedModel(model, hub.cacheDirectory, parts);
   const directory = cached ?? (await downloadModel(model, hub, parts, progress, log, signal));
-  return resolveLocal(model.id, directory, parts);
+  return resolveLocal(model.id, directory, options);
 }
 
 /** As the Hub allows them; `./model` and `/model` are paths. */
@@ -59,16 +68,37 @@ function parseHubModel(name: string): HubModel | null {
   return { id, revision: isCommit(revision.toLowerCase()) ? revision.toLowerCase() : revision };
 }
 
-async function resolveLocal(id: string, directory: string, parts: ModelParts): Promise<ResolvedModel> {
+/** `owner/name:Q8_0`, as llama.cpp has it. */
+const ggufOnHub = (repository: string): string =>
+  `GGUF files are not fetched from the Hub. Download one (hf download ${repository} FILE.gguf) and name it: --model ./FILE.gguf.`;
+
+async function resolveLocal(
+  id: string,
+  directory: string,
+  { parts, ggufDirectory }: Pick<ResolveModelOptions, 'parts' | 'ggufDirectory'>,
+): Promise<ResolvedModel> {
   if (await hasModelFiles(directory, parts)) {
     // Engines elsewhere know other families.
     if (parts === 'everything') await readDecoderConfig(directory);
     return { id, directory };
   }
-  const foreign = foreignFormat(directory, await readdir(directory), await adapterBase(directory));
+  const names = await readdir(directory);
+  const gguf = onlyGguf(directory, names);
+  if (gguf !== null) return { id, directory: await makeGgufDirectory(join(directory, gguf), ggufDirectory) };
+  const foreign = foreignFormat(directory, names, await adapterBase(directory));
   if (foreign !== null && parts === 'everything') throw new AppError('bad_model_files', foreign);
   const message = `${directory} is not a complete model: it needs config.json, tokenizer.json${parts === 'everything' ? ', and model.safetensors or model.safetensors.index.json with its shards' : ''}.`;
   throw new AppError('bad_model_files', message);
+}
+
+/** Of a directory that has no other weights. */
+function onlyGguf(directory: string, names: readonly string[]): string | null {
+  const files = names.some((name) => name.endsWith('.safetensors')) ? [] : names.filter(isGguf).sort();
+  if (files.length < 2) return files[0] ?? null;
+  throw new AppError(
+    'bad_model_files',
+    `${directory} has several models in GGUF. Name one of them: ${files.join(', ')}.`,
+  );
 }
 
 /** `owner/name` is an id also where it is a path; of any other path the last part names the model. */

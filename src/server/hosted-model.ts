@@ -18,7 +18,7 @@ import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { ServerConfig } from '#config';
-import { weightsPath } from '#data-directory';
+import { ggufPath, weightsPath } from '#data-directory';
 import { STARTER_DIRECTORY } from '#starter-directory';
 import type { CloseStack } from './close-stack.ts';
 import { createJobDataChild } from './job-data-child.ts';
@@ -58,6 +58,7 @@ export async function hostModel(
 ): Promise<HostedModel> {
   const { id, directory } = await resolveModelDirectory(name, {
     starterDirectory: STARTER_DIRECTORY,
+    ggufDirectory: ggufPath(config.dataDirectory),
     hub: config.hub,
     parts: workers ? 'without weights' : 'everything',
     progress,

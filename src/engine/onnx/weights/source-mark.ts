@@ -4,9 +4,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { findGgufPointer } from '#model-files/gguf/gguf-model';
 
-/** Weights, and what says which shard has which; of a model that is one file, the file. */
-const WEIGHTS = /\.(?:safetensors|safetensors\.index\.json|gguf)$/;
+/** Weights, and what says which shard has which. */
+const WEIGHTS = /\.(?:safetensors|safetensors\.index\.json)$/;
 const BLOCK_BYTES = 4096;
 /** Of each file: a megabyte is read in milliseconds. */
 const BLOCKS = 256;
@@ -20,6 +21,8 @@ export async function markSource(modelPath: string): Promise<string> {
 
 async function weightFiles(modelPath: string): Promise<readonly string[]> {
   if (!(await stat(modelPath)).isDirectory()) return [modelPath];
+  const pointer = await findGgufPointer(modelPath);
+  if (pointer !== null) return [pointer.file];
   const names = await readdir(modelPath);
   return names
     .filter((name) => WEIGHTS.test(name))

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { checkParameters } from '#model-files/decoder-parameters';
-import { openSafetensors, type TensorSource } from '#model-files/safetensors';
+import { openTensors } from '#model-files/open-tensors';
+import type { TensorSource } from '#model-files/safetensors';
 import { BYTES_PER_ELEMENT, type FileRange, type InitializerData, type StoredTensor } from '../graph/graph.ts';
 import type { EncodedSpec } from './encodings.ts';
 import { sizeOf } from './fused-parameters.ts';
@@ -169,7 +170,7 @@ async function readStacked(source: TensorSource, parts: WeightSpec['parts'], siz
 }
 
 async function withSource(modelDirectory: string, use: (source: TensorSource) => Promise<void>): Promise<void> {
-  const source = await openSafetensors(modelDirectory);
+  const source = await openTensors(modelDirectory);
   try {
     await use(source);
   } finally {

@@ -1,0 +1,142 @@
+// GGUF's architectures ↔ the families of config.json: which is which, and what their metadata and tensors say of a model. The keys are those of
+// llama.cpp (gguf-py/gguf/constants.py), the meaning is what its graphs do with them.
+import { isNumber } from '../config-json.ts';
+import type { GgufTensor } from './gguf-header.ts';
+import type { Metadata } from './metadata.ts';
+
+export interface Architecture {
+  /** Of config.json. */
+  readonly modelType: string;
+  /** Rows of queries and keys lie in pairs that turn together, not in halves. */
+  readonly interleaved: boolean;
+  /** What config.json says beyond `commonConfig`. */
+  config(metadata: Metadata, model: GgufParts): Record<string, unknown>;
+}
+
+/** What tells more of a model than its metadata. */
+export interface GgufParts {
+  readonly tensors: ReadonlyMap<string, GgufTensor>;
+  /** By frequency; null: the model has none. */
+  readonly ropeFactors: readonly number[] | null;
+}
+
+const biases = (_: Metadata, { tensors }: GgufParts) => ({
+  attention_bias: tensors.has('blk.0.attn_q.bias'),
+  mlp_bias: tensors.has('blk.0.ffn_up.bias'),
+});
+
+const gemma = (metadata: Metadata, largestLayers: number) => ({
+  hidden_activation: 'gelu_pytorch_tanh',
+  sliding_window: metadata.own('attention.sliding_window'),
+  // llama.cpp knows the one size that scales otherwise by its number of layers.
+  query_pre_attn_scalar:
+    metadata.needed('block_count') === largestLayers
+      ? metadata.needed('embedding_length') / metadata.needed('attention.head_count')
+      : metadata.own('attention.key_length'),
+  final_logit_softcapping: metadata.own('final_logit_softcapping'),
+});
+
+export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
+  llama: { modelType: 'llama', interleaved: true, config: biases },
+  qwen2: { modelType: 'qwen2', interleaved: false, config: () => ({}) },
+  qwen3: { modelType: 'qwen3', interleaved: false, config: biases },
+  olmo2: { modelType: 'olmo2', interleaved: false, config: biases },
+  smollm3: { modelType: 'smollm3', interleaved: true, config: () => ({ no_rope_layer_interval: 4 }) }, // as in llama.cpp's graph
+  granite: {
+    modelType: 'granite',
+    interleaved: true,
+    config: (metadata, parts) => ({
+      ...biases(metadata, parts),
+      attention_multiplier: metadata.own('attention.scale') ?? 1,
+      embedding_multiplier: metadata.own('embedding_scale') ?? 1,
+      residual_multiplier: metadata.own('residual_scale') ?? 1,
+      logits_scaling: metadata.own('logit_scale') ?? 1,
+    }),
+  },
+  gemma2: {
+    modelType: 'gemma2',
+    interleaved: false,
+    config: (metadata) => ({
+      ...gemma(metadata, 46),
+      attn_logit_softcapping: metadata.own('attn_logit_softcapping'),
+    }),
+  },
+  gemma3: {
+    modelType: 'gemma3_text',
+    interleaved: false,
+    config: (metadata) => ({
+      ...gemma(metadata, 62),
+      rope_local_base_freq: metadata.own('rope.freq_base_swa') ?? 10_000,
+      rope_theta: metadata.own('rope.freq_base') ?? 1_000_000,
+    }),
+  },
+  phi3: {
+    modelType: 'phi3',
+    interleaved: false,
+    config: (metadata) => ({
+      partial_rotary_factor: metadata.needed('rope.dimension_count') / headDim(metadata),
+      sliding_window: metadata.own('attention.sliding_window') || null,
+      original_max_position_embeddings: metadata.own('rope.scaling.original_context_length'),
+    }),
+  },
+};
+
+const headDim = (metadata: Metadata): number =>
+  metadata.own('attention.key_length') ?? metadata.needed('embedding_length') / metadata.needed('attention.head_count');
+
+/** As config.json says it. Throws `bad_model_files` for architectures that are not here. */
+export function configOf(metadata: Metadata, parts: GgufParts): Record<string, unknown> {
+  const architecture = architectureOf(metadata);
+  if ((metadata.own('expert_count') ?? 0) > 0)
+    throw metadata.refuse('its layers route tokens to experts, which is not supported');
+  const embedding = parts.tensors.get('token_embd.weight');
+  if (!embedding) throw metadata.refuse('it has no tensor token_embd.weight');
+  return {
+    model_type: architecture.modelType,
+    hidden_size: metadata.needed('embedding_length'),
+    intermediate_size: metadata.needed('feed_forward_length'),
+    num_hidden_layers: metadata.needed('block_count'),
+    num_attention_heads: metadata.needed('attention.head_count'),
+    num_key_value_heads: metadata.own('attention.head_count_kv') ?? metadata.needed('attention.head_count'),
+    head_dim: headDim(metadata),
+    max_position_embeddings: metadata.needed('context_length'),
+    rms_norm_eps: metadata.needed('attention.layer_norm_rms_epsilon'),
+    rope_theta: metadata.own('rope.freq_base') ?? 10_000,
+    rope_scaling: ropeScaling(metadata, parts),
+    tie_word_embeddings: !parts.tensors.has('output.weight'),
+    vocab_size: embedding.shape[0]!,
+    dtype: 'float32',
+    ...architecture.config(metadata, parts),
+  };
+}
+
+function architectureOf(metadata: Metadata): Architecture {
+  const { architecture } = metadata;
+  if (Object.hasOwn(ARCHITECTURES, architecture)) return ARCHITECTURES[architecture]!;
+  const type = metadata.text('general.type');
+  if (type === 'adapter') throw metadata.refuse('it is an adapter, not a model');
+  throw metadata.refuse(
+    `architecture ${JSON.stringify(architecture)} is not supported; supported are ${Object.keys(ARCHITECTURES).join(', ')}`,
+  );
+}
+
+/** Factors per frequency are all that remains of Llama 3's scaling, and LongRoPE's; both have the form of LongRoPE. */
+function ropeScaling(metadata: Metadata, { ropeFactors }: GgufParts): Record<string, unknown> | null {
+  const context = metadata.needed('context_length');
+  const original = metadata.own('rope.scaling.original_context_length') ?? context;
+  if (ropeFactors !== null) {
+    const attention = metadata.own('rope.scaling.attn_factor');
+    return {
+      rope_type: 'longrope',
+      short_factor: ropeFactors,
+      original_max_position_embeddings: original,
+      attention_factor: attention ?? 1,
+    };
+  }
+  const type = metadata.ownText('rope.scaling.type') ?? 'none';
+  const factor = metadata.own('rope.scaling.factor') ?? metadata.own('rope.scale_linear');
+  if (type === 'yarn') return { rope_type: 'yarn', factor, original_max_position_embeddings: original };
+  if (type !== 'none' && type !== 'linear' && type !== 'longrope')
+    throw metadata.refuse(`rope scaling ${JSON.stringify(type)} is not supported`);
+  return isNumber(factor) && factor !== 1 && factor !== 0 ? { rope_type: 'linear', factor } : null;
+}

@@ -1,0 +1,128 @@
+// A checkpoint for llama.cpp and what is built on it: a whole model, base and adapter in one file, or the adapter alone, for who has the base
+// model as GGUF already.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathExists } from '#base/path-exists';
+import { AppError } from '#domain/errors';
+import type { ConfigJson } from '../config-json.ts';
+import { readDecoderConfig, type DecoderConfig } from '../decoder-config.ts';
+import { linearLayers, loraAName, loraBName, loraScale } from '../lora.ts';
+import { mergeAdapter } from '../export-merged.ts';
+import { openTensors } from '../open-tensors.ts';
+import { readPeftDirectory } from '../peft-directory.ts';
+import { ARCHITECTURES } from './architectures.ts';
+import { f32, ggufArchitecture, modelMetadata, text, u32 } from './model-metadata.ts';
+import type { WrittenType } from './quantize.ts';
+import { ggufModule, ggufParameters, headsOf, toPairs } from './tensor-layout.ts';
+import { tokenizerMetadata } from './tokenizer-metadata.ts';
+import { writeGguf, type TensorToWrite, type TypedValue } from './write-gguf.ts';
+
+export interface GgufExport {
+  /** Model directory. */
+  readonly base: string;
+  /** PEFT directory; null: the base model as it is. */
+  readonly adapter: string | null;
+  /** Is made; must not be there. Appears whole or not at all. */
+  readonly out: string;
+  /** For people: which model this is. */
+  readonly name: string;
+}
+
+/** `general.file_type`, as llama.h numbers what most tensors are. */
+const FILE_TYPE: Readonly<Record<WrittenType, number>> = { F32: 0, F16: 1, Q8_0: 7, BF16: 32 };
+
+/** Vectors are F32, as llama.cpp wants them, and so are matrices whose rows are no whole blocks. Throws `invalid_request`, `bad_model_files`. */
+export async function exportGgufModel({ base, adapter, out, name }: GgufExport, type: WrittenType): Promise<void> {
+  await refuseExisting(out);
+  const config = await readDecoderConfig(base);
+  const json = JSON.parse(await readFile(join(base, 'config.json'), 'utf8')) as ConfigJson;
+  const { architecture, values, tensors: extras } = modelMetadata(config, json);
+  const tokenizer = await tokenizerMetadata(base, config.vocab);
+  const lora = adapter === null ? null : await readPeftDirectory(adapter, linearLayers(config));
+  const source = await openTensors(base);
+  const typeOf = (shape: readonly number[]): WrittenType =>
+    shape.length === 1 || (type === 'Q8_0' && shape.at(-1)! % 32 !== 0) ? 'F32' : type;
+  try {
+    const tensors: TensorToWrite[] = ggufParameters(config).map(({ name: parameter, gguf, shape, heads, plusOne }) => ({
+      name: gguf,
+      shape,
+      type: typeOf(shape),
+      async data() {
+        const read = await source.read(parameter);
+        const weight = lora === null ? read : mergeAdapter(read, parameter.replace(/\.weight$/, ''), shape, lora);
+        if (plusOne) return weight.map((value) => value + 1);
+        return isInterleaved(architecture) && heads !== null ? toPairs(weight, heads, shape[0]!) : weight;
+      },
+    }));
+    const factors = [...extras].map(([gguf, factor]): TensorToWrite => ({
+      name: gguf,
+      shape: [factor.length],
+      type: 'F32',
+      data: () => Promise.resolve(Float32Array.from(factor)),
+    }));
+    const general = {
+      ...generalValues(architecture, 'model', name),
+      'general.file_type': u32(FILE_TYPE[type]),
+      'general.quantization_version': u32(2),
+    };
+    await writeGguf(out, { ...general, ...values, ...tokenizer }, [...factors, ...tensors]);
+  } finally {
+    await source.close();
+  }
+}
+
+/** In float32. llama.cpp multiplies by alpha / rank, so alpha is written as that which gives the adapter's scale. */
+export async function exportGgufAdapter({ base, adapter, out, name }: GgufExport & { adapter: string }): Promise<void> {
+  await refuseExisting(out);
+  const config = await readDecoderConfig(base);
+  const layers = linearLayers(config);
+  const lora = await readPeftDirectory(adapter, layers);
+  const architecture = ggufArchitecture(config);
+  const tensors = layers
+    .filter(({ target }) => lora.targets.includes(target))
+    .flatMap(({ path, inFeatures, outFeatures }): TensorToWrite[] => [
+      {
+        name: `${ggufModule(path, config)}.weight.lora_a`,
+        shape: [lora.rank, inFeatures],
+        type: 'F32',
+        data: () => Promise.resolve(lora.tensors.get(loraAName(path))!),
+      },
+      {
+        name: `${ggufModule(path, config)}.weight.lora_b`,
+        shape: [outFeatures, lora.rank],
+        type: 'F32',
+        data: () =>
+          Promise.resolve(rowsAsThere(lora.tensors.get(loraBName(path))!, path, outFeatures, config, architecture)),
+      },
+    ]);
+  const metadata = {
+    ...generalValues(architecture, 'adapter', name),
+    'adapter.type': text('lora'),
+    'adapter.lora.alpha': f32(loraScale(lora) * lora.rank),
+  };
+  await writeGguf(out, metadata, tensors);
+}
+
+/** B's rows are those of the weight. */
+function rowsAsThere(
+  b: Float32Array,
+  path: string,
+  rows: number,
+  config: DecoderConfig,
+  architecture: string,
+): Float32Array {
+  const heads = headsOf(`${path}.weight`, config);
+  return isInterleaved(architecture) && heads !== null ? toPairs(b, heads, rows) : b;
+}
+
+const isInterleaved = (architecture: string): boolean => ARCHITECTURES[architecture]!.interleaved;
+
+const generalValues = (architecture: string, type: string, name: string): Record<string, TypedValue> => ({
+  'general.architecture': text(architecture),
+  'general.type': text(type),
+  'general.name': text(name),
+});
+
+async function refuseExisting(out: string): Promise<void> {
+  if (await pathExists(out)) throw new AppError('invalid_request', `${out} is there already. Name a file that is not.`);
+}

@@ -1,0 +1,105 @@
+// A GGUF file as a model directory: small files that say of its configuration and tokenizer what Hugging Face's say, and one that names the
+// GGUF file, from which weights are read as they are needed. The directory is named after what is in it, and nothing in it is ever changed.
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathExists } from '#base/path-exists';
+import { AppError } from '#domain/errors';
+import { parseDecoderConfig, readDecoderConfig } from '../decoder-config.ts';
+import type { TensorSource } from '../safetensors.ts';
+import { ARCHITECTURES, configOf } from './architectures.ts';
+import { ggmlTypeName } from './ggml-types.ts';
+import { openGgufFile, type GgufFile } from './gguf-file.ts';
+import { tokenizerOf } from './gguf-tokenizer.ts';
+import { readMetadata } from './metadata.ts';
+import { fromPairs, ggufParameters } from './tensor-layout.ts';
+
+/** In the model directory: which file has the weights, and how they lie in it. */
+const GGUF_POINTER = 'model.gguf.json';
+
+export interface GgufPointer {
+  readonly file: string;
+  readonly architecture: string;
+}
+
+/** The model directory of the file at `path`, below `directory`. Throws `bad_model_files`. */
+export async function makeGgufDirectory(path: string, directory: string): Promise<string> {
+  const files = await describe(resolve(path));
+  const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
+  const target = join(directory, hash);
+  if (await pathExists(target)) return target;
+  const unfinished = `${target}.${process.pid}.partial`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(unfinished, name), text);
+  await rename(unfinished, target).catch(async (error: unknown) => {
+    await rm(unfinished, { recursive: true, force: true });
+    if (!(await pathExists(target))) throw error; // else another process was faster
+  });
+  return target;
+}
+
+/** File name → text. */
+async function describe(path: string): Promise<Record<string, string>> {
+  const file = await openGgufFile(path);
+  try {
+    const metadata = readMetadata(file.metadata, path);
+    const ropeFactors = await readRopeFactors(file);
+    const config = configOf(metadata, { tensors: file.tensors, ropeFactors });
+    parseDecoderConfig(config, path);
+    const { tokenizer, tokenizerConfig, generationConfig } = tokenizerOf(metadata);
+    const pointer: GgufPointer = { file: path, architecture: metadata.architecture };
+    const model = { 'config.json': config, 'generation_config.json': generationConfig, [GGUF_POINTER]: pointer };
+    const all = { ...model, 'tokenizer.json': tokenizer, 'tokenizer_config.json': tokenizerConfig };
+    return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, `${JSON.stringify(value)}\n`]));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Of LongRoPE the short ones, which hold up to the original number of positions. */
+async function readRopeFactors(file: GgufFile): Promise<readonly number[] | null> {
+  const name = ['rope_factors_short.weight', 'rope_freqs.weight'].find((each) => file.tensors.has(each));
+  return name === undefined ? null : [...(await file.read(name))];
+}
+
+/** Null: `directory` is not that of a GGUF file. */
+export async function findGgufPointer(directory: string): Promise<GgufPointer | null> {
+  const text = await readFile(join(directory, GGUF_POINTER), 'utf8').catch(() => null);
+  return text === null ? null : (JSON.parse(text) as GgufPointer);
+}
+
+/** Weights by their Hugging Face names, as float32. Null: `directory` is not that of a GGUF file. */
+export async function openGgufTensors(directory: string): Promise<TensorSource | null> {
+  const pointer = await findGgufPointer(directory);
+  if (pointer === null) return null;
+  const { file: path, architecture } = pointer;
+  const config = await readDecoderConfig(directory);
+  const { interleaved } = ARCHITECTURES[architecture]!;
+  const parameters = new Map(ggufParameters(config).map((parameter) => [parameter.name, parameter]));
+  const file = await openGgufFile(path);
+  const find = (name: string) => {
+    const parameter = parameters.get(name);
+    const tensor = parameter && file.tensors.get(parameter.gguf);
+    if (!tensor) throw new AppError('bad_model_files', `No tensor ${parameter?.gguf ?? name} in ${path}.`);
+    return { parameter, tensor };
+  };
+  return {
+    names: () =>
+      [...parameters.values()]
+        .filter(({ gguf }) => file.tensors.has(gguf))
+        .map(({ name }) => name)
+        .sort(),
+    has: (name) => file.tensors.has(parameters.get(name)?.gguf ?? ''),
+    shape: (name) => find(name).tensor.shape,
+    dtype: (name) => ggmlTypeName(find(name).tensor.type),
+    async read(name) {
+      const { parameter, tensor } = find(name);
+      const values = await file.read(parameter.gguf);
+      if (parameter.plusOne) return values.map((value) => value - 1);
+      const [rows] = tensor.shape as [number];
+      return interleaved && parameter.heads !== null ? fromPairs(values, parameter.heads, rows) : values;
+    },
+    close: () => file.close(),
+  };
+}

@@ -1,0 +1,175 @@
+// DecoderConfig → the metadata and the extra tensors by which llama.cpp computes the same, or a refusal that says what its graphs do not have.
+import { AppError } from '#domain/errors';
+import type { RopeScaling } from '../block.ts';
+import type { ConfigJson } from '../config-json.ts';
+import type { DecoderConfig } from '../decoder-config.ts';
+import { ARCHITECTURES } from './architectures.ts';
+import type { TypedValue } from './write-gguf.ts';
+
+export const u32 = (value: number): TypedValue => ({ type: 'u32', value });
+export const f32 = (value: number): TypedValue => ({ type: 'f32', value });
+export const text = (value: string): TypedValue => ({ type: 'string', value });
+
+export interface ModelMetadata {
+  readonly architecture: string;
+  readonly values: Readonly<Record<string, TypedValue>>;
+  /** Name → values: rope factors, F32. */
+  readonly tensors: ReadonlyMap<string, readonly number[]>;
+}
+
+export function refuseGguf(what: string): AppError {
+  return new AppError(
+    'invalid_request',
+    `Cannot write GGUF: ${what}. Export in Hugging Face layout, without --format gguf.`,
+  );
+}
+
+/** Throws `invalid_request` for families of which llama.cpp has no graph. */
+export function ggufArchitecture({ family }: DecoderConfig): string {
+  if (family === 'mistral') return 'llama'; // without windows, see below
+  const found = Object.entries(ARCHITECTURES).find(([, { modelType }]) => modelType === family);
+  if (!found) throw refuseGguf(`a model of family ${family} has no counterpart`);
+  return found[0];
+}
+
+/** `json` is config.json, for what is no matter of the embedded engine. */
+export function modelMetadata(config: DecoderConfig, json: ConfigJson): ModelMetadata {
+  const architecture = ggufArchitecture(config);
+  checkLayers(config, architecture);
+  const rope = (config.attention.find(({ window }) => window === null) ?? config.attention[0]!).rope!;
+  const values: Record<string, TypedValue | null> = {
+    context_length: u32(config.maxPositions),
+    embedding_length: u32(config.hidden),
+    block_count: u32(config.layers),
+    feed_forward_length: u32(config.intermediate),
+    'attention.head_count': u32(config.heads),
+    'attention.head_count_kv': u32(config.kvHeads),
+    'attention.key_length': u32(config.headDim),
+    'attention.value_length': u32(config.headDim),
+    'attention.layer_norm_rms_epsilon': f32(config.normEpsilon),
+    vocab_size: u32(config.vocab),
+    'rope.dimension_count': u32(rope.dim),
+    'rope.freq_base': f32(rope.theta),
+    ...ownValues(config, architecture),
+  };
+  const scaling = ropeScaling(rope.scaling, rope.theta, rope.dim, architecture, json);
+  const own = Object.entries({ ...values, ...scaling.values }).filter(
+    (entry): entry is [string, TypedValue] => entry[1] !== null,
+  );
+  return {
+    architecture,
+    values: Object.fromEntries(own.map(([key, value]) => [`${architecture}.${key}`, value])),
+    tensors: scaling.tensors,
+  };
+}
+
+function ownValues(config: DecoderConfig, architecture: string): Record<string, TypedValue | null> {
+  const { multipliers, softCaps, attention } = config;
+  const window = attention.find((layer) => layer.window !== null)?.window ?? null;
+  switch (architecture) {
+    case 'granite':
+      return {
+        'attention.scale': f32(multipliers.attention),
+        embedding_scale: f32(multipliers.embedding),
+        residual_scale: f32(multipliers.residual),
+        logit_scale: f32(1 / multipliers.logits),
+      };
+    case 'gemma2':
+      return {
+        'attention.sliding_window': window === null ? null : u32(window),
+        attn_logit_softcapping: softCaps.attention === null ? null : f32(softCaps.attention),
+        final_logit_softcapping: softCaps.logits === null ? null : f32(softCaps.logits),
+      };
+    case 'gemma3':
+      return { 'attention.sliding_window': window === null ? null : u32(window) };
+    case 'phi3':
+      return { 'attention.sliding_window': u32(window ?? 0) };
+    default:
+      return {};
+  }
+}
+
+/** What llama.cpp's graphs fix for all models of an architecture. */
+function checkLayers(config: DecoderConfig, architecture: string): void {
+  const { attention, multipliers, heads, hidden, headDim, layers } = config;
+  const isLocal: Readonly<Record<string, (layer: number) => boolean>> = {
+    gemma2: (layer) => layer % 2 === 0,
+    gemma3: (layer) => (layer + 1) % 6 !== 0,
+    phi3: () => attention[0]!.window !== null,
+  };
+  attention.forEach(({ window, rope }, layer) => {
+    if ((window !== null) !== (isLocal[architecture]?.(layer) ?? false))
+      throw refuseGguf(`llama.cpp has no windows like those of layer ${layer}`);
+    if ((rope === null) !== (architecture === 'smollm3' && (layer + 1) % 4 === 0))
+      throw refuseGguf(`llama.cpp gives other layers positions than layer ${layer}`);
+  });
+  if (architecture === 'granite') return;
+  const isLargest = (architecture === 'gemma2' && layers === 46) || (architecture === 'gemma3' && layers === 62);
+  const scale = (isLargest ? hidden / heads : headDim) ** -0.5;
+  if (Math.abs(multipliers.attention / scale - 1) > 1e-6)
+    throw refuseGguf(`llama.cpp multiplies scores by ${scale}, the model by ${multipliers.attention}`);
+}
+
+interface Scaling {
+  readonly values: Readonly<Record<string, TypedValue>>;
+  readonly tensors: ReadonlyMap<string, readonly number[]>;
+}
+
+function ropeScaling(
+  scaling: RopeScaling | null,
+  theta: number,
+  dim: number,
+  architecture: string,
+  json: ConfigJson,
+): Scaling {
+  if (scaling === null) return { values: {}, tensors: new Map() };
+  const typed = (type: string, values: Record<string, TypedValue>, tensors: [string, readonly number[]][] = []) => ({
+    values: { 'rope.scaling.type': text(type), ...values },
+    tensors: new Map(tensors),
+  });
+  switch (scaling.kind) {
+    case 'linear':
+      return typed('linear', { 'rope.scaling.factor': f32(scaling.factor) });
+    case 'yarn':
+      if (scaling.betaFast !== 32 || scaling.betaSlow !== 1)
+        throw refuseGguf('yarn with beta_fast or beta_slow of its own has no counterpart');
+      return typed('yarn', {
+        'rope.scaling.factor': f32(scaling.factor),
+        'rope.scaling.original_context_length': u32(scaling.originalMaxPositions),
+      });
+    case 'llama3':
+      return { values: {}, tensors: new Map([['rope_freqs.weight', llama3Factors(scaling, theta, dim)]]) };
+    case 'longrope': {
+      const { factors, originalMaxPositions, attentionFactor } = scaling;
+      if (architecture !== 'phi3') return { values: {}, tensors: new Map([['rope_freqs.weight', factors]]) };
+      const gathered = (json['rope_parameters'] ?? json['rope_scaling']) as { long_factor?: readonly number[] };
+      return typed(
+        'longrope',
+        {
+          'rope.scaling.original_context_length': u32(originalMaxPositions),
+          'rope.scaling.attn_factor': f32(attentionFactor),
+        },
+        [
+          ['rope_factors_long.weight', gathered.long_factor ?? factors],
+          ['rope_factors_short.weight', factors],
+        ],
+      );
+    }
+  }
+}
+
+/** By how much each frequency is divided; between the two wavelengths smoothly (`rope_type: llama3` of Transformers). */
+function llama3Factors(
+  { factor, lowFrequencyFactor, highFrequencyFactor, originalMaxPositions }: RopeScaling & { kind: 'llama3' },
+  theta: number,
+  dim: number,
+): number[] {
+  return Array.from({ length: dim / 2 }, (_, i) => {
+    const wavelength = 2 * Math.PI * theta ** ((2 * i) / dim);
+    if (wavelength < originalMaxPositions / highFrequencyFactor) return 1;
+    if (wavelength > originalMaxPositions / lowFrequencyFactor) return factor;
+    const smooth =
+      (originalMaxPositions / wavelength - lowFrequencyFactor) / (highFrequencyFactor - lowFrequencyFactor);
+    return 1 / ((1 - smooth) / factor + smooth);
+  });
+}

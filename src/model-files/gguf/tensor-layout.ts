@@ -1,0 +1,94 @@
+// What a decoder's tensors are called in GGUF, and how their values lie there: one table for reading and writing.
+import type { DecoderConfig } from '../decoder-config.ts';
+import { decoderParameters, type ParameterSpec } from '../decoder-parameters.ts';
+
+export interface GgufParameter extends ParameterSpec {
+  /** In the file. */
+  readonly gguf: string;
+  /** Not null: rows of this many heads, which may lie in pairs (`toPairs`). */
+  readonly heads: number | null;
+  /** The file has 1 + weight. */
+  readonly plusOne: boolean;
+}
+
+const WHOLE: Readonly<Record<string, string>> = {
+  'model.embed_tokens.weight': 'token_embd.weight',
+  'model.norm.weight': 'output_norm.weight',
+  'lm_head.weight': 'output.weight',
+};
+
+const MODULES: Readonly<Record<string, string>> = {
+  'self_attn.q_proj': 'attn_q',
+  'self_attn.k_proj': 'attn_k',
+  'self_attn.v_proj': 'attn_v',
+  'self_attn.qkv_proj': 'attn_qkv',
+  'self_attn.o_proj': 'attn_output',
+  'self_attn.q_norm': 'attn_q_norm',
+  'self_attn.k_norm': 'attn_k_norm',
+  'mlp.gate_proj': 'ffn_gate',
+  'mlp.up_proj': 'ffn_up',
+  'mlp.gate_up_proj': 'ffn_up',
+  'mlp.down_proj': 'ffn_down',
+};
+
+const NORMS = {
+  attentionInput: 'attn_norm',
+  attentionOutput: 'post_attention_norm',
+  mlpInput: 'ffn_norm',
+  mlpOutput: 'post_ffw_norm',
+} as const;
+
+/** `model.layers.3.self_attn.q_proj` → `blk.3.attn_q`. */
+export function ggufModule(path: string, { norms }: DecoderConfig): string {
+  const [, layer, module] = /^model\.layers\.(\d+)\.(.+)$/.exec(path)!;
+  const role = (Object.keys(NORMS) as (keyof typeof NORMS)[]).find((each) => norms[each] === module);
+  return `blk.${layer}.${role ? NORMS[role] : MODULES[module!]}`;
+}
+
+export function ggufParameters(config: DecoderConfig): readonly GgufParameter[] {
+  return decoderParameters(config).map(({ name, shape }) => ({
+    name,
+    shape,
+    gguf:
+      WHOLE[name] ??
+      `${ggufModule(name.replace(/\.(?:weight|bias)$/, ''), config)}${/\.(?:weight|bias)$/.exec(name)![0]}`,
+    heads: headsOf(name, config),
+    plusOne: config.norms.plusOne && name.endsWith('norm.weight'),
+  }));
+}
+
+/** Of the rows of a linear's weight, bias, or B of its adapter. */
+export function headsOf(name: string, { heads, kvHeads }: DecoderConfig): number | null {
+  if (name.includes('.self_attn.q_proj.')) return heads;
+  return name.includes('.self_attn.k_proj.') ? kvHeads : null;
+}
+
+/**
+ * Rows of a head, halves that turn together → pairs: row `half · d/2 + i` goes to `2i + half`. `values` are `[heads · d, columns]`, or
+ * `[heads · d]`.
+ */
+export const toPairs = (values: Float32Array, heads: number, rows: number): Float32Array =>
+  moveRows(values, heads, rows, (half, i, size) => [half * (size / 2) + i, 2 * i + half]);
+
+export const fromPairs = (values: Float32Array, heads: number, rows: number): Float32Array =>
+  moveRows(values, heads, rows, (half, i, size) => [2 * i + half, half * (size / 2) + i]);
+
+function moveRows(
+  values: Float32Array,
+  heads: number,
+  rows: number,
+  move: (half: number, i: number, size: number) => [from: number, to: number],
+): Float32Array {
+  const size = rows / heads;
+  const columns = values.length / rows;
+  const moved = new Float32Array(values.length);
+  for (let head = 0; head < heads; head++) {
+    for (let half = 0; half < 2; half++) {
+      for (let i = 0; i < size / 2; i++) {
+        const [from, to] = move(half, i, size).map((row) => (head * size + row) * columns) as [number, number];
+        moved.set(values.subarray(from, from + columns), to);
+      }
+    }
+  }
+  return moved;
+}

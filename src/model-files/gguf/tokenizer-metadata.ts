@@ -1,0 +1,115 @@
+// tokenizer.json and what lies beside it → the metadata from which llama.cpp makes the same tokens. Byte-level BPE only: how it splits text must be
+// one of the ways that llama.cpp has a name for.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isObject } from '#base/is-object';
+import { refuseGguf, text, u32 } from './model-metadata.ts';
+import { PRE_TOKENIZERS } from './pre-tokenizers.ts';
+import { TOKEN_TYPE } from './gguf-tokenizer.ts';
+import type { TypedValue } from './write-gguf.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** `rows` are those of the embedding: more than there are tokens where it is padded. */
+export async function tokenizerMetadata(directory: string, rows: number): Promise<Record<string, TypedValue>> {
+  const tokenizer = await readJson(join(directory, 'tokenizer.json'));
+  const config = await readJson(join(directory, 'tokenizer_config.json'));
+  const model = isObject(tokenizer['model']) ? tokenizer['model'] : {};
+  const pre = preTokenizerName(tokenizer, model);
+  const { tokens, types } = tokensOf(tokenizer, model, rows);
+  const named = (name: string): Record<string, TypedValue> => {
+    const id = tokens.indexOf(tokenText(config[name]) ?? '');
+    return id < 0
+      ? {}
+      : { [`tokenizer.ggml.${name.replace('unk', 'unknown').replace('pad_', 'padding_')}_id`]: u32(id) };
+  };
+  return {
+    'tokenizer.ggml.model': text('gpt2'),
+    'tokenizer.ggml.pre': text(pre),
+    'tokenizer.ggml.tokens': { type: 'string', value: tokens },
+    'tokenizer.ggml.token_type': { type: 'i32', value: types },
+    'tokenizer.ggml.merges': { type: 'string', value: mergesOf(model) },
+    ...named('bos_token'),
+    ...named('eos_token'),
+    ...named('unk_token'),
+    ...named('pad_token'),
+    'tokenizer.ggml.add_bos_token': { type: 'bool', value: addsBos(tokenizer['post_processor'], config) },
+    ...(await chatTemplates(directory, config)),
+  };
+}
+
+const readJson = async (path: string): Promise<Json> =>
+  JSON.parse(await readFile(path, 'utf8').catch(() => '{}')) as Json;
+
+const tokenText = (value: unknown): string | null =>
+  typeof value === 'string' ? value : isObject(value) && typeof value['content'] === 'string' ? value['content'] : null;
+
+function tokensOf(tokenizer: Json, model: Json, rows: number): { tokens: string[]; types: number[] } {
+  const tokens: string[] = Array.from({ length: rows }, (_, id) => `[PAD${id}]`);
+  const types: number[] = Array.from({ length: rows }, () => TOKEN_TYPE.unused);
+  const set = (id: number, token: string, type: number) => {
+    if (id >= rows) throw refuseGguf(`token ${JSON.stringify(token)} has id ${id}, the embedding has ${rows} rows`);
+    tokens[id] = token;
+    types[id] = type;
+  };
+  for (const [token, id] of Object.entries((model['vocab'] ?? {}) as Record<string, number>))
+    set(id, token, TOKEN_TYPE.normal);
+  const added = (tokenizer['added_tokens'] ?? []) as readonly { id: number; content: string; special?: boolean }[];
+  for (const { id, content, special } of added)
+    set(id, content, special === true ? TOKEN_TYPE.control : TOKEN_TYPE.userDefined);
+  return { tokens, types };
+}
+
+const mergesOf = (model: Json): string[] =>
+  ((model['merges'] ?? []) as readonly (string | readonly string[])[]).map((merge) =>
+    typeof merge === 'string' ? merge : merge.join(' '),
+  );
+
+function preTokenizerName(tokenizer: Json, model: Json): string {
+  const decoder = isObject(tokenizer['decoder']) ? tokenizer['decoder'] : {};
+  if (model['type'] !== 'BPE' || decoder['type'] !== 'ByteLevel')
+    throw refuseGguf('only byte-level BPE is written, and the tokenizer is another');
+  const own = splitsOf(tokenizer['pre_tokenizer']);
+  const names = Object.keys(PRE_TOKENIZERS).filter((name) => {
+    const { splits, ignoreMerges } = PRE_TOKENIZERS[name]!;
+    return (
+      ignoreMerges === (model['ignore_merges'] === true) &&
+      splitsOf({ type: 'Sequence', pretokenizers: splits }) === own
+    );
+  });
+  // Tokenizers that differ in NFC alone are one to llama.cpp, which normalises nothing.
+  const normalizes = isObject(tokenizer['normalizer']);
+  const found = names.find((name) => (PRE_TOKENIZERS[name]!.normalizer !== null) === normalizes) ?? names[0];
+  if (found === undefined) throw refuseGguf('llama.cpp has no name for how the tokenizer splits text into words');
+  return found;
+}
+
+/** What matters of a pre-tokenizer, as text. */
+function splitsOf(preTokenizer: unknown): string {
+  if (!isObject(preTokenizer)) return 'none';
+  const { type, pretokenizers, pattern, behavior, use_regex: useRegex, individual_digits: digits } = preTokenizer;
+  if (type === 'Sequence' && Array.isArray(pretokenizers)) return (pretokenizers as unknown[]).map(splitsOf).join('\n');
+  if (type === 'Split') return `Split ${behavior as string} ${JSON.stringify(pattern)}`;
+  if (type === 'ByteLevel') return `ByteLevel ${useRegex !== false} ${preTokenizer['add_prefix_space'] === true}`;
+  return type === 'Digits' ? `Digits ${digits === true}` : JSON.stringify(preTokenizer);
+}
+
+function addsBos(postProcessor: unknown, config: Json): boolean {
+  if (!isObject(postProcessor)) return config['add_bos_token'] === true;
+  const { processors, single } = postProcessor;
+  if (Array.isArray(processors)) return (processors as unknown[]).some((each) => addsBos(each, {}));
+  return Array.isArray(single) && isObject(single[0]) && isObject(single[0]['SpecialToken']);
+}
+
+async function chatTemplates(directory: string, config: Json): Promise<Record<string, TypedValue>> {
+  const file = await readFile(join(directory, 'chat_template.jinja'), 'utf8').catch(() => null);
+  const given = file ?? config['chat_template'];
+  if (typeof given === 'string') return { 'tokenizer.chat_template': text(given) };
+  const named = (Array.isArray(given) ? given : []) as readonly { name: string; template: string }[];
+  return Object.fromEntries(
+    named.map(({ name, template }) => [
+      name === 'default' ? 'tokenizer.chat_template' : `tokenizer.chat_template.${name}`,
+      text(template),
+    ]),
+  );
+}

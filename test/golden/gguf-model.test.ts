@@ -1,0 +1,55 @@
+// Models that were written as GGUF and read again: every family has the same weights and the same configuration, and its logits.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { exportGgufModel } from '#model-files/gguf/export-gguf';
+import { makeGgufDirectory } from '#model-files/gguf/gguf-model';
+import { openTensors } from '#model-files/open-tensors';
+import { maxDistance } from './distance.ts';
+import { openModelFixture } from './fixture.ts';
+import { GGUF_FAMILIES, writeWholeModel } from './gguf-models.ts';
+import { openServingForward } from './serving-forward.ts';
+
+let scratch: string;
+beforeAll(async () => void (scratch = await mkdtemp(join(tmpdir(), 'whetstone-gguf-'))));
+afterAll(() => rm(scratch, { recursive: true }));
+
+test.each(GGUF_FAMILIES)('%s as GGUF is the same model', async (family) => {
+  const base = join(scratch, family);
+  await writeWholeModel(family, base);
+  const { expected } = await openModelFixture(family);
+  const tokens = [...expected.sequences.forty];
+  const original = await openServingForward(await readDecoderConfig(base), base);
+  const [wanted] = await original.logits([tokens], null);
+  await original.close();
+  for (const [type, tolerance] of [
+    ['F32', expected.tolerance.logits],
+    ['BF16', 0.2],
+    ['Q8_0', 0.2],
+  ] as const) {
+    const out = join(scratch, `${family}-${type}.gguf`);
+    await exportGgufModel({ base, adapter: null, out, name: 'tiny' }, type);
+    const directory = await makeGgufDirectory(out, join(scratch, 'directories'));
+    const model = await openServingForward(await readDecoderConfig(directory), directory);
+    const [logits] = await model.logits([tokens], null);
+    await model.close();
+    expect(maxDistance(logits!, wanted!), type).toBeLessThan(tolerance);
+  }
+});
+
+test('weights in float32 come back bit for bit, also those whose rows lie in pairs', async () => {
+  const base = join(scratch, 'exact');
+  await writeWholeModel('llama', base);
+  const out = join(scratch, 'exact.gguf');
+  await exportGgufModel({ base, adapter: null, out, name: 'exact' }, 'F32');
+  const [before, after] = [await openTensors(base), await openTensors(await makeGgufDirectory(out, scratch))];
+  expect(after.names()).toEqual(before.names());
+  for (const name of before.names()) {
+    expect(after.shape(name), name).toEqual(before.shape(name));
+    expect(await after.read(name), name).toEqual(await before.read(name));
+  }
+  await before.close();
+  await after.close();
+});

@@ -1,0 +1,48 @@
+// Tiny models of the fixtures as whole model directories: with a tokenizer, which the fixtures do without, and without what llama.cpp's graphs fix.
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BYTE_CHARACTERS } from '#base/byte-characters';
+import { PRE_TOKENIZERS } from '#model-files/gguf/pre-tokenizers';
+import { fixturePath, type FamilyName } from './fixture.ts';
+
+/** Where the fixture has what llama.cpp computes for no model of the family, what it has instead. */
+const IN_LLAMA_CPP: Partial<Record<FamilyName, Record<string, unknown>>> = {
+  mistral: { sliding_window: null },
+  smollm3: { no_rope_layers: [1, 1] },
+  phi3: { sliding_window: null },
+  gemma2: { query_pre_attn_scalar: 16 },
+  gemma3_text: { query_pre_attn_scalar: 16, layer_types: ['sliding_attention', 'sliding_attention'] },
+};
+
+export const GGUF_FAMILIES = [
+  'llama',
+  'qwen2',
+  'qwen3',
+  'mistral',
+  'smollm3',
+  'granite',
+  'olmo2',
+  'phi3',
+  'gemma2',
+  'gemma3_text',
+] as const satisfies readonly FamilyName[];
+
+export async function writeWholeModel(family: FamilyName, directory: string): Promise<void> {
+  const model = fixturePath(`${family}/model`);
+  await mkdir(directory);
+  for (const name of await readdir(model)) await copyFile(join(model, name), join(directory, name));
+  const config = JSON.parse(await readFile(join(model, 'config.json'), 'utf8')) as { vocab_size: number };
+  await writeJson(join(directory, 'config.json'), { ...config, ...IN_LLAMA_CPP[family] });
+  const added = ['<s>', '</s>'].map((content, id) => ({ id, content, special: true, normalized: false }));
+  const vocab = BYTE_CHARACTERS.slice(0, config.vocab_size - 2).map((character, i) => [character, i + 2] as const);
+  await writeJson(join(directory, 'tokenizer.json'), {
+    version: '1.0',
+    added_tokens: added,
+    pre_tokenizer: { type: 'Sequence', pretokenizers: PRE_TOKENIZERS['qwen2']!.splits },
+    decoder: { type: 'ByteLevel' },
+    model: { type: 'BPE', vocab: Object.fromEntries(vocab), merges: [] },
+  });
+  await writeJson(join(directory, 'tokenizer_config.json'), { bos_token: '<s>', eos_token: '</s>' });
+}
+
+const writeJson = (path: string, value: unknown): Promise<void> => writeFile(path, JSON.stringify(value));
