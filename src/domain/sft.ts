@@ -13,8 +13,8 @@ export type ReadSftRow = { readonly row: SftRow } | { readonly problem: string }
 export const SCHEDULER_TYPES = ['constant', 'linear', 'cosine'] as const;
 export type SchedulerType = (typeof SCHEDULER_TYPES)[number];
 
-/** The known fields of `config` that were sent and not null. */
-export interface SftConfigInput {
+/** How the rows of an artifact are trained, whatever they are. */
+export interface BatchConfigInput {
   readonly batchSize?: number;
   /** One for all batches, or one for each of all epochs. */
   readonly learningRate?: number | readonly number[];
@@ -26,9 +26,13 @@ export interface SftConfigInput {
   readonly epochs?: number;
   /** False: every sequence is computed alone. */
   readonly packs?: boolean;
-  readonly assistantTurns?: 'all' | 'last';
   /** Of the rows, the last ones: held out, and measured when training has ended. */
   readonly validationSplit?: number;
+}
+
+/** The known fields of `config` that were sent and not null. */
+export interface SftConfigInput extends BatchConfigInput {
+  readonly assistantTurns?: 'all' | 'last';
   /** Metrics of the last gradient step go to the checkpoint as `sft/NAME`. */
   readonly logsMetrics?: boolean;
 }

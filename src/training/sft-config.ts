@@ -9,7 +9,8 @@ const DEFAULT_LEARNING_RATE = 5e-5;
 /** What `batch_size: "auto"` means. */
 const DEFAULT_BATCH_SIZE = 2;
 
-export interface SftConfig {
+/** How rows become batches, and batches steps; of DPO jobs too. */
+export interface BatchConfig {
   readonly optimizer: Omit<OptimizerParams, 'learningRate'>;
   readonly learningRate: number | readonly number[];
   readonly schedule: LearningRateSchedule;
@@ -18,9 +19,12 @@ export interface SftConfig {
   readonly batchSize: number;
   /** Sequences of a batch fill rows of the trainer together, and do not see each other there. */
   readonly packs: boolean;
-  readonly trainedTurns: 'all' | 'last';
   /** Fraction of the rows that is held out. */
   readonly validationSplit: number;
+}
+
+export interface SftConfig extends BatchConfig {
+  readonly trainedTurns: 'all' | 'last';
   readonly logsMetrics: boolean;
 }
 

@@ -1,4 +1,4 @@
-// An SFT job's encoded rows → batches of packed rows, in the order of the file, as often as there are epochs. Rows are read from where they lie each time a
+// An SFT or DPO job's encoded rows → batches of packed rows, in the order of the file, as often as there are epochs. Rows are read from where they lie each time a
 // batch is trained, so that memory does not grow with the data. The same rows give the same plan, which is what lets a job be
 // replayed after a crash.
 import { createHash } from 'node:crypto';
@@ -7,7 +7,7 @@ import type { EncodedRows } from './encoded-rows.ts';
 import { scheduleRates, scheduleWarnings } from './learning-rate-schedule.ts';
 import { packInOrder, type Datum, type PackedRow } from './packing.ts';
 import { rowLengthFor, type RowBudget } from './row-budget.ts';
-import type { SftConfig } from './sft-config.ts';
+import type { BatchConfig, SftConfig } from './sft-config.ts';
 import type { EncodedSftData } from './sft-rows.ts';
 
 /** One optimiser step. */
@@ -23,8 +23,8 @@ export interface SftRows {
   readonly trainedTokens: number;
 }
 
-export interface SftPlan {
-  readonly config: SftConfig;
+export interface SftPlan<Config extends BatchConfig = SftConfig> {
+  readonly config: Config;
   /** Batches with something to train, of all epochs. */
   readonly steps: number;
   /** Steps over which the learning rate rises. */
@@ -60,12 +60,12 @@ const ALONE = 1;
 const emptyRun = (from: number): Run => ({ from, end: from, rows: 0, tokens: 0, trainedTokens: 0 });
 
 /** Throws `invalid_request` where learning rates and batches differ in number, `row_too_long` as rowLengthFor. */
-export async function planSftJob(
+export async function planSftJob<Config extends BatchConfig>(
   encoded: EncodedRows,
   data: EncodedSftData,
-  config: SftConfig,
+  config: Config,
   budget: RowBudget,
-): Promise<SftPlan> {
+): Promise<SftPlan<Config>> {
   const heldRows = Math.floor(data.rows * config.validationSplit);
   const trainedRows = data.rows - heldRows;
   const { epochs } = config;

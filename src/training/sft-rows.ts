@@ -27,11 +27,26 @@ export interface EncodedSftData {
 const DATA_TOKENS_MAX = 500_000_000;
 const WRITTEN_BYTES = 1 << 18;
 
+/** Of one row. A problem: it is not trained. */
+export interface RowSequences {
+  readonly sequences: readonly TokenSequence[];
+  readonly problem: string | null;
+}
+
 /** Throws `invalid_training_data` where there are too many tokens, and what `rows` and `write` throw. */
-export async function encodeSftRows(
+export const encodeSftRows = (
   rows: AsyncIterable<SftRow> | Iterable<SftRow>,
   { trainedTurns, lengthMax }: SftRowLimits,
   encoder: ConversationEncoder,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Promise<EncodedSftData> =>
+  encodeRows(rows, lengthMax, (row, limits) => tokenizeRow(row, encoder, trainedTurns, limits), write);
+
+/** Whatever a row is. Throws as encodeSftRows. */
+export async function encodeRows<Row>(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  lengthMax: number,
+  tokenize: (row: Row, limits: SequenceLimits) => Promise<RowSequences>,
   write: (bytes: Uint8Array) => Promise<void>,
 ): Promise<EncodedSftData> {
   const limits = { lengthMax, count: createTokenLimit(DATA_TOKENS_MAX) };
@@ -44,12 +59,12 @@ export async function encodeSftRows(
     [parts, held] = [[], 0];
   };
   for await (const row of rows) {
-    const { sequences, tooLong } = await tokenizeRow(row, encoder, trainedTurns, limits);
-    if (tooLong) skips.add('too_long');
-    else if (sequences.length === 0) skips.add('no_trainable_tokens');
-    const bytes = encodeRow(tooLong ? [] : sequences);
+    const { sequences, problem } = await tokenize(row, limits);
+    if (problem !== null) skips.add(problem);
+    const trained = problem === null ? sequences : [];
+    const bytes = encodeRow(trained);
     count++;
-    if (!tooLong) for (const { tokens } of sequences) longest = Math.max(longest, tokens.length);
+    for (const { tokens } of trained) longest = Math.max(longest, tokens.length);
     parts.push(bytes);
     held += bytes.length;
     if (held >= WRITTEN_BYTES) await flush();
@@ -65,8 +80,12 @@ async function tokenizeRow(
   encoder: ConversationEncoder,
   trainedTurns: SftConfig['trainedTurns'],
   limits: SequenceLimits,
-): Promise<{ sequences: readonly TokenSequence[]; tooLong: boolean }> {
+): Promise<RowSequences> {
   const turns = messages.map((message) => ({ kind: 'message' as const, message }));
   const { sequences, cut } = await tokenizeHistory({ turns, tools }, encoder, trainedTurns, limits);
-  return { sequences: sequences.filter((sequence) => trainedCount(sequence) > 0), tooLong: cut.sequences > 0 };
+  const trained = sequences.filter((sequence) => trainedCount(sequence) > 0);
+  return {
+    sequences: trained,
+    problem: cut.sequences > 0 ? 'too_long' : trained.length === 0 ? 'no_trainable_tokens' : null,
+  };
 }

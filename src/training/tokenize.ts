@@ -66,11 +66,11 @@ export interface SequenceLimits {
 
 const UNLIMITED: SequenceLimits = { lengthMax: Infinity, count: () => undefined };
 
-/** `written`: which assistant turns that carry no tokens are trained, as the template writes them. */
+/** `written`: which assistant turns that carry no tokens are trained, as the template writes them; a number: those from that turn on. */
 export async function tokenizeHistory(
   { turns, tools }: History,
   encoder: ConversationEncoder,
-  written: 'none' | 'all' | 'last' = 'none',
+  written: 'none' | 'all' | 'last' | number = 'none',
   { lengthMax, count }: SequenceLimits = UNLIMITED,
 ): Promise<TokenizedHistory> {
   const sequences: TokenSequence[] = [];
@@ -83,6 +83,8 @@ export async function tokenizeHistory(
   const unfold = createPromptUnfolding();
   const yieldToLoop = createYielder();
   let open: Building | null = null;
+  const firstWritten = { none: Infinity, all: 0, last: turns.length - 1 };
+  const writtenFrom = typeof written === 'number' ? written : firstWritten[written];
 
   /** At once: whole, the sequences of a history may be much longer than its messages. */
   function close({ tokens, sampled }: Building): void {
@@ -97,8 +99,8 @@ export async function tokenizeHistory(
     sequences.push(pack(tokens.slice(0, lengthMax), kept));
   }
 
-  for (const turn of turns) {
-    const trainsText = written === 'all' || (written === 'last' && turn === turns.at(-1));
+  for (const [place, turn] of turns.entries()) {
+    const trainsText = place >= writtenFrom;
     const given = turn.kind === 'sampled' && turn.promptTokenIds ? unfold(turn.promptTokenIds) : null;
     const read = readTurn(turn, given, messages, tools, encoder, trainsText);
     if (typeof read === 'string') problems.push(read);

@@ -1,0 +1,144 @@
+// What jobs that train rows of an artifact have in common (sft.ts, dpo.ts): which artifact, how its rows become batches, at which
+// learning rates; and how what is wrong with a row is told.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import { SCHEDULER_TYPES, type BatchConfigInput } from '#domain/sft';
+import { parseArtifactUri } from '#services/artifacts/artifact-name';
+import { evaluation, readEvaluation } from './evaluation.ts';
+import { boolean, integer, number, union } from './lax.ts';
+import { readAhead } from './read-ahead.ts';
+import { unknownFields } from './unknown-fields.ts';
+import { parse, refuse, ValidationError } from './validation.ts';
+
+const BATCHES_MAX = 1_000_000;
+const EPOCHS_MAX = 1_000;
+const rate = number({ ge: 0, le: 1 });
+
+/** Hundreds of thousands of them, read in a moment; what else there may be in a list, the schema reads. */
+export const rates = readAhead(
+  union({ float: rate, 'list[float]': z.array(rate).min(1).max(BATCHES_MAX) }).nullish(),
+  (list) =>
+    Array.isArray(list) && list.length > 0 && list.length <= BATCHES_MAX && list.every(isPlainRate)
+      ? (list as number[])
+      : null,
+);
+const isPlainRate = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1;
+
+export const batchSize = union({ auto: z.literal('auto'), int: integer({ ge: 1, le: 65_536 }) }).nullish();
+
+/** Beside `batch_size` and `learning_rate`, whose defaults are each kind's own. */
+export const batchFields = {
+  lr_scheduler_type: z.enum(SCHEDULER_TYPES).nullish().meta({
+    description:
+      'How the learning rate goes on after the warm-up, as in Transformers: `constant` (default), or down to 0 as `linear` or `cosine`.',
+  }),
+  warmup_steps: integer({ ge: 0, le: BATCHES_MAX }).nullish().meta({
+    description: 'Gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio counts.',
+  }),
+  warmup_ratio: number({ ge: 0, le: 1 }).nullish().meta({
+    description:
+      'The same as a fraction of all gradient steps, rounded up; it leaves at least one step behind it. Default 0.',
+  }),
+  epochs: integer({ ge: 1, le: EPOCHS_MAX }).nullish().meta({
+    description: 'How often all rows are trained, each time in the order of the file. Default 1.',
+  }),
+  packing: boolean().nullish().meta({
+    description:
+      'Rows of a batch are computed together, without seeing each other. Loss and gradients do not depend on it, speed does. Default true.',
+  }),
+  validation_split: number({ ge: 0, le: 0.5 }).nullish().meta({
+    description:
+      'Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint.',
+  }),
+};
+
+const wireBatches = z.object({ batch_size: batchSize, learning_rate: rates, ...batchFields });
+
+export function readBatchConfig(wire: z.output<typeof wireBatches>): BatchConfigInput {
+  const { batch_size, learning_rate, validation_split } = wire;
+  return {
+    ...(typeof batch_size === 'number' ? { batchSize: batch_size } : {}),
+    ...(learning_rate === undefined || learning_rate === null ? {} : { learningRate: learning_rate }),
+    ...(wire.lr_scheduler_type ? { schedulerType: wire.lr_scheduler_type } : {}),
+    ...(typeof wire.warmup_steps === 'number' ? { warmupSteps: wire.warmup_steps } : {}),
+    ...(typeof wire.warmup_ratio === 'number' ? { warmupRatio: wire.warmup_ratio } : {}),
+    ...(typeof wire.epochs === 'number' ? { epochs: wire.epochs } : {}),
+    ...(typeof wire.packing === 'boolean' ? { packs: wire.packing } : {}),
+    ...(typeof validation_split === 'number' ? { validationSplit: validation_split } : {}),
+  };
+}
+
+/** Of whatever it holds. */
+const anything = readAhead(z.record(z.string(), z.unknown()), (value) => (isObject(value) ? value : null));
+
+const url = z.string().nullish();
+
+/** Beside `config`. */
+export const datasetJobFields = {
+  model_id: z.guid(),
+  training_data_url: url.meta({
+    description: '`wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias.',
+  }),
+  training_folder_url: url.meta({ description: 'The same, as older clients call it.' }),
+  evaluation,
+  experimental_config: anything
+    .nullish()
+    .meta({ description: 'Accepted and not used: its fields are named in the warnings.' }),
+};
+
+const datasetJob = z.looseObject(datasetJobFields);
+
+/** Throws ValidationError. */
+export function readDatasetJob<Config extends BatchConfigInput>(
+  schema: z.ZodType<z.output<typeof datasetJob> & { config?: ReadConfig<Config> | null | undefined }> & {
+    shape: object;
+  },
+  raw: unknown,
+) {
+  const body = parse(schema, raw, 'body');
+  const text = body.training_data_url ?? body.training_folder_url;
+  const field = body.training_data_url || !body.training_folder_url ? 'training_data_url' : 'training_folder_url';
+  if (text === null || text === undefined) {
+    throw new ValidationError([{ type: 'missing', loc: ['body', field], msg: 'Field required', input: raw }]);
+  }
+  const data = parseArtifactUri(text);
+  if (!data) refuse(['body', field], 'must look like wandb-artifact:///entity/project/name:version', text);
+  const { config = {} as Config, warnings: ofConfig = [] } = body.config ?? {};
+  refuseTwoSchedules(config);
+  const experimental = unknownFields({ shape: {} }, body.experimental_config ?? {}, 'experimental_config.');
+  const asked = readEvaluation(body.evaluation);
+  const warnings = [...unknownFields(schema, body), ...ofConfig, ...experimental, ...asked.warnings];
+  return { modelId: body.model_id, data, config, warnings, evaluation: asked.evaluation };
+}
+
+export interface ReadConfig<Config> {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
+/** Listed rates are a schedule. */
+function refuseTwoSchedules({ learningRate, schedulerType = 'constant', warmupSteps, warmupRatio }: BatchConfigInput) {
+  if (!Array.isArray(learningRate)) return;
+  const asked = [
+    ['lr_scheduler_type', schedulerType === 'constant' ? null : schedulerType],
+    ['warmup_steps', warmupSteps || null],
+    ['warmup_ratio', warmupRatio || null],
+  ] as const;
+  for (const [field, value] of asked) {
+    if (value !== null) {
+      const message = `learning_rate lists a rate per batch, and ${field} asks for another schedule: send one number as learning_rate, or leave out ${field}`;
+      refuse(['body', 'config', field], message, value);
+    }
+  }
+}
+
+/** Of the first faults of a line that could not be read. Throws what is no ValidationError. */
+export function problemOf(error: unknown): string {
+  if (!(error instanceof ValidationError)) throw error;
+  return error.items.slice(0, 3).map(describe).join('; ');
+}
+
+function describe({ type, loc, msg, ctx }: ValidationError['items'][number]): string {
+  if (type === 'json_invalid') return `is not JSON: ${String(ctx?.['error'])} at character ${loc[1]}`;
+  return loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg;
+}

@@ -1,0 +1,147 @@
+// DPO jobs and their rows: wire ↔ domain. A row is a preference pair as TRL has them in conversations, with a prompt of its own or as
+// the beginning that both answers share, or as OpenAI has them.
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import type { ChatMessage } from '#domain/chat';
+import { PREFERENCE_LOSSES, type DpoConfigInput, type PreferencePair, type ReadPreferencePair } from '#domain/dpo';
+import { parseJson } from '../json-body.ts';
+import {
+  batchFields,
+  batchSize,
+  datasetJobFields,
+  problemOf,
+  rates,
+  readBatchConfig,
+  readDatasetJob,
+} from './dataset-job.ts';
+import { number } from './lax.ts';
+import { message, tool } from './message.ts';
+import { unknownFields } from './unknown-fields.ts';
+import { parse, refuse } from './validation.ts';
+
+const wireConfig = z.looseObject({
+  batch_size: batchSize.meta({
+    description: 'Pairs per gradient step; `auto` is 8. The last batch of an epoch may have fewer.',
+  }),
+  learning_rate: rates.meta({
+    description:
+      'One number, or one per batch of all epochs. Default: a twentieth of what an SFT job of the same model would take, as 1e-6 and 2e-5 are the ' +
+      'defaults of TRL for both. The config of the job has the number.',
+  }),
+  beta: number({ gt: 0, le: 1_000 }).nullish().meta({
+    description:
+      'How near the policy stays to its reference, the checkpoint that the job begins with: more is nearer. Default 0.1. For ipo it is τ of its paper.',
+  }),
+  loss_type: z.enum(PREFERENCE_LOSSES).nullish().meta({
+    description:
+      'As in TRL: `sigmoid` (default; arXiv:2305.18290 eq. 7), `robust` (arXiv:2403.00409), `hinge` (arXiv:2305.10425), or `ipo` (arXiv:2310.12036, on means over tokens).',
+  }),
+  label_smoothing: number({ ge: 0, le: 0.49 }).nullish().meta({
+    description:
+      'Part of the pairs whose label is taken to be wrong, for sigmoid (conservative DPO) and robust. Default 0.',
+  }),
+  ...batchFields,
+});
+
+const config = wireConfig.transform((wire): { config: DpoConfigInput; warnings: readonly string[] } => {
+  const { beta, loss_type: lossType, label_smoothing: labelSmoothing } = wire;
+  const config = {
+    ...readBatchConfig(wire),
+    ...(typeof beta === 'number' ? { beta } : {}),
+    ...(lossType ? { lossType } : {}),
+    ...(typeof labelSmoothing === 'number' ? { labelSmoothing } : {}),
+  };
+  return { config, warnings: unknownFields(wireConfig, wire, 'config.') };
+});
+
+export const createDpoJob = z.looseObject({ ...datasetJobFields, config: config.nullish() });
+
+export function readDpoJob(raw: unknown) {
+  const job = readDatasetJob<DpoConfigInput>(createDpoJob, raw);
+  const { lossType = 'sigmoid', labelSmoothing = 0 } = job.config;
+  if (labelSmoothing > 0 && (lossType === 'hinge' || lossType === 'ipo')) {
+    const reason = `label_smoothing belongs to the losses sigmoid and robust, not to ${lossType}: leave it out, or send another loss_type`;
+    refuse(['body', 'config', 'label_smoothing'], reason, labelSmoothing);
+  }
+  return job;
+}
+
+const messages = z.array(message).min(1);
+const tools = z.array(tool).nullish();
+
+const ROWS = {
+  explicit: z.looseObject({ prompt: messages, chosen: messages, rejected: messages, tools }),
+  implicit: z
+    .looseObject({ prompt: z.string().nullish(), chosen: messages, rejected: messages, tools })
+    .transform(({ chosen, rejected, ...rest }) => ({ ...rest, ...sharedBeginning(chosen, rejected) })),
+  openai: z
+    .looseObject({
+      input: z.looseObject({ messages, tools }),
+      preferred_output: messages,
+      non_preferred_output: messages,
+    })
+    .transform(({ input, preferred_output: chosen, non_preferred_output: rejected }) => ({
+      prompt: input.messages,
+      chosen,
+      rejected,
+      tools: input.tools,
+    })),
+};
+
+export function readPreferencePair(text: string): ReadPreferencePair {
+  try {
+    const value = parseJson(text);
+    return isImplicit(value) ? readImplicit(value) : checked(parse(explicitRow(value), value, 'body'));
+  } catch (error) {
+    return { problem: problemOf(error) };
+  }
+}
+
+/** The form that the row means, so that only its faults are told. */
+const explicitRow = (value: unknown) =>
+  isObject(value) && ('input' in value || 'preferred_output' in value) ? ROWS.openai : ROWS.explicit;
+
+/** No prompt, or beside whole conversations its text, as many data sets have it. */
+const isImplicit = (value: unknown): boolean =>
+  isObject(value) && 'chosen' in value && (typeof value['prompt'] === 'string' || !value['prompt']);
+
+function readImplicit(value: unknown): ReadPreferencePair {
+  const { prompt: text, shared, ...row } = parse(ROWS.implicit, value, 'body');
+  const isSaid = shared.some(({ content }) => content === text);
+  if (typeof text === 'string' && text !== '' && !isSaid) {
+    return { problem: `prompt is text that no message says: send messages, [{"role": "user", "content": "…"}]` };
+  }
+  if (shared.length === 0) {
+    return {
+      problem: 'chosen and rejected do not begin with the same message, and there is no prompt: send its messages',
+    };
+  }
+  return checked({ ...row, prompt: shared });
+}
+
+/** What both conversations begin with; an answer is left to each, though. */
+function sharedBeginning(chosen: readonly ChatMessage[], rejected: readonly ChatMessage[]) {
+  const most = Math.min(chosen.length, rejected.length) - 1;
+  let at = 0;
+  while (at < most && isDeepStrictEqual(chosen[at], rejected[at])) at++;
+  return { shared: chosen.slice(0, at), chosen: chosen.slice(at), rejected: rejected.slice(at) };
+}
+
+interface WirePair extends Pick<PreferencePair, 'prompt' | 'chosen' | 'rejected'> {
+  readonly tools?: PreferencePair['tools'] | undefined;
+}
+
+function checked({ prompt, chosen, rejected, tools: given }: WirePair): ReadPreferencePair {
+  for (const [name, answer] of Object.entries({ chosen, rejected })) {
+    const [first, last] = [answer[0]!.role, answer.at(-1)!.role];
+    if (first !== 'assistant')
+      return {
+        problem: `${name} begins with a message of ${first}: an answer begins with the assistant's, what comes before is the prompt`,
+      };
+    if (last !== 'assistant')
+      return { problem: `${name} ends with a message of ${last}: the last one must be the assistant's` };
+  }
+  if (isDeepStrictEqual(chosen, rejected)) return { problem: 'chosen and rejected are the same: nothing is preferred' };
+  return { row: { prompt, chosen, rejected, tools: given && given.length > 0 ? given : null } };
+}

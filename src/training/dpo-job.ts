@@ -1,0 +1,120 @@
+// The training loop of a DPO job, over the engine's verbs. The loss of a pair depends on all tokens of two sequences, which may lie
+// in two rows. So a batch is read twice: log-probabilities first, from which follows how the loss changes with the score of each
+// answer (preference-loss.ts); then that slope is every token's weight in a plain cross-entropy, whose gradient is exactly the
+// pair's. Any engine that trains SFT jobs computes it.
+import type { TrainingRow, TrainingSession } from '#engine/training-engine';
+import type { DpoConfig } from './dpo-config.ts';
+import { requireFinitePolicy } from './finite-policy.ts';
+import { crossEntropyLoss } from './losses.ts';
+import { comparePairs, type ScoredAnswers } from './preference-loss.ts';
+import type { SftPlan, SftRows } from './sft-plan.ts';
+import { finiteOnly, type StepMetrics } from './step-metrics.ts';
+
+export type DpoPlan = SftPlan<DpoConfig>;
+
+/** What the policy that a job begins with says of its answers: `[sequence]`, as of ScoredAnswers. */
+export interface ReferenceScores {
+  /** `[batch]`, those of one epoch; later ones read the same batches. */
+  readonly batches: readonly Float64Array[];
+  readonly validation: Float64Array;
+}
+
+/** Asks before each row whether to go on. Null: it was told not to. */
+export async function scoreReference(
+  session: Pick<TrainingSession, 'logprobs'>,
+  { batches, steps, config, validation }: DpoPlan,
+  goesOn: () => Promise<boolean>,
+): Promise<ReferenceScores | null> {
+  const scored: Float64Array[] = [];
+  const inEpoch = steps / config.epochs;
+  if (inEpoch > 0) {
+    for await (const batch of batches(0)) {
+      const answers = await scoreAnswers(session, batch, goesOn);
+      if (!answers) return null;
+      if (scored.push(answers.scores) === inEpoch) break;
+    }
+  }
+  const held = await scoreAnswers(session, validation, goesOn);
+  return held && { batches: scored, validation: held.scores };
+}
+
+/** Yields after each batch, as trainSft. Throws where the policy that it ends with does not compute. */
+export async function* trainDpo(
+  session: TrainingSession,
+  { batches, config }: Pick<DpoPlan, 'batches' | 'config'>,
+  reference: ReferenceScores,
+  firstBatch: number,
+): AsyncGenerator<StepMetrics> {
+  let last: { row: TrainingRow; learningRate: number } | null = null;
+  let place = firstBatch;
+  for await (const { rows, learningRate, epoch, trainedTokens } of batches(firstBatch)) {
+    const startMs = performance.now();
+    const policy = (await scoreAnswers(session, { rows }))!;
+    const compared = reference.batches[place++ % reference.batches.length]!;
+    const { loss, slopes, metrics } = comparePairs(policy, compared, config.loss);
+    const sum = { sequences: 0, tokens: 0, saved: 0 };
+    for await (const { row, sequenceCount, tokensSaved } of rows()) {
+      const ofRow = slopes.subarray(sum.sequences, sum.sequences + sequenceCount);
+      last = { row: sloped(row, ofRow), learningRate };
+      await session.forwardBackward(last.row, crossEntropyLoss);
+      sum.sequences += sequenceCount;
+      sum.tokens += row.tokens.length;
+      sum.saved += tokensSaved;
+    }
+    const { gradNorm } = await session.optimStep({ ...config.optimizer, learningRate });
+    const seconds = (performance.now() - startMs) / 1000;
+    yield finiteOnly({
+      loss,
+      ...metrics,
+      grad_norm: gradNorm,
+      learning_rate: learningRate,
+      epoch,
+      num_pairs: slopes.length / 2,
+      num_tokens: sum.tokens + sum.saved,
+      num_trainable_tokens: trainedTokens,
+      tokens_saved_by_sharing: sum.saved,
+      tokens_per_second: sum.tokens / seconds,
+    });
+  }
+  if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
+}
+
+/** Loss and rewards of the pairs that are held out; NaN for none. */
+export async function evaluateDpo(
+  session: TrainingSession,
+  { validation, config }: Pick<DpoPlan, 'validation' | 'config'>,
+  reference: ReferenceScores,
+): Promise<StepMetrics> {
+  const policy = (await scoreAnswers(session, validation))!;
+  const { loss, metrics } = comparePairs(policy, reference.validation, config.loss);
+  return { loss, ...metrics };
+}
+
+/** Null: `goesOn` said no. */
+async function scoreAnswers(
+  session: Pick<TrainingSession, 'logprobs'>,
+  { rows }: Pick<SftRows, 'rows'>,
+  goesOn?: () => Promise<boolean>,
+): Promise<ScoredAnswers | null> {
+  const answers: { score: number; length: number }[] = [];
+  for await (const { row, sequenceCount } of rows()) {
+    if (goesOn && !(await goesOn())) return null;
+    const logprobs = await session.logprobs(row);
+    const ofRow = Array.from({ length: sequenceCount }, () => ({ score: 0, length: 0 }));
+    row.sequenceIds.forEach((sequence, token) => {
+      ofRow[sequence]!.score += logprobs[token]!;
+      ofRow[sequence]!.length++;
+    });
+    answers.push(...ofRow);
+  }
+  return {
+    scores: Float64Array.from(answers, ({ score }) => score),
+    lengths: Uint32Array.from(answers, ({ length }) => length),
+  };
+}
+
+/** The row with −∂loss/∂log π of each token as its weight. The engine divides by the trained tokens of the row. */
+function sloped(row: TrainingRow, slopes: Float64Array): TrainingRow {
+  const count = row.targets.length;
+  return { ...row, inputs: { weights: Float32Array.from(row.sequenceIds, (sequence) => -slopes[sequence]! * count) } };
+}

@@ -1,0 +1,69 @@
+// Lines of preference data: the forms that are read, and what is said of those that cannot be.
+import { expect, test } from 'vitest';
+import { readPreferencePair } from '#api/schema/dpo';
+
+const said = (role: string, content: string) => ({ role, content });
+const prompt = [said('system', 'Be brief.'), said('user', 'What is 2 + 2?')];
+const chosen = [said('assistant', '4')];
+const rejected = [said('assistant', 'It is four.')];
+const tools = [{ type: 'function', function: { name: 'add' } }];
+const pair = { prompt, chosen, rejected, tools: null };
+
+const read = (value: unknown) => readPreferencePair(JSON.stringify(value));
+
+test.each([
+  ['a prompt and two answers', { prompt, chosen, rejected }],
+  ['two conversations that begin alike', { chosen: [...prompt, ...chosen], rejected: [...prompt, ...rejected] }],
+  [
+    'two conversations, and the text of their prompt',
+    { prompt: 'What is 2 + 2?', chosen: [...prompt, ...chosen], rejected: [...prompt, ...rejected], score_chosen: 8 },
+  ],
+  ["OpenAI's", { input: { messages: prompt }, preferred_output: chosen, non_preferred_output: rejected }],
+])('%s', (_, row) => {
+  expect(read(row)).toEqual({ row: pair });
+});
+
+test('tools travel along in both forms', () => {
+  const withTools = { row: { ...pair, tools } };
+  expect(read({ prompt, chosen, rejected, tools })).toEqual(withTools);
+  const input = { messages: prompt, tools, parallel_tool_calls: true };
+  expect(read({ input, preferred_output: chosen, non_preferred_output: rejected })).toEqual(withTools);
+});
+
+test('an answer may have several turns, also where one is the beginning of the other', () => {
+  const longer = [...chosen, said('user', 'Sure?'), said('assistant', 'Yes.')];
+  expect(read({ prompt, chosen: longer, rejected })).toEqual({ row: { ...pair, chosen: longer } });
+  expect(read({ chosen: [...prompt, ...chosen], rejected: [...prompt, ...longer] })).toEqual({
+    row: { ...pair, rejected: longer },
+  });
+});
+
+test.each([
+  ['is not JSON', '{"prompt"', 'is not JSON'],
+  ['lacks an answer', { prompt, chosen }, 'rejected: Field required'],
+  ['is a row of SFT', { messages: [...prompt, ...chosen] }, 'prompt: '],
+  ['has an empty prompt', { prompt: [], chosen, rejected }, 'prompt: '],
+  ['has a message without a role', { prompt, chosen: [{ content: '4' }], rejected }, 'chosen.0.role: Field required'],
+  ['has a prompt of plain text', { prompt: 'What is 2 + 2?', chosen, rejected }, 'prompt is text that no message says'],
+  ['has answers of plain text', { prompt: 'What?', chosen: '4', rejected: '5' }, 'chosen: '],
+  ['has conversations that share nothing', { chosen, rejected }, 'there is no prompt: send its messages'],
+  [
+    'repeats the prompt',
+    { prompt, chosen: [...prompt, ...chosen], rejected },
+    'chosen begins with a message of system',
+  ],
+  [
+    'ends with a question',
+    { prompt, chosen, rejected: [...rejected, prompt[1]] },
+    'rejected ends with a message of user',
+  ],
+  ['prefers nothing', { prompt, chosen, rejected: chosen }, 'chosen and rejected are the same'],
+  [
+    "is OpenAI's and lacks an answer",
+    { input: { messages: prompt }, preferred_output: chosen },
+    'non_preferred_output: Field required',
+  ],
+])('a line that %s is told', (_, value, problem) => {
+  const line = typeof value === 'string' ? value : JSON.stringify(value);
+  expect(readPreferencePair(line)).toEqual({ problem: expect.stringContaining(problem) });
+});
