@@ -3,6 +3,7 @@
 import { AppError } from '#domain/errors';
 import { lowerPriority } from '#base/lower-priority';
 import { invariant } from '#base/invariant';
+import { readPreferencePair } from '#api/schema/dpo';
 import { readSftLine } from '#api/schema/sft';
 import type { FromReader, ToReader } from './server/job-data-child.ts';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
@@ -20,6 +21,7 @@ process.on('disconnect', () => process.exit(0));
 const tools: Promise<DataTools> = readTextModel(directory, undefined, undefined, template || null).then((text) => ({
   encoder: createConversationEncoder(id, text, Number(vocabSize)),
   readSftLine,
+  readPairLine: readPreferencePair,
 }));
 tools.catch(() => {}); // told with the first call
 

@@ -9,6 +9,7 @@ import { observeJobs } from '#api/metrics-jobs';
 import { measureStorage } from '#api/metrics-storage';
 import { readEvaluationLine } from '#api/schema/evaluation';
 import { responseWriter } from '#api/schema/responses-response';
+import { readPreferencePair } from '#api/schema/dpo';
 import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
@@ -102,7 +103,7 @@ async function start(
   open.add(() => workers.close());
   const hosted = await hostModels(config, blobs, workers, progress, log, open);
   const observer = observeJobs(metrics.jobs, tracing);
-  const wire = { readSftLine, readEvaluationLine, responseWriter };
+  const wire = { readSftLine, readPairLine: readPreferencePair, readEvaluationLine, responseWriter };
   const parts = { storage, blobs, webhookStore, hosted, usage, observer, ...wire, clock, log };
   const services = createServices(config, parts, open);
   await serveAdapters(config.adapters, { ...parts, ...services });

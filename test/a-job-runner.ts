@@ -1,6 +1,7 @@
 // A job runner as a server wires it, for tests that name only what they are about.
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
+import { readPreferencePair } from '#api/schema/dpo';
 import { readSftLine } from '#api/schema/sft';
 import type { TrainerCapabilities } from '#engine/capabilities';
 import type { JobObserver } from '#services/jobs/job-attempt';
@@ -19,6 +20,7 @@ const USUAL = {
   clock: systemClock,
   log: silentLog,
   readSftLine,
+  readPairLine: readPreferencePair,
   observer: noObserver,
   retryPolicy: { initialDelayMs: 1, maxDelayMs: 20, totalMs: 60_000 },
   baseModels: null,

@@ -2,6 +2,7 @@
 // are in traces only, which go to the operator.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Span, Tracing } from '#base/tracing';
+import { JOB_TYPES } from '#domain/training-job';
 import type { JobObserver } from '#services/jobs/job-attempt';
 
 /** Steps of tiny models take milliseconds, of large ones with long rollouts minutes. */
@@ -17,7 +18,7 @@ type Measured = Readonly<Record<string, number | undefined>>;
 
 /** What of a gradient step, and of a checkpoint, is shown. Names of others are clients'. */
 const OF_STEPS = ['loss', 'entropy', 'grad_norm', 'kl_div', 'kl_policy_ref'] as const;
-const OF_CHECKPOINTS = ['train/reward', 'val/loss'] as const;
+const OF_CHECKPOINTS = ['train/reward', 'train/rewards/accuracies', 'val/loss', 'val/rewards/accuracies'] as const;
 
 export interface JobMetrics {
   running(change: 1 | -1): void;
@@ -26,7 +27,6 @@ export interface JobMetrics {
   ended(job: { type: string; status: string }): void;
 }
 
-const TYPES = ['rl', 'sft'] as const;
 const END_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
 
 export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax }: JobMetricsSources): JobMetrics {
@@ -70,7 +70,7 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
   });
   const skipped = new Counter({
     name: 'whetstone_training_skipped_total',
-    help: 'Trajectories, or rows of SFT jobs, that were not trained on, by the reason.',
+    help: 'Trajectories, or rows of SFT and DPO jobs, that were not trained on, by the reason.',
     labelNames: ['reason', 'type', 'model_name'],
     registers,
   });
@@ -84,7 +84,7 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
     labelNames: ['status', 'type'],
     registers,
   });
-  for (const type of TYPES) for (const status of END_STATUSES) ended.inc({ status, type }, 0);
+  for (const type of JOB_TYPES) for (const status of END_STATUSES) ended.inc({ status, type }, 0);
   return {
     running: (change) => void (running += change),
     stepped(step) {

@@ -43,7 +43,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
     info: {
       title: 'Whetstone',
       version,
-      description: `Chat completions, RL and SFT training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash. A method that a path does not have is a 405, with those that it has in \`Allow\`.`,
+      description: `Chat completions, RL, SFT and DPO training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash. A method that a path does not have is a 405, with those that it has in \`Allow\`.`,
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name: name as Tag, description })),

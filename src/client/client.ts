@@ -13,6 +13,7 @@ import type {
   ChatCompletion,
   ChatRequest,
   Checkpoint,
+  DpoJobRequest,
   Evaluation,
   ModelEvaluation,
   HistoryStep,
@@ -66,6 +67,7 @@ export function createClient(options: ClientOptions) {
     };
   const submitTrainingJob = submit<RlJobRequest>('/v1/preview/training-jobs');
   const submitSftJob = submit<SftJobRequest>('/v1/preview/sft-training-jobs');
+  const submitDpoJob = submit<DpoJobRequest>('/v1/preview/dpo-training-jobs');
 
   const followJobEvents = (jobId: string, signal: AbortSignal) =>
     followEvents<TrainingEvent>(async (lastId) => {
@@ -76,6 +78,17 @@ export function createClient(options: ClientOptions) {
   function followJob(id: string, options: FollowOptions = {}): Promise<TrainingJob> {
     const signal = within(options);
     return follow(http, jobPath(id), followJobEvents(id, signal), options, signal);
+  }
+
+  async function train(
+    submitOnce: (once: SubmitOptions) => Promise<{ id: string }>,
+    options: TrainOptions = {},
+  ): Promise<TrainingJob> {
+    const { onSubmitted, idempotencyKey = crypto.randomUUID(), ...following } = options;
+    const signal = within(following);
+    const submitted = await insist(() => submitOnce({ idempotencyKey, signal }), signal);
+    onSubmitted?.(submitted);
+    return followJob(submitted.id, { ...following, signal });
   }
 
   return {
@@ -105,18 +118,13 @@ export function createClient(options: ClientOptions) {
 
     submitTrainingJob,
     submitSftJob,
+    submitDpoJob,
     /** Submits a job, of groups or of examples, and follows it: resolves when the new checkpoint can be called. */
-    async train(job: RlJobRequest | SftJobRequest, options: TrainOptions = {}): Promise<TrainingJob> {
-      const { onSubmitted, idempotencyKey = crypto.randomUUID(), ...following } = options;
-      const signal = within(following);
-      const once = { idempotencyKey, signal };
-      const submitted = await insist(
-        () => ('training_data_url' in job ? submitSftJob(job, once) : submitTrainingJob(job, once)),
-        signal,
-      );
-      onSubmitted?.(submitted);
-      return followJob(submitted.id, { ...following, signal });
-    },
+    train: (job: RlJobRequest | SftJobRequest, options?: TrainOptions): Promise<TrainingJob> =>
+      train((once) => ('training_data_url' in job ? submitSftJob(job, once) : submitTrainingJob(job, once)), options),
+    /** The same of a job of preference pairs. */
+    trainDpo: (job: DpoJobRequest, options?: TrainOptions): Promise<TrainingJob> =>
+      train((once) => submitDpoJob(job, once), options),
     /** How far a job is, and what became of it. Lost connections and a server that restarts are waited out. */
     follow: followJob,
     getTrainingJob: (id: string): Promise<TrainingJob> => call('GET', jobPath(id)),

@@ -39,7 +39,7 @@ export type TrainingEvent = { readonly id: string } & (
 
 export interface TrainingJob {
   readonly id: string;
-  readonly type: 'rl' | 'sft';
+  readonly type: 'rl' | 'sft' | 'dpo';
   readonly model_id: string;
   readonly status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
   readonly created_at: string;
@@ -196,6 +196,22 @@ export interface SftJobRequest {
     readonly assistant_turns?: 'all' | 'last' | null;
     readonly validation_split?: number | null;
   } | null;
+  readonly evaluation?: EvaluationRequest | null;
+}
+
+export interface DpoJobRequest {
+  readonly model_id: string;
+  /** As of SftJobRequest; a line is a preference pair. */
+  readonly training_data_url: string;
+  readonly config?:
+    | (Omit<NonNullable<SftJobRequest['config']>, 'assistant_turns'> & {
+        /** How near the policy stays to the checkpoint that the job begins with; default 0.1. */
+        readonly beta?: number | null;
+        readonly loss_type?: 'sigmoid' | 'robust' | 'hinge' | 'ipo' | null;
+        /** Part of the pairs whose label is taken to be wrong. */
+        readonly label_smoothing?: number | null;
+      })
+    | null;
   readonly evaluation?: EvaluationRequest | null;
 }
 

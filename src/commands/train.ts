@@ -1,4 +1,5 @@
-// `whetstone train`: an RL job from a file of groups, or an SFT job from a file of conversations; follows it to its end.
+// `whetstone train`: an RL job from a file of groups, an SFT job from a file of conversations, or a DPO job from one of
+// preference pairs; follows it to its end.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
@@ -13,14 +14,18 @@ import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 interface TrainFlags extends RemoteFlags, JsonFlag {
   readonly timeout: number;
   readonly model?: string;
-  readonly batchSize: number;
+  readonly dpo?: boolean;
+  readonly beta?: number;
+  readonly loss?: 'sigmoid' | 'robust' | 'hinge' | 'ipo';
+  readonly labelSmoothing?: number;
+  readonly batchSize?: number;
   readonly epochs: number;
   readonly learningRate?: number;
   readonly schedule: 'linear' | 'cosine' | 'constant';
   readonly warmup: number;
   readonly warmupSteps?: number;
   readonly packing: boolean;
-  readonly assistantTurns: 'all' | 'last';
+  readonly assistantTurns?: 'all' | 'last';
   readonly evaluate?: string;
   readonly samples: number;
   readonly maxTokens: number;
@@ -30,34 +35,51 @@ export function addTrain(program: Command, remote: Remote): void {
   withJson(remote.command(program, 'train <file>'))
     .description(
       'train and follow the job: RL from a .json file (model_id, trajectory_groups, experimental_config), ' +
-        'SFT from a .jsonl file (a conversation per line) or an artifact (project/name[:version])',
+        'SFT from a .jsonl file (a conversation per line) or an artifact (project/name[:version]), DPO from one of preference pairs (--dpo)',
     )
     .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', wholeNumber(1), 3600)
     .option('--model <name>', 'project/name of the model; for RL in place of the file’s model_id')
-    .option('--batch-size <rows>', 'SFT: rows per gradient step', wholeNumber(1), 2)
-    .option('--epochs <count>', 'SFT: how often all rows are trained', wholeNumber(1), 1)
-    .option('--learning-rate <number>', 'SFT: peak learning rate (default: by the size of the base model)', decimal(0))
+    .option('--dpo', 'the lines are preference pairs: a prompt, a chosen and a rejected answer')
+    .option('--beta <number>', 'DPO: how near the policy stays to where it begins (default: 0.1)', decimal(0))
     .addOption(
-      new Option('--schedule <name>', 'SFT: learning rate after the warm-up')
+      new Option('--loss <name>', 'DPO: what a pair costs (default: sigmoid)').choices([
+        'sigmoid',
+        'robust',
+        'hinge',
+        'ipo',
+      ]),
+    )
+    .option('--label-smoothing <part>', 'DPO: part of the pairs that is labelled wrongly', decimal(0, 0.49))
+    .option('--batch-size <rows>', 'SFT, DPO: rows per gradient step (default: SFT 2, DPO 8)', wholeNumber(1))
+    .option('--epochs <count>', 'SFT, DPO: how often all rows are trained', wholeNumber(1), 1)
+    .option(
+      '--learning-rate <number>',
+      'SFT, DPO: peak learning rate (default: by the size of the base model)',
+      decimal(0),
+    )
+    .addOption(
+      new Option('--schedule <name>', 'SFT, DPO: learning rate after the warm-up')
         .choices(['linear', 'cosine', 'constant'])
         .default('linear'),
     )
-    .option('--warmup <part>', 'SFT: fraction of the steps over which the learning rate rises', decimal(0, 1), 0.1)
-    .option('--warmup-steps <count>', 'SFT: the same as a number of steps', wholeNumber(1))
-    .option('--no-packing', 'SFT: compute every row alone')
+    .option('--warmup <part>', 'SFT, DPO: fraction of the steps over which the learning rate rises', decimal(0, 1), 0.1)
+    .option('--warmup-steps <count>', 'SFT, DPO: the same as a number of steps', wholeNumber(1))
+    .option('--no-packing', 'SFT, DPO: compute every row alone')
     .addOption(
-      new Option('--assistant-turns <which>', 'SFT: which assistant turns are trained')
-        .choices(['all', 'last'])
-        .default('all'),
+      new Option('--assistant-turns <which>', 'SFT: which assistant turns are trained (default: all)').choices([
+        'all',
+        'last',
+      ]),
     )
     .option('--evaluate <file>', 'evaluate the checkpoint on the prompts of this .jsonl file; they are not trained on')
     .option('--samples <count>', 'evaluation: answers per prompt', wholeNumber(1), 1)
     .option('--max-tokens <count>', 'evaluation: maximum tokens per answer', wholeNumber(1), 512)
     .action(async (file: string, flags: TrainFlags) => {
+      refuseForeignSettings(flags);
       const client = remote.connect(flags);
       const { id } = file.endsWith('.json')
         ? await submitRl(client, file, flags)
-        : await submitSft(client, file, flags);
+        : await submitDataset(client, file, flags);
       say(flags.json ? JSON.stringify({ id }) : `job ${id}`);
       await followJob(client, id, flags);
       if (flags.evaluate !== undefined && !flags.json) say(`answers: whetstone jobs get ${id} --answers`);
@@ -71,7 +93,7 @@ async function submitRl(client: Client, file: string, flags: TrainFlags): Promis
   return client.submitTrainingJob(job, { idempotencyKey: randomUUID() });
 }
 
-async function submitSft(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
+async function submitDataset(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   if (flags.model === undefined)
     throw new AppError('invalid_request', 'Name the model to train with --model project/name.');
   const { model, step } = await getModel(client, flags.model);
@@ -80,22 +102,44 @@ async function submitSft(client: Client, file: string, flags: TrainFlags): Promi
       'invalid_request',
       `Training goes on from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${flags.model}`,
     );
-  const name = `${model.entity}/${model.project}/${model.name}-sft-data`;
+  const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
   const artifact = file.endsWith('.jsonl')
     ? await pushArtifact(client, name, file, { type: 'dataset' })
     : await client.getArtifact(file.split('/').length === 2 ? `~/${file}` : file);
   const { learningRate, warmupSteps } = flags;
   const config = {
-    batch_size: flags.batchSize,
+    ...(flags.batchSize === undefined ? {} : { batch_size: flags.batchSize }),
     epochs: flags.epochs,
     packing: flags.packing,
     ...(learningRate === undefined ? {} : { learning_rate: learningRate }),
     lr_scheduler_type: flags.schedule,
     ...(warmupSteps === undefined ? { warmup_ratio: flags.warmup } : { warmup_steps: warmupSteps }),
-    assistant_turns: flags.assistantTurns,
   };
-  const job = { model_id: model.id, training_data_url: artifact.uri, config, ...(await evaluationOf(flags)) };
-  return client.submitSftJob(job, { idempotencyKey: randomUUID() });
+  const job = { model_id: model.id, training_data_url: artifact.uri, ...(await evaluationOf(flags)) };
+  const once = { idempotencyKey: randomUUID() };
+  return flags.dpo
+    ? client.submitDpoJob({ ...job, config: { ...config, ...dpoSettings(flags) } }, once)
+    : client.submitSftJob({ ...job, config: { ...config, ...sftSettings(flags) } }, once);
+}
+
+const sftSettings = ({ assistantTurns }: TrainFlags) =>
+  assistantTurns === undefined ? {} : { assistant_turns: assistantTurns };
+
+const dpoSettings = ({ beta, loss, labelSmoothing }: TrainFlags) => ({
+  ...(beta === undefined ? {} : { beta }),
+  ...(loss === undefined ? {} : { loss_type: loss }),
+  ...(labelSmoothing === undefined ? {} : { label_smoothing: labelSmoothing }),
+});
+
+/** The other method's settings, which nothing would read. */
+function refuseForeignSettings({ dpo, ...flags }: TrainFlags): void {
+  const foreign = dpo
+    ? { '--assistant-turns': flags.assistantTurns }
+    : { '--beta': flags.beta, '--loss': flags.loss, '--label-smoothing': flags.labelSmoothing };
+  const sent = Object.entries(foreign).find(([, value]) => value !== undefined);
+  if (!sent) return;
+  const why = dpo ? 'belongs to SFT: leave it out' : 'belongs to DPO: add --dpo, or leave it out';
+  throw new AppError('invalid_request', `${sent[0]} ${why}.`);
 }
 
 /** Prompts go with the request: there are few, and the server keeps them with the answers. */

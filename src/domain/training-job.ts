@@ -9,7 +9,8 @@ export const NEXT_STATUS = {
 } as const satisfies Record<string, readonly string[]>;
 
 export type JobStatus = keyof typeof NEXT_STATUS;
-export type JobType = 'rl' | 'sft';
+export const JOB_TYPES = ['rl', 'sft', 'dpo'] as const;
+export type JobType = (typeof JOB_TYPES)[number];
 
 export const isFinished = (status: JobStatus): boolean => NEXT_STATUS[status].length === 0;
 

@@ -25,6 +25,7 @@ const STORAGE_RETRIES: RetryPolicy = { initialDelayMs: 500, maxDelayMs: 15_000, 
 export interface BackgroundParts extends ServiceParts {
   readonly services: Services;
   readonly readSftLine: JobRunnerDeps['readSftLine'];
+  readonly readPairLine: JobRunnerDeps['readPairLine'];
 }
 
 /** What is to be stopped beside the requests. */
@@ -37,7 +38,7 @@ export async function startBackground(
   parts: BackgroundParts,
   open: CloseStack,
 ): Promise<Background> {
-  const { storage, blobs, webhookStore, hosted, services, observer, readSftLine, clock, log } = parts;
+  const { storage, blobs, webhookStore, hosted, services, observer, readSftLine, readPairLine, clock, log } = parts;
   const { artifacts, jobEvents, webhookAddresses } = services;
   /** Rows in the data directory are ours alone; a Postgres may have other servers. */
   const exclusive = config.databaseUrl === null;
@@ -63,6 +64,7 @@ export async function startBackground(
     workDirectory: workPath(config.dataDirectory),
     saveEveryMs: config.jobs.saveEveryMs,
     readSftLine,
+    readPairLine,
     observer,
     retryPolicy: STORAGE_RETRIES,
     baseModels: exclusive ? null : [...hosted.trainers.keys()],

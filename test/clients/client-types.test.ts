@@ -38,6 +38,10 @@ test('every answer of the server is what the client says it is', () => {
 test('every field of a request is one that the server uses', () => {
   expectTypeOf<keyof Wire.RlJobRequest>().toExtend<Field<'/v1/preview/training-jobs'>>();
   expectTypeOf<keyof Wire.SftJobRequest>().toExtend<Field<'/v1/preview/sft-training-jobs'>>();
+  expectTypeOf<keyof Wire.DpoJobRequest>().toExtend<Field<'/v1/preview/dpo-training-jobs'>>();
+  type DpoConfig = keyof NonNullable<Wire.DpoJobRequest['config']>;
+  type DpoBody = paths['/v1/preview/dpo-training-jobs']['post']['requestBody']['content']['application/json'];
+  expectTypeOf<DpoConfig>().toExtend<keyof NonNullable<DpoBody['config']>>();
   expectTypeOf<keyof Wire.ChatRequest>().toExtend<Field<'/v1/chat/completions'>>();
   expectTypeOf<keyof Wire.LogRequest>().toExtend<Field<`${Model}/log`>>();
 });

@@ -1,4 +1,5 @@
 // Jobs that a tiny model trains in a moment: little text, one token a character.
+import type { DpoConfigInput, PreferencePair } from '#domain/dpo';
 import type { SftConfigInput } from '#domain/sft';
 import type { RlJobBody } from '#domain/trajectory';
 import { group, rollout } from '../training/rollouts.ts';
@@ -34,12 +35,31 @@ export const IMITATION_IN_EPOCHS: { readonly rows: typeof IMITATION.rows; readon
   rows: IMITATION.rows.slice(0, 3),
   config: { learningRate: 1e-2, schedulerType: 'cosine', warmupRatio: 0.25, batchSize: 2, epochs: 2, packs: false },
 };
-export type JobData = RlJobBody | typeof IMITATION | typeof IMITATION_IN_EPOCHS;
+const answer = (content: string) => [{ role: 'assistant', content }];
+/** Two batches; a pair is held out. */
+export const PREFERENCE: {
+  readonly pairs: readonly Omit<PreferencePair, 'tools'>[];
+  readonly config: DpoConfigInput;
+} = {
+  pairs: [
+    ['yes', 'no'],
+    ['a', 'bcd'],
+    ['longer than the other', 'short'],
+    ['held', 'out'],
+  ].map(([chosen, rejected]) => ({
+    prompt: [{ role: 'user', content: 'ask' }],
+    chosen: answer(chosen!),
+    rejected: answer(rejected!),
+  })),
+  config: { learningRate: 2e-2, beta: 0.5, batchSize: 2, validationSplit: 0.25 },
+};
+export type JobData = RlJobBody | typeof IMITATION | typeof IMITATION_IN_EPOCHS | typeof PREFERENCE;
 export const KILLED = [
   ['', BODY],
   [', with other policies,', DEMANDING],
   [', of SFT,', IMITATION],
   [', of SFT in two epochs,', IMITATION_IN_EPOCHS],
+  [', of DPO,', PREFERENCE],
 ] as const satisfies readonly (readonly [string, JobData])[];
 export const NOTHING_TO_LEARN: RlJobBody = {
   groups: [group(rollout(1, 'a'), rollout(1, 'b'))],

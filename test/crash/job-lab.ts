@@ -126,15 +126,15 @@ export async function openJobLab(): Promise<JobLab> {
 export async function submit({ jobs, modelId, artifacts }: World, body: JobData) {
   if ('groups' in body) return jobs.submitRl(OWNER, body, modelId, createId());
   const name = { entity: 'team', project: 'p', name: 'data' };
-  const lines = Readable.from([Buffer.from(body.rows.map((row) => JSON.stringify(row)).join('\n'))]);
+  const rows: readonly unknown[] = 'pairs' in body ? body.pairs : body.rows;
+  const lines = Readable.from([Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'))]);
   const { sha256 } = await artifacts.upload(OWNER, name, { content: lines, declaredBytes: null, sha256: null });
   const files = [{ path: 'train.jsonl', sha256 }];
   await artifacts.commit(OWNER, name, { type: 'dataset', metadata: {}, aliases: [], files });
-  return jobs.submitSft(
-    OWNER,
-    { modelId, data: { ...name, version: null }, config: body.config, warnings: ['said'] },
-    createId(),
-  );
+  const request = { modelId, data: { ...name, version: null }, warnings: ['said'] };
+  return 'pairs' in body
+    ? jobs.submitDpo(OWNER, { ...request, config: body.config }, createId())
+    : jobs.submitSft(OWNER, { ...request, config: body.config }, createId());
 }
 
 /** Lines of the run that is named like the model, without times. */

@@ -104,6 +104,7 @@ describe.each([
   ['jobs', hostileTrainingShapes(pupil), JOBS, 'POST'],
   ['logs', hostileTrainingShapes(pupil), `/v1/preview/models/${pupil}/log`, 'POST'],
   ['jobs that imitate', hostileSftShapes(pupil), '/v1/preview/sft-training-jobs', 'POST'],
+  ['jobs that prefer', hostileSftShapes(pupil), '/v1/preview/dpo-training-jobs', 'POST'],
   ['manifests', hostileManifests(stored), ARTIFACT, 'PUT'],
 ] as const)('%s, as large as is permitted', (_, shapes, url, method) => {
   test.each(Object.entries(shapes))(
@@ -129,7 +130,10 @@ test('any shape of any size', async () => {
 describe('a job that is read here', () => {
   const { id, text } = server.model;
   const encoder = createConversationEncoder(id, text, VOCAB_SIZE);
-  const read = createJobDataReader({ encoder, readSftLine: () => ({ problem: 'is none' }) }, null);
+  const read = createJobDataReader(
+    { encoder, readSftLine: () => ({ problem: 'is none' }), readPairLine: () => ({ problem: 'is none' }) },
+    null,
+  );
   const budget = {
     ...NO_LIMITS,
     contextLength: CONTEXT_LENGTH,

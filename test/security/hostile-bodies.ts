@@ -85,7 +85,7 @@ export function hostileTrainingShapes(modelId: string): Readonly<Record<string, 
   }; // prettier-ignore
 }
 
-/** Of an SFT job. */
+/** Of an SFT or DPO job. */
 export function hostileSftShapes(modelId: string): Readonly<Record<string, (bytes: number) => string>> {
   const job = (more: string) => `{"model_id":"${modelId}","training_data_url":"artifact:///default/p/none:v0"${more}}`;
   const keys = (bytes: number) => Array.from({ length: bytes / 12 }, (_, i) => `"a${i}":1`).join(',');

@@ -129,6 +129,10 @@ const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown
     model_id,
     training_data_url: 'wandb-artifact:///default/secret-project/secret-data',
   }),
+  '/v1/preview/dpo-training-jobs': ({ model_id }) => ({
+    model_id,
+    training_data_url: 'wandb-artifact:///default/secret-project/secret-data',
+  }),
   '/v1/preview/models/{model_id}/log': () => ({ split: 'val', trajectory_groups: [] }),
   '/v1/preview/models/{model_id}/checkpoints': () => ({ steps: [0] }),
   '/v1/keys': () => ({ name: 'new' }),

@@ -16,7 +16,10 @@ export function DataPage() {
   const artifacts = useLoad((signal) => listSome('/v1/artifacts', VERSIONS_MAX, { signal }), []);
   return (
     <>
-      <PageHead title="Data" about="Versions of artifacts: what SFT jobs train on, and what clients keep here." />
+      <PageHead
+        title="Data"
+        about="Versions of artifacts: what SFT and DPO jobs train on, and what clients keep here."
+      />
       <Loaded of={artifacts}>
         {(rows) =>
           rows.length === 0 ? (

@@ -6,6 +6,7 @@ import { endpoint, type Endpoint } from '../endpoint.ts';
 import { errorResponse } from '../error-response.ts';
 import { envelope, orderField, pageFields, pageQuery, toEnvelope, toPage } from '../schema/listing.ts';
 import { evaluationWarnings, toEvaluationResponse } from '../schema/evaluation-answers.ts';
+import { createDpoJob, readDpoJob } from '../schema/dpo.ts';
 import { createSftJob, readSftJob } from '../schema/sft.ts';
 import {
   createdJob,
@@ -67,6 +68,21 @@ export function trainingJobRoutes(
       answer: createdJob,
       async handle({ caller, body, newId }) {
         const { id } = await trainingJobs.submitSft(caller, body, newId);
+        return { id, ...warned(body.warnings) };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/preview/dpo-training-jobs',
+      tag: 'Training jobs',
+      summary: 'Train a model on preference pairs in an artifact (DPO). Makes one checkpoint',
+      access: 'train',
+      errors: [400, 404, 409, 429],
+      creates: true,
+      body: { schema: createDpoJob, read: readDpoJob },
+      answer: createdJob,
+      async handle({ caller, body, newId }) {
+        const { id } = await trainingJobs.submitDpo(caller, body, newId);
         return { id, ...warned(body.warnings) };
       },
     }),

@@ -69,11 +69,16 @@ const row = z.union([
 export function readSftLine(text: string): ReadSftRow {
   try {
     const value = parseJson(text);
+    if (isPreference(value))
+      return { problem: 'is a preference pair, no conversation: a DPO job trains it (dpo-training-jobs)' };
     return checked(parse(rowSchemaOf(value), value, 'body'));
   } catch (error) {
     return { problem: problemOf(error) };
   }
 }
+
+const isPreference = (value: unknown): boolean =>
+  isObject(value) && !('messages' in value) && ('chosen' in value || 'preferred_output' in value);
 
 /** The alternative that the row means, so that only its faults are told. */
 const rowSchemaOf = (value: unknown) =>

@@ -1,5 +1,6 @@
 // The history of a model: domain → JSON, lines of JSON, CSV, the scalars of TensorBoard.
 import { z } from 'zod';
+import { JOB_TYPES } from '#domain/training-job';
 import type { HistoryStep } from '#services/jobs/step-history';
 import { pageFields } from './listing.ts';
 import { eventFile, type ScalarStep } from './tensorboard.ts';
@@ -33,7 +34,7 @@ export const historyResponse = z.object({
   id: z.string(),
   step: z.int().nullable().meta({ description: 'Null: the job has not begun.' }),
   job_id: z.guid().nullable().meta({ description: 'Null of step 0, which no job made.' }),
-  type: z.enum(['rl', 'sft']).nullable(),
+  type: z.enum(JOB_TYPES).nullable(),
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).nullable(),
   training_start: timestamp,
   training_end: timestamp,

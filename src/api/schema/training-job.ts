@@ -1,6 +1,6 @@
 // Training jobs, their events and logged trajectories: wire ↔ domain.
 import { z } from 'zod';
-import { EVENT_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import { EVENT_TYPES, JOB_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { RlJobBody } from '#domain/trajectory';
 import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
 import { evaluation, readEvaluation } from './evaluation.ts';
@@ -52,7 +52,7 @@ const timestamp = z.iso.datetime().nullable();
 
 export const jobResponse = z.object({
   id: z.guid(),
-  type: z.enum(['rl', 'sft']),
+  type: z.enum(JOB_TYPES),
   model_id: z.guid(),
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
   created_at: z.iso.datetime(),

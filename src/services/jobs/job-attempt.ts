@@ -24,7 +24,7 @@ import { findProgress, findRecord, saveProgress, saveSession } from './job-progr
 import type { JobWork, StepLoop, WorkContext } from './job-work.ts';
 import { readWork } from './read-work.ts';
 import { createRunMetrics } from './run-metrics.ts';
-import type { ReadSftLine } from './sft-dataset.ts';
+import type { ReadPairLine, ReadSftLine } from './sft-dataset.ts';
 import { meansOfSteps } from './step-means.ts';
 
 /** What trains models of one base model, as main.ts wires it. */
@@ -51,6 +51,7 @@ export interface AttemptDeps {
   readonly workDirectory: string;
   readonly saveEveryMs: number;
   readonly readSftLine: ReadSftLine;
+  readonly readPairLine: ReadPairLine;
   readonly observer: JobObserver;
 }
 
@@ -95,10 +96,10 @@ export async function attemptJob(
   deps: AttemptDeps,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { storage, blobs, workDirectory, readSftLine } = deps;
+  const { storage, blobs, workDirectory, readSftLine, readPairLine } = deps;
   const { engine, encoder, readElsewhere, hiddenSize = null } = trainer;
   const start = await getLatestCheckpoint(storage, model.id);
-  const read = createJobDataReader({ encoder, readSftLine }, readElsewhere);
+  const read = createJobDataReader({ encoder, readSftLine, readPairLine }, readElsewhere);
   const ending = () => endingOf(job, storage, signal);
   const capabilities = trainer.capabilities();
   const context = { job, model, start, engine, capabilities, hiddenSize, read, storage, blobs, workDirectory };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { encoder } from '../../../test/training/rollouts.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 
-const tools = { encoder, readSftLine: () => ({ problem: 'is none' }) };
+const tools = { encoder, readSftLine: () => ({ problem: 'is none' }), readPairLine: () => ({ problem: 'is none' }) };
 const call = { blob: 'b', budget: { tokensMax: 1 } as never };
 
 /** Of two pieces. */

@@ -4,11 +4,13 @@ import { jobRecordBlob } from '#domain/blob-names';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Listing, Page } from '#domain/page';
+import type { DpoJobBody } from '#domain/dpo';
 import type { DatasetVersion, SftJobBody } from '#domain/sft';
 import { isFinished, type TrainingJob } from '#domain/training-job';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { tokenTexts } from '#text/detokenizer';
+import { resolveDpoConfig } from '#training/dpo-config';
 import { resolveRlConfig } from '#training/rl-config';
 import { resolveSftConfig } from '#training/sft-config';
 import type { BaseModels } from '../models/base-models.ts';
@@ -23,7 +25,7 @@ import {
   type PlacedTrajectory,
   type ReadTrajectory,
 } from './group-pages.ts';
-import { resolvedRl, resolvedSft, type ResolvedConfig } from './resolved-config.ts';
+import { resolvedDpo, resolvedRl, resolvedSft, type ResolvedConfig } from './resolved-config.ts';
 import { parseSealedJson } from './sealed-json.ts';
 import type { RlJobHead } from './stored-groups.ts';
 import { readStoredPieces } from './stored-pieces.ts';
@@ -35,7 +37,7 @@ export interface JobInputs {
   config(caller: Caller, id: string): Promise<JobConfig>;
   /** What was said of the request and its data, when the job began and when it ended. */
   warnings(caller: Caller, id: string): Promise<readonly string[]>;
-  /** Throws `not_found` also for an SFT job, whose rows are in an artifact. */
+  /** Throws `not_found` also for an SFT or DPO job, whose rows are in an artifact. */
   listGroups(caller: Caller, id: string, page: Page): Promise<Listing<JobGroup>>;
   getGroup(caller: Caller, id: string, index: number): Promise<JobGroup>;
   listTrajectories(caller: Caller, id: string, group: number, page: Page): Promise<Listing<ReadTrajectory>>;
@@ -70,7 +72,7 @@ export interface JobConfig {
   readonly config: ResolvedConfig;
   /** False: the job has not begun, or an older version began it; with these defaults it would train now. */
   readonly isAsTrained: boolean;
-  /** Of an SFT job; null: the job's own groups. */
+  /** Of an SFT or DPO job; null: the job's own groups. */
   readonly dataset: DatasetVersion | null;
 }
 
@@ -96,10 +98,10 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
     throw gone(job);
   }
 
-  async function readSftBody(job: TrainingJob): Promise<SftJobBody> {
+  async function readBody<Body extends SftJobBody | DpoJobBody>(job: TrainingJob): Promise<Body> {
     const body = await blobs.find(job.bodyBlob);
     if (!body) throw gone(job);
-    const opened = parseSealedJson<SftJobBody>(body);
+    const opened = parseSealedJson<Body>(body);
     if (!opened) throw new AppError('damaged_data', 'The stored request of this job is damaged. Submit it again.');
     return opened.value;
   }
@@ -107,7 +109,7 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
   async function source(caller: Caller, id: string): Promise<GroupSource> {
     const job = await getJob(caller, id);
     if (job.type !== 'rl') {
-      const message = `Training job ${id} has no groups: it is an SFT job, whose rows are in an artifact. Its config says which.`;
+      const message = `Training job ${id} has no groups: it is one of ${job.type.toUpperCase()}, whose rows are in an artifact. Its config says which.`;
       throw new AppError('not_found', message);
     }
     const { scaleRewards } = resolveRlConfig(await readHead(job));
@@ -121,13 +123,14 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
       const trained = rows[0]?.data['config'] as ResolvedConfig | undefined;
       const isAsTrained = trained !== undefined;
       if (job.type === 'sft') {
-        const { dataset, config } = await readSftBody(job);
-        return {
-          job,
-          config: trained ?? (await withLora(job, resolvedSft(resolveSftConfig(config, await findHiddenSize(job))))),
-          isAsTrained,
-          dataset,
-        };
+        const { dataset, config } = await readBody<SftJobBody>(job);
+        const resolve = async () => resolvedSft(resolveSftConfig(config, await findHiddenSize(job)));
+        return { job, config: trained ?? (await withLora(job, await resolve())), isAsTrained, dataset };
+      }
+      if (job.type === 'dpo') {
+        const { dataset, config } = await readBody<DpoJobBody>(job);
+        const resolve = async () => resolvedDpo(resolveDpoConfig(config, await findHiddenSize(job)));
+        return { job, config: trained ?? (await withLora(job, await resolve())), isAsTrained, dataset };
       }
       const config = trained ?? (await resolveStored(job));
       return { job, config, isAsTrained, dataset: null };

@@ -1,5 +1,5 @@
-// What an attempt at a job needs to know of its kind: RL (rl-work.ts) and SFT (sft-work.ts) plan a job's data and train it;
-// everything else about jobs is the same for both (job-attempt.ts).
+// What an attempt at a job needs to know of its kind: RL (rl-work.ts), SFT (sft-work.ts) and DPO (dpo-work.ts) plan a job's data and
+// train it; everything else about jobs is the same for all (job-attempt.ts).
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { Skipped, TrainingJob } from '#domain/training-job';

@@ -1,12 +1,13 @@
 // A job's stored data → what is trained. This takes time, and as much memory as its largest piece wants, so that large data is
 // read in a process of its own: what comes in and goes out crosses to it as it is. Where that is, job-data-reader.ts decides.
 import type { DatasetVersion } from '#domain/sft';
+import { encodePairs, type PairLimits } from '#training/dpo-rows';
 import type { Datum } from '#training/packing';
 import { planRlJob, type RlPlan } from '#training/rl-plan';
 import type { RowBudget } from '#training/row-budget';
 import { encodeSftRows, type EncodedSftData, type SftRowLimits } from '#training/sft-rows';
 import type { ConversationEncoder } from '#training/tokenize';
-import { readRows, type ReadSftLine } from './sft-dataset.ts';
+import { readRows, type ReadPairLine, type ReadSftLine } from './sft-dataset.ts';
 import { readGroups, type RlJobHead } from './stored-groups.ts';
 
 /** Rows of the plan go out as they are read. */
@@ -15,10 +16,15 @@ export interface RlData {
   readonly plan: Omit<RlPlan, 'rows'>;
 }
 
-/** What goes out: encoded rows (SFT), or the members of a row (RL). */
+/** What goes out: encoded rows (SFT, DPO), or the members of a row (RL). */
 export interface DataCalls {
   sft: {
     readonly call: { readonly dataset: DatasetVersion; readonly limits: SftRowLimits };
+    readonly piece: Uint8Array;
+    readonly result: EncodedSftData;
+  };
+  dpo: {
+    readonly call: { readonly dataset: DatasetVersion; readonly limits: PairLimits };
     readonly piece: Uint8Array;
     readonly result: EncodedSftData;
   };
@@ -34,6 +40,7 @@ export type DataKind = keyof DataCalls;
 export interface DataTools {
   readonly encoder: ConversationEncoder;
   readonly readSftLine: ReadSftLine;
+  readonly readPairLine: ReadPairLine;
 }
 
 type ReadKind<K extends DataKind> = (
@@ -46,6 +53,9 @@ type ReadKind<K extends DataKind> = (
 export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
   sft: ({ dataset, limits }, content, { encoder, readSftLine }, put) =>
     encodeSftRows(readRows(content, dataset, readSftLine), limits, encoder, put),
+
+  dpo: ({ dataset, limits }, content, { encoder, readPairLine }, put) =>
+    encodePairs(readRows(content, dataset, readPairLine), limits, encoder, put),
 
   async rl({ blob, budget }, content, { encoder }, put) {
     const { head, groups, digest } = await readGroups<RlJobHead>(content, blob);

@@ -1,10 +1,14 @@
 // Reads a job's data, whatever its kind, for as long as the job is wanted: reading may take many minutes, and who cancels the
 // job, or stops the server, does not wait for it.
+import { readDpoWork } from './dpo-work.ts';
+import type { JobType } from '#domain/training-job';
 import type { JobWork, WorkContext } from './job-work.ts';
 import { readRlWork } from './rl-work.ts';
 import { readSftWork } from './sft-work.ts';
 
 const LOOK_MS = 1_000;
+
+const READERS = { rl: readRlWork, sft: readSftWork, dpo: readDpoWork } satisfies Readonly<Record<JobType, unknown>>;
 
 /** Null: `goesOn` said no, or the signal aborted. */
 export async function readWork(
@@ -21,7 +25,7 @@ export async function readWork(
   }, LOOK_MS);
   const ended = AbortSignal.any([signal, unwanted.signal]);
   try {
-    return await (context.job.type === 'rl' ? readRlWork : readSftWork)(context, ended);
+    return await READERS[context.job.type](context, ended);
   } catch (error) {
     if (ended.aborted) return null;
     throw error;

@@ -1,8 +1,9 @@
 // The settings of a job with every default filled in, under the names that clients send: what the first event says, and what a job
 // that has not begun would train with. What kind of adapter it trains, the model says (models/checkpoint-lora.ts).
 import type { KlReference } from '#domain/trajectory';
+import type { DpoConfig } from '#training/dpo-config';
 import type { RlConfig } from '#training/rl-config';
-import type { SftConfig } from '#training/sft-config';
+import type { BatchConfig, SftConfig } from '#training/sft-config';
 
 export type ResolvedConfig = Readonly<Record<string, unknown>>;
 
@@ -40,8 +41,22 @@ export function resolvedRl(config: RlConfig, reference: KlReference | null): Res
 }
 
 /** `warmupSteps`: where the number of steps is known, those that the ratio came to. */
-export function resolvedSft(
-  { learningRate, schedule, ...config }: SftConfig,
+export const resolvedSft = (config: SftConfig, warmupSteps?: number): ResolvedConfig => ({
+  ...resolvedBatches(config, warmupSteps),
+  assistant_turns: config.trainedTurns,
+  metric_logging: { enabled: config.logsMetrics },
+});
+
+/** As of resolvedSft. */
+export const resolvedDpo = (config: DpoConfig, warmupSteps?: number): ResolvedConfig => ({
+  beta: config.loss.beta,
+  loss_type: config.loss.type,
+  label_smoothing: config.loss.labelSmoothing,
+  ...resolvedBatches(config, warmupSteps),
+});
+
+function resolvedBatches(
+  { learningRate, schedule, ...config }: BatchConfig,
   warmupSteps: number = schedule.warmupSteps,
 ): ResolvedConfig {
   const isListed = typeof learningRate !== 'number';
@@ -53,14 +68,12 @@ export function resolvedSft(
     ...(isListed
       ? { num_learning_rates: learningRate.length }
       : { lr_scheduler_type: schedule.type, warmup_ratio: schedule.warmupRatio, warmup_steps: warmupSteps }),
-    assistant_turns: config.trainedTurns,
     validation_split: config.validationSplit,
-    metric_logging: { enabled: config.logsMetrics },
     optimizer: optimizerOf(config.optimizer),
   };
 }
 
-const optimizerOf = ({ beta1, beta2, epsilon, weightDecay, maxGradNorm }: SftConfig['optimizer']) => ({
+const optimizerOf = ({ beta1, beta2, epsilon, weightDecay, maxGradNorm }: BatchConfig['optimizer']) => ({
   name: 'adamw',
   beta1,
   beta2,

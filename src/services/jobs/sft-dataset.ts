@@ -1,9 +1,10 @@
-// Training data of an SFT job: which file of an artifact it is, and its rows, one at a time: the file may be larger than memory.
+// Training data of an SFT or DPO job: which file of an artifact it is, and its rows, one at a time: the file may be larger than memory.
 // All of it is read before training starts, so that bad data is reported as a whole, line by line, and nothing is half trained.
 import { createYielder } from '#base/yield-to-loop';
 import type { ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
-import type { DatasetVersion, ReadSftRow, SftRow } from '#domain/sft';
+import type { ReadPreferencePair } from '#domain/dpo';
+import type { DatasetVersion, ReadSftRow } from '#domain/sft';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { findArtifactFile } from '../artifacts/artifact-content.ts';
@@ -11,6 +12,9 @@ import { splitLines } from '#base/lines';
 
 /** Reads one line; its wire form is the API's business. */
 export type ReadSftLine = (line: string) => ReadSftRow;
+export type ReadPairLine = (line: string) => ReadPreferencePair;
+
+type ReadRow<Row> = { readonly row: Row } | { readonly problem: string };
 
 /** As clients upload it, and as the documentation of the hosted service has it. */
 const FILES = ['train.jsonl', 'trajectories.jsonl'];
@@ -26,7 +30,7 @@ export function datasetFile({ name, version, files }: ArtifactVersion): string {
   if (lines.length === 1) return lines[0]!.path;
   throw new AppError(
     'invalid_request',
-    `${name}:v${version} has no training data: it needs a file ${FILES.join(' or ')} with one conversation per line. ` +
+    `${name}:v${version} has no training data: it needs a file ${FILES.join(' or ')} with one row per line. ` +
       `It has ${files
         .map(({ path }) => path)
         .slice(0, 10)
@@ -50,11 +54,11 @@ const nameOf = ({ entity, project, name, version }: DatasetVersion): string =>
   `${entity}/${project}/${name}:v${version}`;
 
 /** Rows up to the first line that is bad. Throws `invalid_training_data` with the first problems when all lines are read. */
-export async function* readRows(
+export async function* readRows<Row>(
   content: AsyncIterable<Uint8Array>,
   dataset: DatasetVersion,
-  readLine: ReadSftLine,
-): AsyncGenerator<SftRow> {
+  readLine: (line: string) => ReadRow<Row>,
+): AsyncGenerator<Row> {
   const problems: string[] = [];
   const yieldToLoop = createYielder();
   let [line, rows, bad] = [0, 0, 0];
@@ -83,7 +87,11 @@ export async function* readRows(
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Null for an empty line. */
-export function readText(bytes: Buffer, line: number, readLine: ReadSftLine): ReadSftRow | null {
+export function readText<Row>(
+  bytes: Buffer,
+  line: number,
+  readLine: (line: string) => ReadRow<Row>,
+): ReadRow<Row> | null {
   if (bytes.length > LINE_BYTES_MAX) return { problem: `has more than ${LINE_BYTES_MAX} bytes` };
   let text: string;
   try {

@@ -8,6 +8,7 @@ import { AppError } from '#domain/errors';
 import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { Model } from '#domain/model';
 import type { EvaluationBody } from '#domain/evaluation';
+import type { DpoConfigInput, DpoJobBody } from '#domain/dpo';
 import type { SftConfigInput, SftJobBody } from '#domain/sft';
 import type { RlJobBody, TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
@@ -37,7 +38,9 @@ export interface TrainingJobs {
     evaluation?: RequestedEvaluation | null,
   ): Promise<TrainingJob>;
   /** As submitRl; also throws `artifact_not_found`, `invalid_request` where it holds no training data. */
-  submitSft(caller: Caller, request: SftRequest, id: string): Promise<TrainingJob>;
+  submitSft(caller: Caller, request: DatasetRequest<SftConfigInput>, id: string): Promise<TrainingJob>;
+  /** As submitSft. */
+  submitDpo(caller: Caller, request: DatasetRequest<DpoConfigInput>, id: string): Promise<TrainingJob>;
   /** Throws `job_not_found`, also for another entity's. */
   get(caller: Caller, id: string): Promise<TrainingJob>;
   list(caller: Caller, filter: Omit<JobFilter, 'entity'>, page: Page, order: Order): Promise<Listing<TrainingJob>>;
@@ -48,10 +51,11 @@ export interface TrainingJobs {
   followEvents(caller: Caller, id: string, after: string | null, signal: AbortSignal): AsyncIterable<TrainingEvent>;
 }
 
-export interface SftRequest {
+/** Of a job whose rows are in an artifact. */
+export interface DatasetRequest<Config> {
   readonly modelId: string;
   readonly data: NamedVersion;
-  readonly config: SftConfigInput;
+  readonly config: Config;
   readonly warnings: readonly string[];
   readonly evaluation?: RequestedEvaluation | null;
 }
@@ -70,6 +74,11 @@ export interface TrainingJobsDeps {
   readonly acceptEvaluation: AcceptEvaluation;
   readonly limits: Pick<AccountLimits, 'queueing' | 'storing'>;
   readonly observer: Pick<JobObserver, 'ended'>;
+}
+
+interface DatasetJobBodies {
+  readonly sft: SftJobBody;
+  readonly dpo: DpoJobBody;
 }
 
 const PAGE = 100;
@@ -142,6 +151,29 @@ export function createTrainingJobs({
     });
   }
 
+  async function submitDataset<Type extends 'sft' | 'dpo'>(
+    type: Type,
+    caller: Caller,
+    { modelId, data, config, warnings, evaluation = null }: DatasetRequest<DatasetJobBodies[Type]['config']>,
+    id: string,
+  ): Promise<TrainingJob> {
+    const made = await storage.jobs.find(id);
+    if (made) return made;
+    await getOwnModel(storage, caller, modelId);
+    await getLatestCheckpoint(storage, modelId);
+    const { artifact } = await artifacts.get(caller, data);
+    const { entity, project, name, version } = artifact;
+    const dataset = { entity, project, name, version, path: datasetFile(artifact) };
+    const body = { dataset, config, ...(warnings.length > 0 ? { warnings } : {}) };
+    return create(
+      { id, type, modelId },
+      caller,
+      evaluation && (await acceptEvaluation(caller, evaluation)),
+      (held, bodyBlob) => held.put(bodyBlob, sealJson(body satisfies SftJobBody | DpoJobBody)),
+      { dataset: `${project}/${name}:v${version}` },
+    );
+  }
+
   async function listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>> {
     await get(caller, id);
     return storage.events.list(id, page);
@@ -167,23 +199,8 @@ export function createTrainingJobs({
       );
     },
 
-    async submitSft(caller, { modelId, data, config, warnings, evaluation = null }, id) {
-      const made = await storage.jobs.find(id);
-      if (made) return made;
-      await getOwnModel(storage, caller, modelId);
-      await getLatestCheckpoint(storage, modelId);
-      const { artifact } = await artifacts.get(caller, data);
-      const { entity, project, name, version } = artifact;
-      const dataset = { entity, project, name, version, path: datasetFile(artifact) };
-      const body: SftJobBody = { dataset, config, ...(warnings.length > 0 ? { warnings } : {}) };
-      return create(
-        { id, type: 'sft', modelId },
-        caller,
-        evaluation && (await acceptEvaluation(caller, evaluation)),
-        (held, bodyBlob) => held.put(bodyBlob, sealJson(body)),
-        { dataset: `${project}/${name}:v${version}` },
-      );
-    },
+    submitSft: (caller, request, id) => submitDataset('sft', caller, request, id),
+    submitDpo: (caller, request, id) => submitDataset('dpo', caller, request, id),
 
     get,
 

@@ -22,6 +22,7 @@ from whetstone_client.wire import (
     Artifact,
     ChatCompletion,
     Checkpoint,
+    DpoJob,
     Evaluation,
     HistoryStep,
     Lora,
@@ -142,15 +143,16 @@ class AsyncClient:
 
     # Jobs
 
-    async def submit(self, job: RlJob | SftJob, *, idempotency_key: str | None = None) -> str:
+    async def submit(self, job: RlJob | SftJob | DpoJob, *, idempotency_key: str | None = None) -> str:
         """The id of the job. The same key again gives the same job."""
-        path = "/v1/preview/training-jobs" if isinstance(job, RlJob) else "/v1/preview/sft-training-jobs"
+        kind = "" if isinstance(job, RlJob) else "dpo-" if isinstance(job, DpoJob) else "sft-"
+        path = f"/v1/preview/{kind}training-jobs"
         headers = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
         return (await self._http.call(dict[str, Any], "POST", path, job, headers=headers))["id"]  # type: ignore[no-any-return]
 
     async def train(
         self,
-        job: RlJob | SftJob,
+        job: RlJob | SftJob | DpoJob,
         *,
         on_submitted: Callable[[str], None] | None = None,
         on_event: OnEvent | None = None,

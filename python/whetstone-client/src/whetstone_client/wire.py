@@ -190,3 +190,29 @@ class SftJob(Wire):
     training_data_url: str
     config: SftConfig | dict[str, Any] | None = None
     evaluation: dict[str, Any] | None = None
+
+
+class DpoConfig(Wire):
+    """None is the server's choice: beta 0.1, the loss sigmoid, 8 pairs per gradient step; the rest as of SftConfig."""
+
+    beta: float | None = None
+    """How near the policy stays to the checkpoint that the job begins with."""
+    loss_type: Literal["sigmoid", "robust", "hinge", "ipo"] | None = None
+    label_smoothing: float | None = None
+    batch_size: int | Literal["auto"] | None = None
+    epochs: int | None = None
+    learning_rate: float | list[float] | None = None
+    lr_scheduler_type: Literal["constant", "linear", "cosine"] | None = None
+    warmup_steps: int | None = None
+    warmup_ratio: float | None = None
+    packing: bool | None = None
+    validation_split: float | None = None
+
+
+class DpoJob(Wire):
+    """On preference pairs: a line of the data has a prompt, a chosen and a rejected answer."""
+
+    model_id: str
+    training_data_url: str
+    config: DpoConfig | dict[str, Any] | None = None
+    evaluation: dict[str, Any] | None = None

@@ -1,0 +1,40 @@
+// Preference pairs from what a model says itself: of the answers to one prompt, a better one and a worse one.
+import type { Client } from '#client/client';
+
+export interface Pair {
+  readonly prompt: readonly { readonly role: 'user'; readonly content: string }[];
+  readonly chosen: readonly { readonly role: 'assistant'; readonly content: string }[];
+  readonly rejected: readonly { readonly role: 'assistant'; readonly content: string }[];
+}
+
+export interface Asking {
+  /** What is compared; higher is better. */
+  readonly score: (prompt: string, answer: string) => number;
+  readonly samples: number;
+  readonly maxTokens: number;
+}
+
+/** One per prompt whose answers differ in what they are worth; the others say nothing. */
+export async function collectPairs(
+  client: Pick<Client, 'chat'>,
+  model: string,
+  prompts: readonly string[],
+  { score, samples, maxTokens }: Asking,
+): Promise<Pair[]> {
+  const pairs = await Promise.all(
+    prompts.map(async (prompt, i) => {
+      const messages = [{ role: 'user' as const, content: prompt }];
+      const settings = { n: samples, temperature: 1, max_tokens: maxTokens, seed: 64 * i };
+      const { choices } = await client.chat({ model, messages, ...settings });
+      const answers = choices
+        .map(({ message }) => message.content ?? '')
+        .map((answer) => ({ answer, worth: score(prompt, answer) }))
+        .sort((a, b) => b.worth - a.worth);
+      const [best, worst] = [answers[0]!, answers.at(-1)!];
+      if (best.worth === worst.worth) return null;
+      const said = (content: string) => [{ role: 'assistant' as const, content }];
+      return { prompt: messages, chosen: said(best.answer), rejected: said(worst.answer) };
+    }),
+  );
+  return pairs.filter((pair) => pair !== null);
+}
