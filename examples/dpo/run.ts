@@ -36,7 +36,11 @@ async function run(server: RunningServer): Promise<boolean> {
   const before = await evaluate(openai, name, addition, heldOut);
 
   const prompts = Array.from({ length: PROMPT_BATCHES }, (_, batch) => addition.prompts(batch)).flat();
-  const asking = { score: addition.reward, samples: 4, maxTokens: addition.maxTokens };
+  const asking = {
+    score: (prompt: string, answer: string) => addition.reward(prompt, answer),
+    samples: 4,
+    maxTokens: addition.maxTokens,
+  };
   const pairs = await collectPairs(client, name, prompts, asking);
   say(`${pairs.length} pairs of ${prompts.length} sums: of four answers, a right one and a wrong one`);
   const file = join(DATA_DIRECTORY, 'train.jsonl');

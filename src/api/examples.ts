@@ -100,6 +100,11 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     training_data_url: 'wandb-artifact:///default/demo/questions:latest',
     config: { epochs: 1 },
   },
+  'POST /v1/preview/dpo-training-jobs': {
+    model_id: EXAMPLE_IDS.model,
+    training_data_url: 'wandb-artifact:///default/demo/pairs:latest',
+    config: { beta: 0.1, epochs: 2 },
+  },
   'PUT /v1/artifacts/{entity}/{project}/{artifact}': {
     type: 'dataset',
     aliases: ['best'],

@@ -65,5 +65,5 @@ test.each([
   ],
 ])('a line that %s is told', (_, value, problem) => {
   const line = typeof value === 'string' ? value : JSON.stringify(value);
-  expect(readPreferencePair(line)).toEqual({ problem: expect.stringContaining(problem) });
+  expect(readPreferencePair(line)).toEqual({ problem: expect.stringContaining(problem) as string });
 });

@@ -17,6 +17,7 @@ const ANSWERED: Readonly<Record<string, number>> = {
   'POST /v1/responses/{response_id}/cancel': 400, // it is none of the background
   'POST /v1/preview/training-jobs/{training_job_id}/cancel': 409, // it has ended
   'POST /v1/preview/training-jobs/{training_job_id}/evaluation/cancel': 409,
+  'POST /v1/preview/dpo-training-jobs': 404, // the example of a file has conversations, no pairs
   'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver': 404, // no job ended since the webhook was made
   'GET /v1/workers/connect': 426, // no WebSocket
   'GET /v1/workers/files/{sha256}': 404, // no worker asked for one

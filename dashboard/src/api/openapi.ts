@@ -3302,7 +3302,7 @@ export interface paths {
                                  * @description Which kind it is: it says which other fields there are.
                                  * @enum {string}
                                  */
-                                type: "rl" | "sft";
+                                type: "rl" | "sft" | "dpo";
                                 /**
                                  * Format: uuid
                                  * @description Id of the model, as its registration answered.
@@ -3362,7 +3362,7 @@ export interface paths {
                                  * @description Which kind it is: it says which other fields there are.
                                  * @enum {string}
                                  */
-                                type: "rl" | "sft";
+                                type: "rl" | "sft" | "dpo";
                                 /**
                                  * Format: uuid
                                  * @description Id of the model, as its registration answered.
@@ -3424,7 +3424,7 @@ export interface paths {
                                  * @description Which kind it is: it says which other fields there are.
                                  * @enum {string}
                                  */
-                                type: "rl" | "sft";
+                                type: "rl" | "sft" | "dpo";
                                 /**
                                  * Format: uuid
                                  * @description Id of the model, as its registration answered.
@@ -3591,7 +3591,7 @@ export interface paths {
                                      * @description Which kind it is: it says which other fields there are.
                                      * @enum {string}
                                      */
-                                    type: "rl" | "sft";
+                                    type: "rl" | "sft" | "dpo";
                                     /**
                                      * Format: uuid
                                      * @description Id of the model, as its registration answered.
@@ -4137,7 +4137,7 @@ export interface paths {
                                  * @description Which kind it is: it says which other fields there are.
                                  * @enum {string}
                                  */
-                                type: "rl" | "sft";
+                                type: "rl" | "sft" | "dpo";
                                 /**
                                  * Format: uuid
                                  * @description Id of the model, as its registration answered.
@@ -4650,36 +4650,6 @@ export interface paths {
                         training_data_url?: string | null;
                         /** @description The same, as older clients call it. */
                         training_folder_url?: string | null;
-                        /** @description How it is trained; what is not named has a default. */
-                        config?: ({
-                            /** @description Rows per gradient step, whether they are packed or not; `auto` is 2. The last batch of an epoch may have fewer. */
-                            batch_size?: ("auto" | number) | null;
-                            /** @description One number, or one per batch of all epochs. Default: by the hidden size of the base model, the lower of 5e-4 · (2000 / hidden)^0.781 and 5e-4 · (2000 / hidden)^0.0775 (fitted for LoRA in the cookbook of "LoRA Without Regret"), or 5e-5 where that size is not known. The config of the job has the number. */
-                            learning_rate?: (number | number[]) | null;
-                            /** @description How the learning rate goes on after the warm-up, as in Transformers: `constant` (default), or down to 0 as `linear` or `cosine`. */
-                            lr_scheduler_type?: ("constant" | "linear" | "cosine") | null;
-                            /** @description Gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio counts. */
-                            warmup_steps?: number | null;
-                            /** @description The same as a fraction of all gradient steps, rounded up; it leaves at least one step behind it. Default 0. */
-                            warmup_ratio?: number | null;
-                            /** @description How often all rows are trained, each time in the order of the file. Default 1. */
-                            epochs?: number | null;
-                            /** @description Rows of a batch are computed together, without seeing each other. Loss and gradients do not depend on it, speed does. Default true. */
-                            packing?: boolean | null;
-                            /** @description Which assistant turns are trained; default all. */
-                            assistant_turns?: ("all" | "last") | null;
-                            /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */
-                            validation_split?: number | null;
-                            /** @description Enabled: each gradient step becomes a line of the run that is named like the model, below `sft/`, and the metrics of the last one become metrics of the checkpoint, as `sft/NAME`. */
-                            metric_logging?: ({
-                                /** @description Whether it is on. */
-                                enabled?: boolean | null;
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
                         /** @description Prompts that are not trained on: the checkpoint answers them when it is made. Rewards come from you, by the log endpoint. */
                         evaluation?: ({
                             /** @description The prompts themselves; or `prompts_url`. */
@@ -4821,6 +4791,276 @@ export interface paths {
                         experimental_config?: {
                             [key: string]: unknown;
                         } | null;
+                        /** @description How it is trained; what is not named has a default. */
+                        config?: ({
+                            /** @description Rows per gradient step, whether they are packed or not; `auto` is 2. The last batch of an epoch may have fewer. */
+                            batch_size?: ("auto" | number) | null;
+                            /** @description One number, or one per batch of all epochs. Default: by the hidden size of the base model, the lower of 5e-4 · (2000 / hidden)^0.781 and 5e-4 · (2000 / hidden)^0.0775 (fitted for LoRA in the cookbook of "LoRA Without Regret"), or 5e-5 where that size is not known. The config of the job has the number. */
+                            learning_rate?: (number | number[]) | null;
+                            /** @description How the learning rate goes on after the warm-up, as in Transformers: `constant` (default), or down to 0 as `linear` or `cosine`. */
+                            lr_scheduler_type?: ("constant" | "linear" | "cosine") | null;
+                            /** @description Gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio counts. */
+                            warmup_steps?: number | null;
+                            /** @description The same as a fraction of all gradient steps, rounded up; it leaves at least one step behind it. Default 0. */
+                            warmup_ratio?: number | null;
+                            /** @description How often all rows are trained, each time in the order of the file. Default 1. */
+                            epochs?: number | null;
+                            /** @description Rows of a batch are computed together, without seeing each other. Loss and gradients do not depend on it, speed does. Default true. */
+                            packing?: boolean | null;
+                            /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */
+                            validation_split?: number | null;
+                            /** @description Which assistant turns are trained; default all. */
+                            assistant_turns?: ("all" | "last") | null;
+                            /** @description Enabled: each gradient step becomes a line of the run that is named like the model, below `sft/`, and the metrics of the last one become metrics of the checkpoint, as `sft/NAME`. */
+                            metric_logging?: ({
+                                /** @description Whether it is on. */
+                                enabled?: boolean | null;
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
+                            id: string;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/dpo-training-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Train a model on preference pairs in an artifact (DPO). Makes one checkpoint
+         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                     *       "training_data_url": "wandb-artifact:///default/demo/pairs:latest",
+                     *       "config": {
+                     *         "beta": 0.1,
+                     *         "epochs": 2
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Id of the model, as its registration answered.
+                         */
+                        model_id: string;
+                        /** @description `wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias. */
+                        training_data_url?: string | null;
+                        /** @description The same, as older clients call it. */
+                        training_folder_url?: string | null;
+                        /** @description Prompts that are not trained on: the checkpoint answers them when it is made. Rewards come from you, by the log endpoint. */
+                        evaluation?: ({
+                            /** @description The prompts themselves; or `prompts_url`. */
+                            prompts?: ({
+                                /** @description A last message of the assistant's is not shown to the model: it becomes the prompt's `reference`. */
+                                messages: ({
+                                    /** @description system, developer, user, assistant, tool, function, or a role of the chat template */
+                                    role: string;
+                                    /** @description What is said: text, or a list of parts. */
+                                    content?: (string | (string | ({
+                                        /** @description Which kind it is: it says which other fields there are. */
+                                        type: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    }))[]) | null;
+                                    /** @description Its name. */
+                                    name?: string | null;
+                                    /** @description Calls of tools that the model wrote. */
+                                    tool_calls?: (({
+                                        /** @description Names this object for as long as it is there. */
+                                        id?: string;
+                                        /** @description Which kind it is: it says which other fields there are. */
+                                        type?: string;
+                                        /** @description The function, by name. */
+                                        function: {
+                                            /** @description Its name. */
+                                            name: string;
+                                            /** @description Arguments of the call, as JSON text. */
+                                            arguments?: string | null;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    }) | ({
+                                        /** @description Names this object for as long as it is there. */
+                                        id?: string;
+                                        /**
+                                         * @description Which kind it is: it says which other fields there are.
+                                         * @constant
+                                         */
+                                        type: "custom";
+                                        /** @description A tool of your own kind, which takes text. */
+                                        custom: {
+                                            /** @description Its name. */
+                                            name: string;
+                                            /** @description What is asked, or what a tool is called with. */
+                                            input: string;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                    } & {
+                                        [key: string]: unknown;
+                                    }))[] | null;
+                                    /** @description Id of the call that this answers. */
+                                    tool_call_id?: string | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /** @description What the model may call. */
+                                tools?: ({
+                                    /**
+                                     * @description Which kind it is: it says which other fields there are.
+                                     * @default function
+                                     */
+                                    type?: string;
+                                    /** @description The function, by name. */
+                                    function: {
+                                        /** @description Its name. */
+                                        name: string;
+                                        /** @description What it is for, in words. */
+                                        description?: string | null;
+                                        /** @description JSON schema of its arguments. */
+                                        parameters?: {
+                                            [key: string]: unknown;
+                                        } | null;
+                                        /** @description Whether what is written follows the schema to the letter. */
+                                        strict?: boolean | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                })[] | null;
+                                /** @description Given back with the answers. */
+                                metadata?: Record<string, never>;
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            /** @description `wandb-artifact:///entity/project/name:version`: a file of it has a prompt per line, in the same form. */
+                            prompts_url?: string | null;
+                            /** @description Of that artifact. Default: prompts.jsonl, val.jsonl, validation.jsonl, test.jsonl, or the only .jsonl. */
+                            file?: string | null;
+                            /** @description Answers per prompt. Default 1. */
+                            samples?: number | null;
+                            /** @description Most tokens of an answer. Default 512. */
+                            max_tokens?: number | null;
+                            /** @description 0 is greedy. Default: the model's, as in chat. */
+                            temperature?: number | null;
+                            /** @description Default: the model's, as in chat. */
+                            top_p?: number | null;
+                            /** @description Texts at which an answer ends. */
+                            stop?: (string | string[]) | null;
+                            /** @description Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i. */
+                            seed?: number | null;
+                            /** @description Of prompts that bring none. */
+                            tools?: ({
+                                /**
+                                 * @description Which kind it is: it says which other fields there are.
+                                 * @default function
+                                 */
+                                type?: string;
+                                /** @description The function, by name. */
+                                function: {
+                                    /** @description Its name. */
+                                    name: string;
+                                    /** @description What it is for, in words. */
+                                    description?: string | null;
+                                    /** @description JSON schema of its arguments. */
+                                    parameters?: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    /** @description Whether what is written follows the schema to the letter. */
+                                    strict?: boolean | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            })[] | null;
+                            /** @description Variables of the chat template. */
+                            chat_template_kwargs?: {
+                                [key: string]: unknown;
+                            } | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                        /** @description Accepted and not used: its fields are named in the warnings. */
+                        experimental_config?: {
+                            [key: string]: unknown;
+                        } | null;
+                        /** @description How it is trained; what is not named has a default. */
+                        config?: ({
+                            /** @description Pairs per gradient step; `auto` is 8. The last batch of an epoch may have fewer. */
+                            batch_size?: ("auto" | number) | null;
+                            /** @description One number, or one per batch of all epochs. Default: a twentieth of what an SFT job of the same model would take, as 1e-6 and 2e-5 are the defaults of TRL for both. The config of the job has the number. */
+                            learning_rate?: (number | number[]) | null;
+                            /** @description How near the policy stays to its reference, the checkpoint that the job begins with: more is nearer. Default 0.1. For ipo it is τ of its paper. */
+                            beta?: number | null;
+                            /** @description As in TRL: `sigmoid` (default; arXiv:2305.18290 eq. 7), `robust` (arXiv:2403.00409), `hinge` (arXiv:2305.10425), or `ipo` (arXiv:2310.12036, on means over tokens). */
+                            loss_type?: ("sigmoid" | "robust" | "hinge" | "ipo") | null;
+                            /** @description Part of the pairs whose label is taken to be wrong, for sigmoid (conservative DPO) and robust. Default 0. */
+                            label_smoothing?: number | null;
+                            /** @description How the learning rate goes on after the warm-up, as in Transformers: `constant` (default), or down to 0 as `linear` or `cosine`. */
+                            lr_scheduler_type?: ("constant" | "linear" | "cosine") | null;
+                            /** @description Gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio counts. */
+                            warmup_steps?: number | null;
+                            /** @description The same as a fraction of all gradient steps, rounded up; it leaves at least one step behind it. Default 0. */
+                            warmup_ratio?: number | null;
+                            /** @description How often all rows are trained, each time in the order of the file. Default 1. */
+                            epochs?: number | null;
+                            /** @description Rows of a batch are computed together, without seeing each other. Loss and gradients do not depend on it, speed does. Default true. */
+                            packing?: boolean | null;
+                            /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */
+                            validation_split?: number | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                     } & {
                         [key: string]: unknown;
                     };
@@ -4892,7 +5132,7 @@ export interface paths {
                              * @description Which kind it is: it says which other fields there are.
                              * @enum {string}
                              */
-                            type: "rl" | "sft";
+                            type: "rl" | "sft" | "dpo";
                             /**
                              * Format: uuid
                              * @description Id of the model, as its registration answered.
@@ -5002,7 +5242,7 @@ export interface paths {
                              * @description Which kind it is: it says which other fields there are.
                              * @enum {string}
                              */
-                            type: "rl" | "sft";
+                            type: "rl" | "sft" | "dpo";
                             /**
                              * Format: uuid
                              * @description Id of the model, as its registration answered.
@@ -6548,7 +6788,7 @@ export interface paths {
                                 /** @description Null of step 0, which no job made. */
                                 job_id: string | null;
                                 /** @description Which kind it is: it says which other fields there are. */
-                                type: ("rl" | "sft") | null;
+                                type: ("rl" | "sft" | "dpo") | null;
                                 /** @description How far it is. */
                                 status: ("queued" | "running" | "succeeded" | "failed" | "cancelled") | null;
                                 /** @description When training began; null before. */

@@ -52,9 +52,9 @@ export const batchFields = {
   }),
 };
 
-const wireBatches = z.object({ batch_size: batchSize, learning_rate: rates, ...batchFields });
+type BatchFields = { batch_size: typeof batchSize; learning_rate: typeof rates } & typeof batchFields;
 
-export function readBatchConfig(wire: z.output<typeof wireBatches>): BatchConfigInput {
+export function readBatchConfig(wire: z.output<z.ZodObject<BatchFields>>): BatchConfigInput {
   const { batch_size, learning_rate, validation_split } = wire;
   return {
     ...(typeof batch_size === 'number' ? { batchSize: batch_size } : {}),
@@ -86,11 +86,11 @@ export const datasetJobFields = {
     .meta({ description: 'Accepted and not used: its fields are named in the warnings.' }),
 };
 
-const datasetJob = z.looseObject(datasetJobFields);
+type DatasetJob = z.output<z.ZodObject<typeof datasetJobFields>>;
 
 /** Throws ValidationError. */
 export function readDatasetJob<Config extends BatchConfigInput>(
-  schema: z.ZodType<z.output<typeof datasetJob> & { config?: ReadConfig<Config> | null | undefined }> & {
+  schema: z.ZodType<DatasetJob & { config?: ReadConfig<Config> | null | undefined }> & {
     shape: object;
   },
   raw: unknown,
