@@ -20,7 +20,6 @@ import {
   type JobData,
   KILLED,
   NOTHING_TO_LEARN,
-  PREFERENCE,
 } from './job-bodies.ts';
 import { historyOf, openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
 
@@ -185,26 +184,6 @@ describe('a job', () => {
     ]);
   });
 
-  test('of DPO tells how its pairs are preferred, to those that were held out too', async () => {
-    const { events, metrics } = (await undisturbed({ ...PREFERENCE, config: { ...PREFERENCE.config, epochs: 2 } }))
-      .expected;
-    expect(events[0]!.data).toMatchObject({
-      num_sequences: 4,
-      config: { beta: 0.5, loss_type: 'sigmoid', label_smoothing: 0, batch_size: 2, epochs: 2, validation_split: 0.25 },
-      warnings: ['said'],
-    });
-    const steps = events.slice(1, -1).map(({ data }): Record<string, unknown> => data);
-    expect(steps[0]).toMatchObject({ loss: Math.LN2, num_pairs: 2, 'rewards/margins': 0, 'rewards/accuracies': 0 });
-    expect(steps[3]).toMatchObject({ epoch: 2, learning_rate: 2e-2, 'rewards/accuracies': 1 });
-    expect(steps[3]!['loss']).toBeLessThan(0.5);
-    expect(metrics).toMatchObject({
-      'train/loss': steps[3]!['loss'],
-      'train/rewards/accuracies': 1,
-      'val/loss': expect.any(Number) as number,
-      'val/rewards/margins': expect.any(Number) as number,
-    });
-  });
-
   test.each(KILLED)(
     '%s killed after any single operation goes on in a new process: same events, same bytes',
     async (_, body) => {
@@ -275,7 +254,6 @@ describe('a job', () => {
     ['', BODY, 'xxxx'],
     [', asked for log-probabilities,', DEMANDING, 'xxxx'],
     [', of SFT,', IMITATION, 'zz'],
-    [', of DPO,', PREFERENCE, 'bcd'],
   ] as const)('%s ends when the training process ends twice at one of its rows', async (_, body, letters) => {
     const world = await lab.createWorld();
     const { id } = await submit(world, body);
