@@ -47,7 +47,7 @@ async function run(server: RunningServer): Promise<boolean> {
   await writeFile(file, pairs.map((pair) => `${JSON.stringify(pair)}\n`).join(''));
   const artifact = await pushArtifact(client, `${model.entity}/${model.project}/sums`, file, { type: 'dataset' });
 
-  const config = { learning_rate: 1e-3, batch_size: 16, epochs: 2, warmup_ratio: 0.1, validation_split: 0.1 };
+  const config = { learning_rate: 2e-3, batch_size: 16, epochs: 3, warmup_ratio: 0.1, validation_split: 0.1 };
   const request = { model_id: model.id, training_data_url: artifact.uri, config };
   const { id } = await client.trainDpo(request, { onEvent: sayStep });
   const after = await evaluate(openai, name, addition, heldOut);
