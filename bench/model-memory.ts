@@ -53,6 +53,8 @@ async function start(shape: string, precision: ServingPrecision, directory: stri
       samples: true,
       trains: true,
       precision,
+      contextLengthMax: null,
+      cacheBytes: null,
       prefixCacheBytes: null,
       unreadMs: 60_000,
       trainingMemoryBytes: null,

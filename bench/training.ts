@@ -1,7 +1,7 @@
 // One LoRA step (forward, backward, AdamW) of our engine: rank 8 on all linear layers; a plain row, or a group.
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
-import { trainingMemoryShare } from '#engine/onnx/training-memory';
+import { trainingMemoryShare } from '#engine/onnx/machine-memory';
 import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow } from '#engine/training-engine';
 import { createRandom } from '#base/random';

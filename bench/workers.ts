@@ -10,7 +10,7 @@ import { PLAIN_SAMPLING } from '../src/domain/sampling.ts';
 import { PLAIN_REQUEST, type GenerateRequest, type InferenceEngine } from '../src/engine/inference-engine.ts';
 import { openInferenceEngine, openTrainingEngine } from '../src/engine/onnx/open-engines.ts';
 import { DEFAULT_INFERENCE_LIMITS } from '../src/engine/onnx/serving/inference-limits.ts';
-import { trainingMemoryShare } from '../src/engine/onnx/training-memory.ts';
+import { trainingMemoryShare } from '../src/engine/onnx/machine-memory.ts';
 import type { TrainingEngine } from '../src/engine/training-engine.ts';
 import type { ConnectedWorker } from '../src/engine/workers/connected-worker.ts';
 import { DEFAULT_QUEUE_LIMITS } from '../src/engine/workers/sampler-pool.ts';

@@ -12,6 +12,7 @@ import { ADAPTERS_PROJECT } from '#domain/model-name';
 import { ROLES, type Role } from '#domain/role';
 import { DEFAULT_ENTITY } from '#services/accounts/api-keys';
 import type { EvaluationLimits } from '#services/evaluations/accept-evaluation';
+import type { MemoryLimits } from '#engine/backend';
 import type { ServingPrecision } from '#engine/capabilities';
 import { readSettings, type Environment, type Flags } from './config/setting.ts';
 import { hubConfig, type HubConfig } from './config/hub-settings.ts';
@@ -86,12 +87,12 @@ export interface ServerConfig extends StoreConfig {
   readonly logLevel: LogLevel;
   readonly api: ApiLimits;
   readonly hub: HubConfig;
-  /** For computed prompts, per base model; null: a share of the machine's. */
-  readonly prefixCacheBytes: number | null;
+  /** For weights, caches and training; null: the machine's, or its container's. */
+  readonly memoryBytes: number | null;
+  /** Per base model; null: a share of it. */
+  readonly memoryLimits: MemoryLimits;
   /** A stream that nobody reads for so long gives its place in the batch up to requests that wait. */
   readonly unreadMs: number;
-  /** For the rows of a job, per base model; null: a share of the machine's. */
-  readonly trainingMemoryBytes: number | null;
   readonly jobs: {
     readonly queuedMax: number;
     /** How often a long job saves its progress; 0: after each gradient step. */
@@ -166,9 +167,14 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       keepAliveMs: BOUNDS.keepAliveMs,
     },
     hub: hubConfig(settings),
-    prefixCacheBytes: settings.prefixCacheMb === null ? null : MB * settings.prefixCacheMb,
+    memoryBytes: settings.memory,
+    memoryLimits: {
+      contextLengthMax: settings.maxModelLen,
+      cacheBytes: settings.kvCache,
+      prefixCacheBytes: settings.prefixCacheMb === null ? null : MB * settings.prefixCacheMb,
+      trainingMemoryBytes: settings.trainingMemory,
+    },
     unreadMs: 1000 * settings.unreadSeconds,
-    trainingMemoryBytes: settings.trainingMemory,
     jobs: {
       queuedMax: BOUNDS.queuedJobsMax,
       saveEveryMs: 1000 * settings.saveSeconds,

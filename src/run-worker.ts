@@ -46,6 +46,8 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
     samples,
     trains,
     precision: 'float32',
+    contextLengthMax: null,
+    cacheBytes: null,
     prefixCacheBytes: null,
     trainingMemoryBytes: null,
     trainers: 1,

@@ -12,8 +12,27 @@ export function logLineForPeople(line: string): string {
   }
   const { level, time, event, ...fields } = entry;
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);
-  const shown = Object.entries(fields).map(
+  const tables = Object.values(fields).filter(isTable);
+  const single = Object.entries(fields).filter(([, value]) => !isTable(value));
+  const shown = single.map(
     ([name, value]) => `${name}=${typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`,
   );
-  return `${[`${clock} ${LEVELS[Number(level)] ?? ''}${String(event)}`, ...shown].join('  ')}\n`;
+  const first = [`${clock} ${LEVELS[Number(level)] ?? ''}${String(event)}`, ...shown].join('  ');
+  return `${[first, ...tables.flatMap(linesOf)].join('\n')}\n`;
+}
+
+type Row = Readonly<Record<string, string | number>>;
+
+/** A list of objects is shown as one below the line. */
+const isTable = (value: unknown): value is readonly Row[] =>
+  Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === 'object' && row !== null);
+
+function linesOf(rows: readonly Row[]): string[] {
+  const names = Object.keys(rows[0]!);
+  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => String(row[name]).length)));
+  const line = (cells: readonly (string | number)[]) =>
+    cells.map((cell, i) => (typeof cell === 'number' ? String(cell).padStart(widths[i]!) : cell.padEnd(widths[i]!)));
+  return [names, ...rows.map((row) => names.map((name) => row[name]!))].map((cells) =>
+    `           ${line(cells).join('  ')}`.trimEnd(),
+  );
 }

@@ -166,6 +166,31 @@ const MODELS = {
     help: 'for sampling: float32; int8 (less memory, faster) or w8a8 (faster still), whose logprobs are rounded',
     reason: 'what was sampled is what is trained, to 1e-4',
   }),
+  maxModelLen: setting({
+    flag: '--max-model-len <tokens>',
+    variable: 'WHETSTONE_MAX_MODEL_LEN',
+    value: integer(1, 10_000_000),
+    default: null,
+    defaultText: 'what the model reads, at most 32768, and what its cache holds',
+    help: 'most tokens of prompt and answer together; less takes less memory',
+  }),
+  kvCache: setting({
+    flag: '--kv-cache <gigabytes>',
+    variable: 'WHETSTONE_KV_CACHE',
+    value: gigabytes,
+    default: null,
+    defaultText: '1/4 of --memory, at most 4 GiB, divided among the models, or what is left',
+    help: 'memory for keys and values of all answers that are being written, per base model',
+  }),
+  memory: setting({
+    flag: '--memory <gigabytes>',
+    variable: 'WHETSTONE_MEMORY',
+    value: gigabytes,
+    default: null,
+    defaultText: 'that of the machine or its container',
+    help: 'memory that weights, caches and training may take together; models that do not fit are refused before they are loaded',
+    reason: 'the system ends a process that takes more, in the middle of its work',
+  }),
   ...HUB_SETTINGS,
 };
 
@@ -226,7 +251,7 @@ const CHAT = {
     variable: 'WHETSTONE_PREFIX_CACHE_MB',
     value: integer(0, 1_000_000),
     default: null,
-    defaultText: '1/16 of the machine, at most 1 GiB',
+    defaultText: '1/16 of --memory, at most 1 GiB, divided among the models, or what is left',
     help: 'memory for computed prompts, per base model',
   }),
   unreadSeconds: setting({
@@ -250,7 +275,7 @@ const TRAINING = {
     flag: '--training-memory <gigabytes>',
     value: gigabytes,
     default: null,
-    defaultText: '40 % of the machine, divided among the models',
+    defaultText: '40 % of --memory, divided among the models, or what is left',
     help: 'memory for the rows of a training job, per base model: longer rollouts need more',
   }),
   saveSeconds: setting({

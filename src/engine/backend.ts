@@ -36,17 +36,25 @@ export interface EngineVocabulary {
   readonly eosTokenIds: readonly number[];
 }
 
-export interface BackendOptions {
+/** Of one model. Null: the engine's choice. */
+export interface MemoryLimits {
+  /** Prompt and completion together, at most. */
+  readonly contextLengthMax: number | null;
+  /** For keys and values of all sequences. */
+  readonly cacheBytes: number | null;
+  /** For computed prompts. */
+  readonly prefixCacheBytes: number | null;
+  /** For the rows of a job, beside the weights. */
+  readonly trainingMemoryBytes: number | null;
+}
+
+export interface BackendOptions extends MemoryLimits {
   readonly samples: boolean;
   readonly trains: boolean;
   readonly precision: ServingPrecision;
-  /** For computed prompts. Null: the engine's choice. */
-  readonly prefixCacheBytes: number | null;
   /** What nobody reads for so long gives its place up to whoever waits. */
   readonly unreadMs: number;
-  /** For the rows of a job, beside the weights. Null: the engine's choice, of which it takes its part. */
-  readonly trainingMemoryBytes: number | null;
-  /** Trainers on this machine, which may all train at once. */
+  /** Trainers on this machine, which may all train at once: each takes its part of what the engine chooses. */
   readonly trainers: number;
   /** Where an engine keeps what it has made of a model's weights. Null: its choice. */
   readonly weightsDirectory: string | null;

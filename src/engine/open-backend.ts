@@ -1,4 +1,6 @@
 // The only place that knows which engines exist.
+export { machineMemory } from './onnx/machine-memory.ts';
+export { limitsOf, planMemory, type MemoryPlan, type MemoryWishes, type PlannedModel } from './onnx/memory-plan.ts';
 import type { Backend, BackendModel, BackendOptions } from './backend.ts';
 import { openOnnxBackend } from './onnx/onnx-backend.ts';
 import type { OpenWorkers } from './workers/workers.ts';

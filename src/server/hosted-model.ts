@@ -4,10 +4,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
+import type { MemoryLimits } from '#engine/backend';
 import { openBackend } from '#engine/open-backend';
 import type { OpenWorkers } from '#engine/workers/workers';
 import type { DownloadProgress } from '#model-files/hub-download';
-import { resolveModelDirectory } from '#model-files/resolve-model';
+import type { ResolvedModel } from '#model-files/resolve-model';
 import type { BaseModel } from '#services/models/base-models';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import type { Trainer } from '#services/jobs/job-attempt';
@@ -18,8 +19,7 @@ import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { ServerConfig } from '#config';
-import { ggufPath, weightsPath } from '#data-directory';
-import { STARTER_DIRECTORY } from '#starter-directory';
+import { weightsPath } from '#data-directory';
 import type { CloseStack } from './close-stack.ts';
 import { createJobDataChild } from './job-data-child.ts';
 
@@ -34,46 +34,32 @@ export interface HostedModel {
 
 export type HostConfig = Pick<
   ServerConfig,
-  | 'roles'
-  | 'models'
-  | 'parsers'
-  | 'chatTemplate'
-  | 'precision'
-  | 'hub'
-  | 'prefixCacheBytes'
-  | 'unreadMs'
-  | 'trainingMemoryBytes'
-  | 'dataDirectory'
+  'roles' | 'models' | 'parsers' | 'chatTemplate' | 'precision' | 'unreadMs' | 'dataDirectory'
 >;
 
+/** A model whose files are here, and what it may take of memory. */
+export interface FoundModel extends ResolvedModel {
+  readonly memory: MemoryLimits;
+  /** Null: its engines run here. */
+  readonly workers: OpenWorkers | null;
+}
+
 export async function hostModel(
-  name: string,
+  { id, directory, memory, workers }: FoundModel,
   config: HostConfig,
   blobs: BlobStore,
-  /** Null: its engines run here. */
-  workers: OpenWorkers | null,
   progress: DownloadProgress,
   log: Log,
   open: CloseStack,
 ): Promise<HostedModel> {
-  const { id, directory } = await resolveModelDirectory(name, {
-    starterDirectory: STARTER_DIRECTORY,
-    ggufDirectory: ggufPath(config.dataDirectory),
-    hub: config.hub,
-    parts: workers ? 'without weights' : 'everything',
-    progress,
-    log,
-    signal: AbortSignal.timeout(config.hub.downloadMs),
-  });
   const text = await readTextModel(directory, systemClock, config.parsers, config.chatTemplate);
   const model = { id, directory, vocabulary: createVocabulary(text) };
   const options = {
     samples: config.roles.includes('serve'),
     trains: config.roles.includes('train'),
     precision: config.precision,
-    prefixCacheBytes: config.prefixCacheBytes,
+    ...memory,
     unreadMs: config.unreadMs,
-    trainingMemoryBytes: config.trainingMemoryBytes,
     trainers: config.models.length,
     weightsDirectory: weightsPath(config.dataDirectory),
     onWeights: (done: number, of: number) => progress.onBytes(id, done, of, 'preparing'),

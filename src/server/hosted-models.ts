@@ -3,14 +3,19 @@ import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { TrainingEngine } from '#engine/training-engine';
 import type { OpenWorkers } from '#engine/workers/workers';
+import type { ModelParts } from '#model-files/hub-cache';
 import type { DownloadProgress } from '#model-files/hub-download';
+import { resolveModelDirectory, type ResolvedModel } from '#model-files/resolve-model';
 import type { Trainer } from '#services/jobs/job-attempt';
 import { createBaseModels, type BaseModel, type BaseModels } from '#services/models/base-models';
 import type { RunTrainer } from '#services/tinker/run-session';
 import type { BlobStore } from '#storage/blobs';
 import type { ServerConfig } from '#config';
+import { ggufPath } from '#data-directory';
+import { STARTER_DIRECTORY } from '#starter-directory';
 import type { CloseStack } from './close-stack.ts';
-import { hostModel, type HostedModel } from './hosted-model.ts';
+import { hostModel, type FoundModel } from './hosted-model.ts';
+import { planModelMemory } from './model-memory.ts';
 
 export interface HostedModels {
   readonly baseModels: BaseModels;
@@ -33,13 +38,24 @@ export async function hostModels(
   log: Log,
   open: CloseStack,
 ): Promise<HostedModels> {
-  const all = await Promise.all([
-    ...config.models.map((name) => hostModel(name, config, blobs, null, progress, log, open)),
-    ...config.workerModels.map((name) => hostModel(name, config, blobs, workers, progress, log, open)),
-  ]);
-  refuseNamesakes(all);
-  // `--model a --model a`: the engines of the second are closed with the others, but nobody sees them.
-  const hosted = [...new Map(all.map((each) => [each.base.id, each])).values()];
+  const options = {
+    starterDirectory: STARTER_DIRECTORY,
+    ggufDirectory: ggufPath(config.dataDirectory),
+    hub: config.hub,
+    progress,
+    log,
+  };
+  const find = (name: string, parts: ModelParts) =>
+    resolveModelDirectory(name, { ...options, parts, signal: AbortSignal.timeout(config.hub.downloadMs) });
+  const here = await Promise.all(config.models.map((name) => find(name, 'everything')));
+  const elsewhere = await Promise.all(config.workerModels.map((name) => find(name, 'without weights')));
+  refuseNamesakes([...here, ...elsewhere]);
+  const memoryOf = await planModelMemory(unique(here), config, log);
+  const found: FoundModel[] = [
+    ...here.map((each) => ({ ...each, memory: memoryOf(each.id), workers: null })),
+    ...elsewhere.map((each) => ({ ...each, memory: config.memoryLimits, workers })),
+  ];
+  const hosted = await Promise.all(unique(found).map((each) => hostModel(each, config, blobs, progress, log, open)));
   const [first, ...others] = hosted.map(({ base }) => base);
   const baseModels = createBaseModels([first!, ...others]);
   const trainers = new Map(hosted.flatMap(({ base, trainer }) => (trainer ? [[base.id, trainer] as const] : [])));
@@ -50,23 +66,28 @@ export async function hostModels(
     baseModels,
     trainers,
     runTrainers,
-    trainingEngines: all.flatMap(({ trainer }) => trainer?.engine ?? []),
+    trainingEngines: hosted.flatMap(({ trainer }) => trainer?.engine ?? []),
     sampled: () => (config.roles.includes('serve') ? baseModels.list() : []),
     trainingFaults: () => [...trainers].flatMap(([id, { engine }]) => faultsOf(id, engine)),
   };
 }
 
+/** Of `--model a --model a`, one. */
+const unique = <T extends ResolvedModel>(models: readonly T[]): T[] => [
+  ...new Map(models.map((each) => [each.id, each])).values(),
+];
+
 /** Two revisions of one model, or two directories with one name: clients could call only one of them. */
-function refuseNamesakes(all: readonly HostedModel[]): void {
+function refuseNamesakes(all: readonly ResolvedModel[]): void {
   const directories = new Map<string, string>();
-  for (const { base, directory } of all) {
-    const other = directories.get(base.id) ?? directory;
+  for (const { id, directory } of all) {
+    const other = directories.get(id) ?? directory;
     if (other !== directory)
       throw new AppError(
         'invalid_request',
-        `Two models of this server would be called ${base.id}: ${other} and ${directory}. Host one of them, or give a copy another name.`,
+        `Two models of this server would be called ${id}: ${other} and ${directory}. Host one of them, or give a copy another name.`,
       );
-    directories.set(base.id, directory);
+    directories.set(id, directory);
   }
 }
 

@@ -11,7 +11,7 @@ import type { InferenceEngine } from '../inference-engine.ts';
 import type { TrainingEngine } from '../training-engine.ts';
 import { openInferenceEngine, openTrainingEngine } from './open-engines.ts';
 import { DEFAULT_INFERENCE_LIMITS } from './serving/inference-limits.ts';
-import { trainingMemoryShare } from './training-memory.ts';
+import { trainingMemoryShare } from './machine-memory.ts';
 import { servingLayout, trainingLayout } from './weights/weight-layout.ts';
 import { prepareWeights, type WeightsPlace } from './weights/weights.ts';
 
@@ -29,7 +29,8 @@ export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilitie
 
 export async function openOnnxBackend(model: BackendModel, options: BackendOptions): Promise<Backend> {
   const { id, directory, vocabulary } = model;
-  const { samples, trains, precision, prefixCacheBytes, unreadMs, trainingMemoryBytes, trainers, log } = options;
+  const { samples, trains, precision, unreadMs, trainers, log } = options;
+  const { contextLengthMax, cacheBytes, prefixCacheBytes, trainingMemoryBytes } = options;
   const config = await readDecoderConfig(directory);
   const weights: WeightsPlace = options.weightsDirectory === null ? {} : { directory: options.weightsDirectory };
   // Here and one after the other, so that the processes of the engines only map what there is.
@@ -38,6 +39,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
     if (layout)
       await prepareWeights({ modelDirectory: directory, layout, ...weights, onBytes: options.onWeights, log });
   }
+  const contextLength = contextLengthMax ?? DEFAULT_INFERENCE_LIMITS.contextLength;
   const [inference, training] = await allOpened<[InferenceEngine, TrainingEngine | null]>([
     samples
       ? openInferenceEngine({
@@ -47,6 +49,8 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
           limits: {
             ...DEFAULT_INFERENCE_LIMITS,
             unreadMs,
+            contextLength,
+            cacheBytes: cacheBytes ?? DEFAULT_INFERENCE_LIMITS.cacheBytes,
             prefixCacheBytes: prefixCacheBytes ?? DEFAULT_INFERENCE_LIMITS.prefixCacheBytes,
           },
           vocabulary,
@@ -54,7 +58,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
         })
       : Promise.resolve(
           createAbsentInferenceEngine({
-            contextLength: Math.min(config.maxPositions, DEFAULT_INFERENCE_LIMITS.contextLength),
+            contextLength: Math.min(config.maxPositions, contextLength),
             vocabSize: config.vocab,
           }),
         ),

@@ -1,6 +1,6 @@
 // Every bound of the serving engine, with its reason; those that others count on are engine/sampler-limits.ts.
-import { totalmem } from 'node:os';
 import { SAMPLER_LIMITS } from '../../sampler-limits.ts';
+import { machineMemory } from '../machine-memory.ts';
 import type { StepLimits } from './scheduler.ts';
 
 export interface InferenceLimits extends StepLimits {
@@ -18,14 +18,20 @@ export interface InferenceLimits extends StepLimits {
 
 const GIB = 1024 ** 3;
 
+/** Where nobody names one. */
+export const DEFAULT_CONTEXT_LENGTH = 32_768;
+/** Leaves room for weights and for training beside it. */
+export const defaultCacheBytes = (memoryBytes: number): number => Math.min(4 * GIB, memoryBytes / 4);
+export const defaultPrefixCacheBytes = (memoryBytes: number): number => Math.min(GIB, memoryBytes / 16);
+
 export const DEFAULT_INFERENCE_LIMITS: InferenceLimits = {
   maxRunning: SAMPLER_LIMITS.sequencesMax,
   maxWaiting: 4096, // several RL batches; what waits longer is better refused
   prefillChunk: 128, // also the grain of the prefix cache; 64 costs 18 % of float32 prefill, 256 gains 3 %
   prefillTokensPerDecode: 512,
-  contextLength: 32_768,
-  cacheBytes: Math.min(4 * GIB, totalmem() / 4), // leaves room for weights and for training beside us
-  prefixCacheBytes: Math.min(GIB, totalmem() / 16),
+  contextLength: DEFAULT_CONTEXT_LENGTH,
+  cacheBytes: defaultCacheBytes(machineMemory()),
+  prefixCacheBytes: defaultPrefixCacheBytes(machineMemory()),
   unreadMs: SAMPLER_LIMITS.unreadMs,
   maxAdapters: SAMPLER_LIMITS.adaptersMax,
 };

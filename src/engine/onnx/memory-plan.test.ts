@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { parseDecoderConfig } from '#model-files/decoder-config';
+import { decoderParameters } from '#model-files/decoder-parameters';
+import { limitsOf, planMemory, type MemoryPart, type MemoryPlan, type MemoryWishes } from './memory-plan.ts';
+import { cacheBytesPerToken } from './serving/kv-cache.ts';
+
+/** Qwen3 0.6B. */
+const config = parseDecoderConfig({
+  model_type: 'qwen3',
+  hidden_size: 1024,
+  num_hidden_layers: 28,
+  num_attention_heads: 16,
+  num_key_value_heads: 8,
+  head_dim: 128,
+  intermediate_size: 3072,
+  vocab_size: 151_936,
+  max_position_embeddings: 40_960,
+  rms_norm_eps: 1e-6,
+  tie_word_embeddings: true,
+});
+const model = { id: 'a', config };
+const FLOATS = 4 * decoderParameters(config).reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
+
+const wishes = (changes: Partial<MemoryWishes> = {}): MemoryWishes => ({
+  samples: true,
+  trains: true,
+  precision: 'float32',
+  memoryBytes: 64e9,
+  contextLengthMax: null,
+  cacheBytes: null,
+  prefixCacheBytes: null,
+  trainingMemoryBytes: null,
+  ...changes,
+});
+const bytesOf = ({ parts }: MemoryPlan, part: MemoryPart, id: string | null = 'a') =>
+  parts.find((each) => each.part === part && each.model === id)?.bytes;
+
+test('where there is room, everything is as large as it is by default, and the weights are there once', () => {
+  const plan = planMemory([model], wishes());
+  expect(plan.fits).toBe(true);
+  expect(bytesOf(plan, 'weights')).toBe(FLOATS);
+  expect(bytesOf(plan, 'kv_cache')).toBe(4 * 2 ** 30);
+  expect(bytesOf(plan, 'prefix_cache')).toBe(2 ** 30);
+  expect(bytesOf(plan, 'training')).toBe(0.4 * 64e9);
+  expect(plan.bytes).toBe(plan.parts.reduce((sum, { bytes }) => sum + bytes, 0));
+});
+
+test.each([
+  ['int8', 1.125, 0.01],
+  ['w8a8', 1, 0.01],
+] as const)(
+  '%s: linears and head take about %d bytes, the embedding its float32, and a trainer all of it again',
+  (precision, per, within) => {
+    const alone = bytesOf(planMemory([model], wishes({ precision, trains: false })), 'weights')!;
+    const embedding = config.vocab * config.hidden;
+    const expected = (FLOATS / 4) * per + 4 * embedding; // the head is tied: rounded beside the embedding
+    expect(Math.abs(alone / expected - 1)).toBeLessThan(within);
+    expect(bytesOf(planMemory([model], wishes({ precision })), 'weights')).toBe(alone + FLOATS);
+  },
+);
+
+test('where there is less, what nobody named shrinks in proportion, down to what one sequence needs', () => {
+  let before = Infinity;
+  for (const memoryBytes of [20e9, 12e9, 8e9]) {
+    const plan = planMemory([model], wishes({ memoryBytes }));
+    expect(plan.fits, String(memoryBytes)).toBe(true);
+    expect(plan.bytes).toBeLessThanOrEqual(memoryBytes);
+    const cache = bytesOf(plan, 'kv_cache')!;
+    expect(cache).toBeGreaterThanOrEqual(1024 * cacheBytesPerToken(config));
+    expect(cache).toBeLessThan(before);
+    before = cache;
+  }
+});
+
+test('what somebody named stays as it is, or the plan does not fit', () => {
+  const named = { cacheBytes: 5e9, prefixCacheBytes: 0, trainingMemoryBytes: 3e9 };
+  const plan = planMemory([model], wishes({ ...named, memoryBytes: 14e9 }));
+  expect(plan.fits).toBe(true);
+  expect(limitsOf(plan, 'a', { ...named, contextLengthMax: 7 })).toEqual({ ...named, contextLengthMax: 7 });
+  expect(planMemory([model], wishes({ ...named, memoryBytes: 10e9 })).fits).toBe(false);
+});
+
+test('a context that somebody named fits whole', () => {
+  const contextLengthMax = 20_000;
+  const whole = contextLengthMax * cacheBytesPerToken(config);
+  expect(
+    bytesOf(planMemory([model], wishes({ contextLengthMax, memoryBytes: 14e9 })), 'kv_cache'),
+  ).toBeGreaterThanOrEqual(whole);
+  expect(planMemory([model], wishes({ contextLengthMax, memoryBytes: 6e9 })).fits).toBe(false);
+});
+
+test('what does not fit says the least that it needs, and fits from there on', () => {
+  const short = planMemory([model], wishes({ memoryBytes: 1e9 }));
+  expect(short.fits).toBe(false);
+  expect(short.bytes).toBe(short.parts.reduce((sum, { bytes }) => sum + bytes, 0));
+  expect(planMemory([model], wishes({ memoryBytes: short.bytes })).fits).toBe(true);
+  expect(planMemory([model], wishes({ memoryBytes: short.bytes - 1 })).fits).toBe(false);
+});
+
+test('several models are planned together, and divide what is shared', () => {
+  const plan = planMemory([model, { id: 'b', config }], wishes());
+  for (const id of ['a', 'b']) {
+    expect(bytesOf(plan, 'weights', id)).toBe(FLOATS);
+    expect(bytesOf(plan, 'kv_cache', id)).toBe(2 * 2 ** 30);
+    expect(bytesOf(plan, 'training', id)).toBe(0.2 * 64e9);
+  }
+  expect(plan.parts.filter(({ model: of }) => of === null)).toHaveLength(1);
+});
+
+test('a role that a server does not have takes nothing', () => {
+  const serving = planMemory([model], wishes({ trains: false }));
+  expect(bytesOf(serving, 'training')).toBeUndefined();
+  const training = planMemory([model], wishes({ samples: false }));
+  expect(bytesOf(training, 'kv_cache')).toBeUndefined();
+  expect(limitsOf(training, 'a', wishes()).cacheBytes).toBeNull();
+  const neither = planMemory([model], wishes({ samples: false, trains: false }));
+  expect(bytesOf(neither, 'weights')).toBe(0);
+});

@@ -1,0 +1,144 @@
+// What the models of a server take of memory, before any of them is loaded: parts that are as large as they are, and parts that may be
+// smaller where nobody named their size (caches, the budget of training). Pure: what the machine has is handed in. Estimates; how far
+// they are from what processes take is in docs/guides/models.md.
+import { linearLayers, loraParameters, LORA_TARGETS } from '#model-files/lora';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import type { MemoryLimits } from '../backend.ts';
+import type { ServingPrecision } from '../capabilities.ts';
+import { BYTES_PER_ELEMENT } from './graph/graph.ts';
+import { trainingLimits } from './learning/row-memory.ts';
+import { trainingMemoryShare } from './machine-memory.ts';
+import { defaultCacheBytes, defaultPrefixCacheBytes } from './serving/inference-limits.ts';
+import { cacheBytesPerToken } from './serving/kv-cache.ts';
+import { sizeOf } from './weights/fused-parameters.ts';
+import { servingLayout, trainingLayout, type WeightSpec } from './weights/weight-layout.ts';
+
+export interface PlannedModel {
+  readonly id: string;
+  readonly config: DecoderConfig;
+}
+
+/** Null: nobody said, each per model. */
+export interface MemoryWishes extends MemoryLimits {
+  readonly samples: boolean;
+  readonly trains: boolean;
+  readonly precision: ServingPrecision;
+  /** What all of it may take. */
+  readonly memoryBytes: number;
+}
+
+export type MemoryPart = 'processes' | 'weights' | 'kv_cache' | 'prefix_cache' | 'adapters' | 'training';
+
+export interface PlannedPart {
+  readonly part: MemoryPart;
+  /** Null: of the server. */
+  readonly model: string | null;
+  readonly bytes: number;
+}
+
+export interface MemoryPlan {
+  readonly memoryBytes: number;
+  readonly parts: readonly PlannedPart[];
+  /** Of all parts; where it is more than `memoryBytes`, the least that they need. */
+  readonly bytes: number;
+  readonly fits: boolean;
+}
+
+interface Part extends PlannedPart {
+  /** What it can shrink to. */
+  readonly leastBytes: number;
+}
+
+const MB = 1_000_000;
+/** Measured: the server with its threads, and a child that has loaded nothing (code, ONNX Runtime, thread pools). */
+const SERVER_BYTES = 250 * MB;
+const CHILD_BYTES = 150 * MB;
+/** In use at one time, of the rank that jobs train by default. More are loaded up to a bound of their number, as requests name them. */
+const ADAPTERS_IN_USE = 4;
+const ADAPTER_RANK = 8;
+/** The least that serving and training are started for; what the model reads, where that is less. */
+const LEAST_SERVED = 1_024;
+const LEAST_TRAINED = 256;
+
+export function planMemory(models: readonly PlannedModel[], wishes: MemoryWishes): MemoryPlan {
+  const parts = [serverPart, ...models.flatMap((model) => partsOf(model, models.length, wishes))];
+  const { memoryBytes } = wishes;
+  const least = sum(parts.map(({ leastBytes }) => leastBytes));
+  const most = sum(parts.map(({ bytes }) => bytes));
+  if (least > memoryBytes) return { memoryBytes, parts: parts.map(atLeast), bytes: least, fits: false };
+  const share = most <= memoryBytes ? 1 : (memoryBytes - least) / (most - least);
+  const given = parts.map((part) => ({
+    ...planned(part),
+    bytes: Math.floor(part.leastBytes + share * (part.bytes - part.leastBytes)),
+  }));
+  return { memoryBytes, parts: given, bytes: sum(given.map(({ bytes }) => bytes)), fits: true };
+}
+
+/** What a model's engines are opened with. */
+export function limitsOf({ parts }: MemoryPlan, id: string, { contextLengthMax }: MemoryLimits): MemoryLimits {
+  const bytesOf = (name: MemoryPart) => parts.find(({ part, model }) => part === name && model === id)?.bytes ?? null;
+  return {
+    contextLengthMax,
+    cacheBytes: bytesOf('kv_cache'),
+    prefixCacheBytes: bytesOf('prefix_cache'),
+    trainingMemoryBytes: bytesOf('training'),
+  };
+}
+
+const serverPart: Part = { part: 'processes', model: null, bytes: SERVER_BYTES, leastBytes: SERVER_BYTES };
+
+function partsOf({ id, config }: PlannedModel, count: number, wishes: MemoryWishes): Part[] {
+  const { samples, trains, memoryBytes } = wishes;
+  const fixed = (part: MemoryPart, bytes: number): Part => ({ part, model: id, bytes, leastBytes: bytes });
+  const flexible = (part: MemoryPart, named: number | null, wanted: number, least: number): Part =>
+    named === null ? { part, model: id, bytes: Math.max(wanted, least), leastBytes: least } : fixed(part, named);
+  const parts = [
+    fixed('processes', (Number(samples) + Number(trains)) * CHILD_BYTES),
+    fixed('weights', weightBytes(config, wishes)),
+  ];
+  if (samples) {
+    const tokens = Math.min(config.maxPositions, wishes.contextLengthMax ?? LEAST_SERVED);
+    const cache = defaultCacheBytes(memoryBytes) / count;
+    parts.push(
+      flexible('kv_cache', wishes.cacheBytes, cache, cacheBytesPerToken(config) * tokens),
+      flexible('prefix_cache', wishes.prefixCacheBytes, defaultPrefixCacheBytes(memoryBytes) / count, 0),
+      fixed('adapters', ADAPTERS_IN_USE * adapterBytes(config)),
+    );
+  }
+  if (trains) {
+    const wanted = trainingMemoryShare(count, memoryBytes);
+    parts.push(flexible('training', wishes.trainingMemoryBytes, wanted, leastTrainingBytes(config)));
+  }
+  return parts;
+}
+
+/** As they are stored: equal layouts are one file, which both engines map. */
+function weightBytes(config: DecoderConfig, { samples, trains, precision }: MemoryWishes): number {
+  const serving = samples ? layoutBytes(servingLayout(config, precision)) : 0;
+  const isShared = samples && trains && precision === 'float32';
+  return serving + (trains && !isShared ? layoutBytes(trainingLayout(config)) : 0);
+}
+
+const layoutBytes = (layout: readonly WeightSpec[]): number =>
+  sum(
+    layout.flatMap(({ name, shape, encoding }) =>
+      encoding.specs(name, shape).map((spec) => sizeOf(spec.shape) * BYTES_PER_ELEMENT[spec.dtype]),
+    ),
+  );
+
+/** Twice: as it was loaded, and beside others of a batch. */
+function adapterBytes(config: DecoderConfig): number {
+  const shape = { rank: ADAPTER_RANK, alpha: ADAPTER_RANK, rankStabilized: false, targets: LORA_TARGETS };
+  return 2 * 4 * sum(loraParameters(linearLayers(config), shape).map(({ shape: [a, b] }) => a * b));
+}
+
+function leastTrainingBytes(config: DecoderConfig): number {
+  const { fixedBytes, bytesPerToken, bytesPerPair } = trainingLimits(config, 0).memory;
+  const tokens = Math.min(config.maxPositions, LEAST_TRAINED);
+  const logitsBytes = Math.min(fixedBytes, 4 * 4 * tokens * config.vocab); // of a whole chunk, which a short row does not fill
+  return Math.ceil(logitsBytes + tokens * bytesPerToken + tokens ** 2 * bytesPerPair);
+}
+
+const planned = ({ part, model, bytes }: Part): PlannedPart => ({ part, model, bytes });
+const atLeast = (part: Part): PlannedPart => ({ ...planned(part), bytes: part.leastBytes });
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);

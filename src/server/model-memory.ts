@@ -1,0 +1,95 @@
+// The memory of all models that run on this machine, planned together before one of them is loaded: written into the log, and refused
+// with the numbers and the settings that would make it fit. What each part takes is the engine's to say.
+import { AppError } from '#domain/errors';
+import type { Log } from '#base/log';
+import type { MemoryLimits } from '#engine/backend';
+import { limitsOf, machineMemory, planMemory } from '#engine/open-backend';
+import type { MemoryPlan, MemoryWishes, PlannedModel } from '#engine/open-backend';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import type { ResolvedModel } from '#model-files/resolve-model';
+import type { ServerConfig } from '#config';
+
+type MemoryConfig = Pick<ServerConfig, 'roles' | 'precision' | 'memoryBytes' | 'memoryLimits'>;
+
+/** Gives what each model's engines may take, by its id. Throws `invalid_request`. */
+export async function planModelMemory(
+  resolved: readonly ResolvedModel[],
+  { roles, precision, memoryBytes, memoryLimits }: MemoryConfig,
+  log: Log,
+): Promise<(id: string) => MemoryLimits> {
+  const models = await Promise.all(
+    resolved.map(async ({ id, directory }) => ({ id, config: await readDecoderConfig(directory) })),
+  );
+  const wishes: MemoryWishes = {
+    ...memoryLimits,
+    samples: roles.includes('serve'),
+    trains: roles.includes('train'),
+    precision,
+    memoryBytes: memoryBytes ?? machineMemory(),
+  };
+  const plan = planMemory(models, wishes);
+  if (!plan.fits) throw new AppError('invalid_request', explainShortage(plan, models, wishes));
+  if (models.length > 0) {
+    const now = process.availableMemory();
+    log.info('memory.planned', { availableMb: megabytes(now), ...report(plan) });
+    if (plan.bytes > now) log.warn('memory.in_use', { plannedMb: megabytes(plan.bytes), availableMb: megabytes(now) });
+  }
+  return (id) => limitsOf(plan, id, memoryLimits);
+}
+
+/** In a terminal a table. */
+const report = ({ memoryBytes, bytes, parts }: MemoryPlan) => ({
+  memoryMb: megabytes(memoryBytes),
+  plannedMb: megabytes(bytes),
+  parts: parts.map(({ part, model, bytes: own }) => ({ part, model: model ?? 'server', mb: megabytes(own) })),
+});
+
+/** One sentence of numbers, one of what to do. */
+export function explainShortage(plan: MemoryPlan, models: readonly PlannedModel[], wishes: MemoryWishes): string {
+  const parts = plan.parts
+    .filter(({ bytes }) => bytes > 0)
+    .map(
+      ({ part, model, bytes }) =>
+        `${part.replace('_', ' ')}${model === null ? ' of the server' : models.length > 1 ? ` of ${model}` : ''} ${gigabytes(bytes)}`,
+    );
+  const names = models.map(({ id }) => id).join(' and ');
+  return `${names} would take at least ${gigabytes(plan.bytes)} of memory (${parts.join(', ')}), and there are ${gigabytes(plan.memoryBytes)} (--memory, or what the machine or its container has). ${advise(models, wishes, plan)}`;
+}
+
+/** What would make it fit alone, else all of it together, else nothing does. */
+function advise(models: readonly PlannedModel[], wishes: MemoryWishes, { bytes }: MemoryPlan): string {
+  const changes = changesOf(wishes);
+  const fits = (change: Partial<MemoryWishes>) => planMemory(models, { ...wishes, ...change }).fits;
+  const alone = changes.filter(([, change]) => fits(change)).map(([flag]) => flag);
+  if (alone.length > 0) return `It fits with ${alone.join(', or with ')}.`;
+  if (changes.length > 1 && fits(Object.assign({}, ...changes.map(([, change]) => change)) as Partial<MemoryWishes>))
+    return `It fits with ${changes.map(([flag]) => flag).join(' and ')} together.`;
+  const fewer = models.length > 1 ? 'fewer models, ' : '';
+  return `Use ${fewer}a smaller model, or a machine with ${gigabytes(bytes)} or more.`;
+}
+
+/** By the flag that makes it; those that would change nothing are left out. */
+function changesOf(wishes: MemoryWishes): [flag: string, change: Partial<MemoryWishes>][] {
+  const { samples, precision, cacheBytes, trainingMemoryBytes, prefixCacheBytes, contextLengthMax } = wishes;
+  return [
+    ...(samples && precision === 'float32' && !wishes.trains
+      ? [['--precision int8', { precision: 'int8' }] as const]
+      : []),
+    ...(samples && contextLengthMax !== null && cacheBytes === null
+      ? [['a smaller --max-model-len', { contextLengthMax: 1 }] as const]
+      : []),
+    ...(samples && cacheBytes !== null
+      ? [['a smaller --kv-cache', { cacheBytes: null, contextLengthMax: null }] as const]
+      : []),
+    ...(prefixCacheBytes === null || prefixCacheBytes === 0
+      ? []
+      : [['a smaller WHETSTONE_PREFIX_CACHE_MB', { prefixCacheBytes: 0 }] as const]),
+    ...(trainingMemoryBytes === null ? [] : [['a smaller --training-memory', { trainingMemoryBytes: null }] as const]),
+    ...(samples && wishes.trains
+      ? [['--role api,serve here and --role train on another machine', { trains: false }] as const]
+      : []),
+  ].map(([flag, change]) => [flag, change]);
+}
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
