@@ -8,6 +8,7 @@ import { WEAVE_TRACES } from '#domain/weave-traces';
 import { SERVING_PRECISIONS } from '#engine/capabilities';
 import { SAMPLER_LIMITS } from '#engine/sampler-limits';
 import { HUB_SETTINGS } from './hub-settings.ts';
+import { MEMORY_SETTINGS } from './memory-settings.ts';
 import { setting } from './setting.ts';
 import {
   adapters,
@@ -166,31 +167,7 @@ const MODELS = {
     help: 'for sampling: float32; int8 (less memory, faster) or w8a8 (faster still), whose logprobs are rounded',
     reason: 'what was sampled is what is trained, to 1e-4',
   }),
-  maxModelLen: setting({
-    flag: '--max-model-len <tokens>',
-    variable: 'WHETSTONE_MAX_MODEL_LEN',
-    value: integer(1, 10_000_000),
-    default: null,
-    defaultText: 'what the model reads, at most 32768, and what its cache holds',
-    help: 'most tokens of prompt and answer together; less takes less memory',
-  }),
-  kvCache: setting({
-    flag: '--kv-cache <gigabytes>',
-    variable: 'WHETSTONE_KV_CACHE',
-    value: gigabytes,
-    default: null,
-    defaultText: '1/4 of --memory, at most 4 GiB, divided among the models, or what is left',
-    help: 'memory for keys and values of all answers that are being written, per base model',
-  }),
-  memory: setting({
-    flag: '--memory <gigabytes>',
-    variable: 'WHETSTONE_MEMORY',
-    value: gigabytes,
-    default: null,
-    defaultText: 'that of the machine or its container',
-    help: 'memory that weights, caches and training may take together; models that do not fit are refused before they are loaded',
-    reason: 'the system ends a process that takes more, in the middle of its work',
-  }),
+  ...MEMORY_SETTINGS,
   ...HUB_SETTINGS,
 };
 

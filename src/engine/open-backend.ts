@@ -1,10 +1,14 @@
-// The only place that knows which engines exist.
-export { machineMemory } from './onnx/machine-memory.ts';
-export { limitsOf, planMemory, type MemoryPlan, type MemoryWishes, type PlannedModel } from './onnx/memory-plan.ts';
+// The only place that knows which engines exist, and whose plan of memory the server follows.
 import type { Backend, BackendModel, BackendOptions } from './backend.ts';
-import { openOnnxBackend } from './onnx/onnx-backend.ts';
+import { limitsOf, machineMemory, openOnnxBackend, planMemory } from './onnx/onnx-backend.ts';
 import type { OpenWorkers } from './workers/workers.ts';
 import { openWorkersBackend } from './workers/workers-backend.ts';
+
+/** Of the engines that run here. */
+export { limitsOf, machineMemory, planMemory };
+export type MemoryPlan = ReturnType<typeof planMemory>;
+export type PlannedModel = Parameters<typeof planMemory>[0][number];
+export type MemoryWishes = Parameters<typeof planMemory>[1];
 
 /** Resolves when the model is loaded; with `workers`, when they are welcome. Codes: `bad_model_files`, `engine_unavailable`. */
 export const openBackend = (

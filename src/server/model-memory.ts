@@ -45,7 +45,7 @@ const report = ({ memoryBytes, bytes, parts }: MemoryPlan) => ({
 });
 
 /** One sentence of numbers, one of what to do. */
-export function explainShortage(plan: MemoryPlan, models: readonly PlannedModel[], wishes: MemoryWishes): string {
+function explainShortage(plan: MemoryPlan, models: readonly PlannedModel[], wishes: MemoryWishes): string {
   const parts = plan.parts
     .filter(({ bytes }) => bytes > 0)
     .map(

@@ -35,10 +35,10 @@ const wishes = (changes: Partial<MemoryWishes> = {}): MemoryWishes => ({
 const bytesOf = ({ parts }: MemoryPlan, part: MemoryPart, id: string | null = 'a') =>
   parts.find((each) => each.part === part && each.model === id)?.bytes;
 
-test('where there is room, everything is as large as it is by default, and the weights are there once', () => {
+test('where there is room, everything is as large as it is by default, and sampler and trainer have weights of their own', () => {
   const plan = planMemory([model], wishes());
   expect(plan.fits).toBe(true);
-  expect(bytesOf(plan, 'weights')).toBe(FLOATS);
+  expect(bytesOf(plan, 'weights')).toBe(2 * FLOATS);
   expect(bytesOf(plan, 'kv_cache')).toBe(4 * 2 ** 30);
   expect(bytesOf(plan, 'prefix_cache')).toBe(2 ** 30);
   expect(bytesOf(plan, 'training')).toBe(0.4 * 64e9);
@@ -61,7 +61,7 @@ test.each([
 
 test('where there is less, what nobody named shrinks in proportion, down to what one sequence needs', () => {
   let before = Infinity;
-  for (const memoryBytes of [20e9, 12e9, 8e9]) {
+  for (const memoryBytes of [20e9, 14e9, 10e9]) {
     const plan = planMemory([model], wishes({ memoryBytes }));
     expect(plan.fits, String(memoryBytes)).toBe(true);
     expect(plan.bytes).toBeLessThanOrEqual(memoryBytes);
@@ -74,7 +74,7 @@ test('where there is less, what nobody named shrinks in proportion, down to what
 
 test('what somebody named stays as it is, or the plan does not fit', () => {
   const named = { cacheBytes: 5e9, prefixCacheBytes: 0, trainingMemoryBytes: 3e9 };
-  const plan = planMemory([model], wishes({ ...named, memoryBytes: 14e9 }));
+  const plan = planMemory([model], wishes({ ...named, memoryBytes: 16e9 }));
   expect(plan.fits).toBe(true);
   expect(limitsOf(plan, 'a', { ...named, contextLengthMax: 7 })).toEqual({ ...named, contextLengthMax: 7 });
   expect(planMemory([model], wishes({ ...named, memoryBytes: 10e9 })).fits).toBe(false);
@@ -84,7 +84,7 @@ test('a context that somebody named fits whole', () => {
   const contextLengthMax = 20_000;
   const whole = contextLengthMax * cacheBytesPerToken(config);
   expect(
-    bytesOf(planMemory([model], wishes({ contextLengthMax, memoryBytes: 14e9 })), 'kv_cache'),
+    bytesOf(planMemory([model], wishes({ contextLengthMax, memoryBytes: 16e9 })), 'kv_cache'),
   ).toBeGreaterThanOrEqual(whole);
   expect(planMemory([model], wishes({ contextLengthMax, memoryBytes: 6e9 })).fits).toBe(false);
 });
@@ -100,7 +100,7 @@ test('what does not fit says the least that it needs, and fits from there on', (
 test('several models are planned together, and divide what is shared', () => {
   const plan = planMemory([model, { id: 'b', config }], wishes());
   for (const id of ['a', 'b']) {
-    expect(bytesOf(plan, 'weights', id)).toBe(FLOATS);
+    expect(bytesOf(plan, 'weights', id)).toBe(2 * FLOATS);
     expect(bytesOf(plan, 'kv_cache', id)).toBe(2 * 2 ** 30);
     expect(bytesOf(plan, 'training', id)).toBe(0.2 * 64e9);
   }

@@ -11,9 +11,12 @@ import type { InferenceEngine } from '../inference-engine.ts';
 import type { TrainingEngine } from '../training-engine.ts';
 import { openInferenceEngine, openTrainingEngine } from './open-engines.ts';
 import { DEFAULT_INFERENCE_LIMITS } from './serving/inference-limits.ts';
-import { trainingMemoryShare } from './machine-memory.ts';
+import { machineMemory, trainingMemoryShare } from './machine-memory.ts';
+import { limitsOf, planMemory } from './memory-plan.ts';
 import { servingLayout, trainingLayout } from './weights/weight-layout.ts';
 import { prepareWeights, type WeightsPlace } from './weights/weights.ts';
+
+export { limitsOf, machineMemory, planMemory };
 
 export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilities => ({
   exactReplay: true,

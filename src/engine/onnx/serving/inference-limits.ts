@@ -19,7 +19,7 @@ export interface InferenceLimits extends StepLimits {
 const GIB = 1024 ** 3;
 
 /** Where nobody names one. */
-export const DEFAULT_CONTEXT_LENGTH = 32_768;
+const DEFAULT_CONTEXT_LENGTH = 32_768;
 /** Leaves room for weights and for training beside it. */
 export const defaultCacheBytes = (memoryBytes: number): number => Math.min(4 * GIB, memoryBytes / 4);
 export const defaultPrefixCacheBytes = (memoryBytes: number): number => Math.min(GIB, memoryBytes / 16);

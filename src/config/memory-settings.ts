@@ -1,0 +1,31 @@
+// What the models of a server may take of memory. How it is divided is the engine's to plan.
+import { setting } from './setting.ts';
+import { gigabytes, integer } from './value-types.ts';
+
+export const MEMORY_SETTINGS = {
+  maxModelLen: setting({
+    flag: '--max-model-len <tokens>',
+    variable: 'WHETSTONE_MAX_MODEL_LEN',
+    value: integer(1, 10_000_000),
+    default: null,
+    defaultText: 'what the model reads, at most 32768, and what its cache holds',
+    help: 'most tokens of prompt and answer together; less takes less memory',
+  }),
+  kvCache: setting({
+    flag: '--kv-cache <gigabytes>',
+    variable: 'WHETSTONE_KV_CACHE',
+    value: gigabytes,
+    default: null,
+    defaultText: '1/4 of --memory, at most 4 GiB, divided among the models, or what is left',
+    help: 'memory for keys and values of all answers that are being written, per base model',
+  }),
+  memory: setting({
+    flag: '--memory <gigabytes>',
+    variable: 'WHETSTONE_MEMORY',
+    value: gigabytes,
+    default: null,
+    defaultText: 'that of the machine or its container',
+    help: 'memory that weights, caches and training may take together; models that do not fit are refused before they are loaded',
+    reason: 'the system ends a process that takes more, in the middle of its work',
+  }),
+};
