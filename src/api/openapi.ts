@@ -31,7 +31,7 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description?: string;
-  readonly example?: unknown;
+  readonly examples?: { readonly usual: { readonly value: unknown; readonly 'x-disabled'?: true } };
   readonly schema: unknown;
 }
 
@@ -157,6 +157,7 @@ function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] 
     in: 'path',
     required: true,
     ...wordsOf(name!, tag),
+    ...exampleOf(name!, true),
     schema: { type: 'string' },
   }));
   const query = querySchema
@@ -165,21 +166,25 @@ function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] 
         required?: string[];
       })
     : {};
-  const inQuery = Object.entries(query.properties ?? {}).map(([name, { description, ...schema }]): Parameter => ({
-    name,
-    in: 'query',
-    required: query.required?.includes(name) ?? false,
-    ...wordsOf(name, tag),
-    ...(description ? { description } : {}),
-    schema,
-  }));
+  const inQuery = Object.entries(query.properties ?? {}).map(([name, { description, ...schema }]): Parameter => {
+    const required = query.required?.includes(name) ?? false;
+    return {
+      name,
+      in: 'query',
+      required,
+      ...wordsOf(name, tag),
+      ...exampleOf(name, required),
+      ...(description ? { description } : {}),
+      schema,
+    };
+  });
   const inHeader: Parameter[] = creates
     ? [
         {
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          example: PARAMETER_EXAMPLES['Idempotency-Key'],
+          ...exampleOf('Idempotency-Key', false),
           description: 'The same key and body give the same answer for 24 h.',
           schema: { type: 'string', maxLength: 255 },
         },
@@ -188,12 +193,15 @@ function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] 
   return [...inPath, ...inQuery, ...inHeader];
 }
 
-function wordsOf(name: string, tag: Tag): Pick<Parameter, 'description' | 'example'> {
+function wordsOf(name: string, tag: Tag): Pick<Parameter, 'description'> {
   const description = wordsFor(name, null, tag);
-  return {
-    ...(description === undefined ? {} : { description }),
-    ...(name in PARAMETER_EXAMPLES ? { example: PARAMETER_EXAMPLES[name] } : {}),
-  };
+  return description === undefined ? {} : { description };
+}
+
+/** What may be left out is left out by the page that sends requests, until somebody wants it: Scalar reads `x-disabled`. */
+function exampleOf(name: string, required: boolean): Pick<Parameter, 'examples'> {
+  if (!(name in PARAMETER_EXAMPLES)) return {};
+  return { examples: { usual: { value: PARAMETER_EXAMPLES[name], ...(required ? {} : { 'x-disabled': true }) } } };
 }
 
 function failure(status: number, dialect: Endpoint['dialect']): Json {

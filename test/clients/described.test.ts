@@ -94,7 +94,7 @@ function silentFields(schema: unknown, at: string): string[] {
 
 test('every operation has an example of its body and of each parameter', () => {
   const without = operations.flatMap(({ name, operation: { parameters, requestBody } }) => [
-    ...parameters.filter(({ example }) => example === undefined).map((each) => `${name}: parameter ${each.name}`),
+    ...parameters.filter(({ examples }) => !examples).map((each) => `${name}: parameter ${each.name}`),
     ...Object.values(contentOf(requestBody))
       .filter(({ example }) => example === undefined)
       .map(() => `${name}: body`),
@@ -108,7 +108,7 @@ test('every example is answered as described', { timeout: 300_000 }, async () =>
   const fill = (text: string) => Object.entries(real).reduce((filled, [from, to]) => filled.replaceAll(from, to), text);
 
   async function send({ name, method, path, operation }: Described, query: Record<string, unknown> = {}) {
-    const given = new Map(operation.parameters.map((each) => [each.name, each.example]));
+    const given = new Map(operation.parameters.map((each) => [each.name, each.examples?.usual.value]));
     const filled = path.replace(/\{(\w+)\}/g, (_, each: string) => fill(String(given.get(each))));
     const url = new URL(filled, server.baseUrl);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, fill(String(value)));
@@ -157,9 +157,9 @@ test('every example is answered as described', { timeout: 300_000 }, async () =>
     if (described.name === 'POST /v1/preview/sft-training-jobs') await jobEnds(answer!.id!);
     if (described.name === 'POST /v1/webhooks') real[EXAMPLE_IDS.webhook] = answer!.id!;
     if (ANSWERED[described.name] !== undefined) continue;
-    for (const { name, example } of described.operation.parameters.filter((each) => each.in === 'query')) {
+    for (const { name, examples } of described.operation.parameters.filter((each) => each.in === 'query')) {
       const last = answer?.data?.at(-1)?.id;
-      if (name !== 'after') await send(described, { [name]: example });
+      if (name !== 'after') await send(described, { [name]: examples?.usual.value });
       else if (last !== undefined) await send(described, { after: last });
     }
   }

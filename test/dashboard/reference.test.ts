@@ -41,12 +41,12 @@ describe.skipIf(browser === null)('the page of the API', () => {
       .getByRole('button', { name: /Search/ })
       .first()
       .click();
-    await page.getByPlaceholder(/search/i).fill('Everything that a chat request can name');
-    await page.getByRole('option', { name: /Everything that a chat request can name/ }).click();
-    await page.getByRole('button', { name: 'Test Request (get /v1/models)' }).click();
+    await page.getByPlaceholder(/search/i).fill('List your models, oldest first');
+    await page.getByRole('option', { name: /List your models, oldest first/ }).click();
+    await page.getByRole('button', { name: 'Test Request (get /v1/preview/models)' }).click();
     const client = page.getByRole('dialog');
     const answered = (status: number) =>
-      page.waitForResponse((response) => response.url().endsWith('/v1/models') && response.status() === status);
+      page.waitForResponse((response) => response.url().endsWith('/v1/preview/models') && response.status() === status);
     const refused = answered(401);
     await client.getByRole('button', { name: /Send/ }).first().click();
     await refused;
@@ -54,7 +54,7 @@ describe.skipIf(browser === null)('the page of the API', () => {
     const allowed = answered(200);
     await client.getByRole('button', { name: /Send/ }).first().click();
     await allowed;
-    await client.getByText('owned_by').first().waitFor();
+    await client.getByText('has_more').first().waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -1842,23 +1842,14 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Its events, as they come: of one that was asked for with background and stream.
-                     * @example false
-                     */
+                    /** @description Its events, as they come: of one that was asked for with background and stream. */
                     stream?: boolean;
-                    /**
-                     * @description Only events after this number.
-                     * @example 0
-                     */
+                    /** @description Only events after this number. */
                     starting_after?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the response.
-                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
-                     */
+                    /** @description Id of the response. */
                     response_id: string;
                 };
                 cookie?: never;
@@ -2098,10 +2089,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the response.
-                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
-                     */
+                    /** @description Id of the response. */
                     response_id: string;
                 };
                 cookie?: never;
@@ -2154,10 +2142,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the response.
-                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
-                     */
+                    /** @description Id of the response. */
                     response_id: string;
                 };
                 cookie?: never;
@@ -2405,28 +2390,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before.
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before. */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description `asc`: the oldest first. `desc`: the newest first.
-                     * @example desc
-                     */
+                    /** @description `asc`: the oldest first. `desc`: the newest first. */
                     order?: "asc" | "desc";
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the response.
-                     * @example resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04
-                     */
+                    /** @description Id of the response. */
                     response_id: string;
                 };
                 cookie?: never;
@@ -2880,10 +2853,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`.
-                     * @example whetstone/starter
-                     */
+                    /** @description The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`. */
                     model: string;
                 };
                 cookie?: never;
@@ -2936,35 +2906,17 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity?: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project?: string;
-                    /**
-                     * @description Its name.
-                     * @example sums
-                     */
+                    /** @description Its name. */
                     name?: string;
-                    /**
-                     * @description The base model that is sampled from or trained on.
-                     * @example whetstone/starter
-                     */
+                    /** @description The base model that is sampled from or trained on. */
                     base_model?: string;
                 };
                 header?: never;
@@ -3118,10 +3070,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -3176,10 +3125,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -3513,30 +3459,15 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project?: string;
-                    /**
-                     * @description The whole name.
-                     * @example sums
-                     */
+                    /** @description The whole name. */
                     name?: string;
-                    /**
-                     * @description Stands somewhere in `project/name`; A to Z in either case.
-                     * @example sum
-                     */
+                    /** @description Stands somewhere in `project/name`; A to Z in either case. */
                     search?: string;
                 };
                 header?: never;
@@ -3663,28 +3594,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description `asc`: the oldest first. `desc`: the newest first.
-                     * @example desc
-                     */
+                    /** @description `asc`: the oldest first. `desc`: the newest first. */
                     order?: "asc" | "desc";
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -3738,10 +3657,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -3800,15 +3716,9 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
-                    /**
-                     * @description Number of the checkpoint; 0 is the base model.
-                     * @example 1
-                     */
+                    /** @description Number of the checkpoint; 0 is the base model. */
                     step: string;
                 };
                 cookie?: never;
@@ -3851,10 +3761,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -4083,30 +3990,15 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description desc: the newest first.
-                     * @example desc
-                     */
+                    /** @description desc: the newest first. */
                     order?: "asc" | "desc";
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id?: string;
-                    /**
-                     * @description How far it is.
-                     * @example succeeded
-                     */
+                    /** @description How far it is. */
                     status?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
                 };
                 header?: never;
@@ -5107,10 +4999,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -5217,10 +5106,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -5297,23 +5183,14 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -5384,10 +5261,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -5445,23 +5319,14 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -5564,15 +5429,9 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
-                    /**
-                     * @description Number of the group, from 0.
-                     * @example 0
-                     */
+                    /** @description Number of the group, from 0. */
                     group: string;
                 };
                 cookie?: never;
@@ -5659,28 +5518,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
-                    /**
-                     * @description Number of the group, from 0.
-                     * @example 0
-                     */
+                    /** @description Number of the group, from 0. */
                     group: string;
                 };
                 cookie?: never;
@@ -5779,28 +5626,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
-                    /**
-                     * @description Number of the group, from 0.
-                     * @example 0
-                     */
+                    /** @description Number of the group, from 0. */
                     group: string;
                 };
                 cookie?: never;
@@ -5893,23 +5728,14 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason.
-                     * @example summary
-                     */
+                    /** @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason. */
                     view?: "full" | "summary";
-                    /**
-                     * @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same.
-                     * @example sum
-                     */
+                    /** @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same. */
                     search?: string;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -5948,28 +5774,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description desc: the newest first.
-                     * @example desc
-                     */
+                    /** @description desc: the newest first. */
                     order?: "asc" | "desc";
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -6051,10 +5865,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -6156,23 +5967,14 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -6275,10 +6077,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the training job.
-                     * @example 0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02
-                     */
+                    /** @description Id of the training job. */
                     training_job_id: string;
                 };
                 cookie?: never;
@@ -6335,33 +6134,18 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description Which data it is of, such as `val`.
-                     * @example val
-                     */
+                    /** @description Which data it is of, such as `val`. */
                     split?: string;
-                    /**
-                     * @description Number of the checkpoint; 0 is the base model.
-                     * @example 1
-                     */
+                    /** @description Number of the checkpoint; 0 is the base model. */
                     step?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -6437,28 +6221,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
-                    /**
-                     * @description Id of the log, as the list of logs has it.
-                     * @example 0196f2c6-3e45-7d1b-a2c3-6d8e0f1a2b03
-                     */
+                    /** @description Id of the log, as the list of logs has it. */
                     log_id: string;
                 };
                 cookie?: never;
@@ -6555,33 +6327,18 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
-                    /**
-                     * @description Id of the log, as the list of logs has it.
-                     * @example 0196f2c6-3e45-7d1b-a2c3-6d8e0f1a2b03
-                     */
+                    /** @description Id of the log, as the list of logs has it. */
                     log_id: string;
-                    /**
-                     * @description Number of the group, from 0.
-                     * @example 0
-                     */
+                    /** @description Number of the group, from 0. */
                     group: string;
                 };
                 cookie?: never;
@@ -6680,28 +6437,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason.
-                     * @example summary
-                     */
+                    /** @description summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason. */
                     view?: "full" | "summary";
-                    /**
-                     * @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same.
-                     * @example sum
-                     */
+                    /** @description Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same. */
                     search?: string;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
-                    /**
-                     * @description Id of the log, as the list of logs has it.
-                     * @example 0196f2c6-3e45-7d1b-a2c3-6d8e0f1a2b03
-                     */
+                    /** @description Id of the log, as the list of logs has it. */
                     log_id: string;
                 };
                 cookie?: never;
@@ -6740,28 +6485,16 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description jsonl, csv and tensorboard (an event file of the steps that have a checkpoint, or make one) give all steps from the cursor on. Default: what the Accept header asks for, else json.
-                     * @example json
-                     */
+                    /** @description jsonl, csv and tensorboard (an event file of the steps that have a checkpoint, or make one) give all steps from the cursor on. Default: what the Accept header asks for, else json. */
                     format?: "json" | "jsonl" | "csv" | "tensorboard";
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the model, as its registration answered.
-                     * @example 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01
-                     */
+                    /** @description Id of the model, as its registration answered. */
                     model_id: string;
                 };
                 cookie?: never;
@@ -6844,30 +6577,15 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project?: string;
-                    /**
-                     * @description Its name.
-                     * @example sums
-                     */
+                    /** @description Its name. */
                     name?: string;
-                    /**
-                     * @description Which kind it is: it says which other fields there are.
-                     * @example dataset
-                     */
+                    /** @description Which kind it is: it says which other fields there are. */
                     type?: string;
                 };
                 header?: never;
@@ -6961,20 +6679,11 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
-                     * @example questions
-                     */
+                    /** @description Its name; `:vN`, `:alias` or `:latest` behind it names a version. */
                     artifact: string;
                 };
                 cookie?: never;
@@ -7037,20 +6746,11 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
-                     * @example questions
-                     */
+                    /** @description Its name; `:vN`, `:alias` or `:latest` behind it names a version. */
                     artifact: string;
                 };
                 cookie?: never;
@@ -7164,20 +6864,11 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
-                     * @example questions
-                     */
+                    /** @description Its name; `:vN`, `:alias` or `:latest` behind it names a version. */
                     artifact: string;
                 };
                 cookie?: never;
@@ -7218,25 +6909,13 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
-                     * @example questions
-                     */
+                    /** @description Its name; `:vN`, `:alias` or `:latest` behind it names a version. */
                     artifact: string;
-                    /**
-                     * @description Path of the file within the version.
-                     * @example train.jsonl
-                     */
+                    /** @description Path of the file within the version. */
                     path: string;
                 };
                 cookie?: never;
@@ -7260,43 +6939,22 @@ export interface paths {
         put: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Which kind it is: it says which other fields there are.
-                     * @example dataset
-                     */
+                    /** @description Which kind it is: it says which other fields there are. */
                     type?: string;
-                    /**
-                     * @description A name for the version that this makes.
-                     * @example best
-                     */
+                    /** @description A name for the version that this makes. */
                     alias?: string;
-                    /**
-                     * @description Of the body; other bytes are refused.
-                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
-                     */
+                    /** @description Of the body; other bytes are refused. */
                     sha256?: string;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
-                     * @example questions
-                     */
+                    /** @description Its name; `:vN`, `:alias` or `:latest` behind it names a version. */
                     artifact: string;
-                    /**
-                     * @description Path of the file within the version.
-                     * @example train.jsonl
-                     */
+                    /** @description Path of the file within the version. */
                     path: string;
                 };
                 cookie?: never;
@@ -7383,48 +7041,24 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description Of the file. Default: the one that an SFT job would read.
-                     * @example train.jsonl
-                     */
+                    /** @description Of the file. Default: the one that an SFT job would read. */
                     path?: string;
-                    /**
-                     * @description Whose chat template and tokenizer write the tokens. Default: the first base model of the server.
-                     * @example whetstone/starter
-                     */
+                    /** @description Whose chat template and tokenizer write the tokens. Default: the first base model of the server. */
                     base_model?: string;
-                    /**
-                     * @description As in the config of a job.
-                     * @example last
-                     */
+                    /** @description As in the config of a job. */
                     assistant_turns?: "all" | "last";
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description Its name; `:vN`, `:alias` or `:latest` behind it names a version.
-                     * @example questions
-                     */
+                    /** @description Its name; `:vN`, `:alias` or `:latest` behind it names a version. */
                     artifact: string;
                 };
                 cookie?: never;
@@ -7505,25 +7139,13 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description desc: the newest first.
-                     * @example desc
-                     */
+                    /** @description desc: the newest first. */
                     order?: "asc" | "desc";
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project?: string;
                 };
                 header?: never;
@@ -7629,20 +7251,11 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description The run, as its client calls it.
-                     * @example first-run
-                     */
+                    /** @description The run, as its client calls it. */
                     run: string;
                 };
                 cookie?: never;
@@ -7719,20 +7332,11 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description The run, as its client calls it.
-                     * @example first-run
-                     */
+                    /** @description The run, as its client calls it. */
                     run: string;
                 };
                 cookie?: never;
@@ -7774,38 +7378,20 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Number of the last line of the page before.
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Number of the last line of the page before. */
                     after?: number;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description jsonl: all lines from the cursor on.
-                     * @example json
-                     */
+                    /** @description jsonl: all lines from the cursor on. */
                     format?: "json" | "jsonl";
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description The run, as its client calls it.
-                     * @example first-run
-                     */
+                    /** @description The run, as its client calls it. */
                     run: string;
                 };
                 cookie?: never;
@@ -7930,20 +7516,11 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description The team that it belongs to.
-                     * @example ~
-                     */
+                    /** @description The team that it belongs to. */
                     entity: string;
-                    /**
-                     * @description The project that it belongs to.
-                     * @example demo
-                     */
+                    /** @description The project that it belongs to. */
                     project: string;
-                    /**
-                     * @description The run, as its client calls it.
-                     * @example first-run
-                     */
+                    /** @description The run, as its client calls it. */
                     run: string;
                 };
                 cookie?: never;
@@ -8175,10 +7752,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Path of the file within the version.
-                     * @example train.jsonl
-                     */
+                    /** @description Path of the file within the version. */
                     path: string;
                 };
                 cookie?: never;
@@ -8220,40 +7794,19 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
-                    /**
-                     * @description Id of a key, as `whetstone keys list` shows it.
-                     * @example 0196f2c8-9aa1-7f3d-86e7-8f0a1b2c3d05
-                     */
+                    /** @description Id of a key, as `whetstone keys list` shows it. */
                     api_key_id?: string;
-                    /**
-                     * @description As in the Vendor-Project header, without the team. Empty: requests that named none.
-                     * @example demo
-                     */
+                    /** @description As in the Vendor-Project header, without the team. Empty: requests that named none. */
                     project?: string;
-                    /**
-                     * @description As answers name it.
-                     * @example whetstone/starter
-                     */
+                    /** @description As answers name it. */
                     model?: string;
-                    /**
-                     * @description First day, UTC.
-                     * @example 2026-11-01
-                     */
+                    /** @description First day, UTC. */
                     start_date?: string;
-                    /**
-                     * @description Last day, UTC; it is included.
-                     * @example 2026-11-30
-                     */
+                    /** @description Last day, UTC; it is included. */
                     end_date?: string;
                 };
                 header?: never;
@@ -8518,10 +8071,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the key.
-                     * @example 0196f2c8-9aa1-7f3d-86e7-8f0a1b2c3d05
-                     */
+                    /** @description Id of the key. */
                     key_id: string;
                 };
                 cookie?: never;
@@ -8708,10 +8258,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the webhook.
-                     * @example 0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06
-                     */
+                    /** @description Id of the webhook. */
                     webhook_id: string;
                 };
                 cookie?: never;
@@ -8760,23 +8307,14 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).
-                     * @example 0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08
-                     */
+                    /** @description Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more). */
                     after?: string;
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                 };
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the webhook.
-                     * @example 0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06
-                     */
+                    /** @description Id of the webhook. */
                     webhook_id: string;
                 };
                 cookie?: never;
@@ -8873,15 +8411,9 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Id of the webhook.
-                     * @example 0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06
-                     */
+                    /** @description Id of the webhook. */
                     webhook_id: string;
-                    /**
-                     * @description Id of the delivery, as the list of deliveries has it.
-                     * @example msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07
-                     */
+                    /** @description Id of the delivery, as the list of deliveries has it. */
                     delivery_id: string;
                 };
                 cookie?: never;
@@ -9078,10 +8610,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description SHA-256 of the content, 64 hex digits.
-                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
-                     */
+                    /** @description SHA-256 of the content, 64 hex digits. */
                     sha256: string;
                 };
                 cookie?: never;
@@ -9122,10 +8651,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description SHA-256 of the content, 64 hex digits.
-                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
-                     */
+                    /** @description SHA-256 of the content, 64 hex digits. */
                     sha256: string;
                 };
                 cookie?: never;
@@ -9156,10 +8682,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description SHA-256 of the content, 64 hex digits.
-                     * @example 73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
-                     */
+                    /** @description SHA-256 of the content, 64 hex digits. */
                     sha256: string;
                 };
                 cookie?: never;
@@ -10323,10 +9846,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                     /** @description How many bytes have arrived. */
                     offset?: number;
@@ -10418,10 +9938,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                     /** @description How many bytes have arrived. */
                     offset?: number;
@@ -10471,10 +9988,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                     /** @description How many bytes have arrived. */
                     offset?: number;
@@ -10530,10 +10044,7 @@ export interface paths {
                     run_id: string;
                     /** @description Which kind of thing it is. */
                     kind: string;
-                    /**
-                     * @description Its name.
-                     * @example sums
-                     */
+                    /** @description Its name. */
                     name: string;
                 };
                 cookie?: never;
@@ -10578,10 +10089,7 @@ export interface paths {
                     run_id: string;
                     /** @description Which kind of thing it is. */
                     kind: string;
-                    /**
-                     * @description Its name.
-                     * @example sums
-                     */
+                    /** @description Its name. */
                     name: string;
                 };
                 cookie?: never;
@@ -10673,10 +10181,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /**
-                     * @description At most so many items.
-                     * @example 20
-                     */
+                    /** @description At most so many items. */
                     limit?: number;
                     /** @description How many bytes have arrived. */
                     offset?: number;
@@ -10771,10 +10276,7 @@ export interface paths {
                 path: {
                     /** @description Run that it belongs to; null where there is none. */
                     run_id: string;
-                    /**
-                     * @description Its name.
-                     * @example sums
-                     */
+                    /** @description Its name. */
                     name: string;
                 };
                 cookie?: never;
@@ -11297,10 +10799,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Name of the file.
-                     * @example index.js
-                     */
+                    /** @description Name of the file. */
                     file: string;
                 };
                 cookie?: never;
@@ -11379,10 +10878,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /**
-                     * @description Name of the file.
-                     * @example index.js
-                     */
+                    /** @description Name of the file. */
                     file: string;
                 };
                 cookie?: never;

@@ -45,7 +45,7 @@ const POLL_MS = 1_000;
 /** Deaths of the training process in a row, without a new gradient step between. It restarts with growing delays itself. */
 const ENGINE_FAILURES_MAX = 8;
 /** Attempts in a row that ended with the whole server and saved nothing. A job must not take it down for ever. */
-const ATTEMPTS_MAX = 12;
+const ATTEMPTS_MAX = 20;
 
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   const { storage, jobEvents, clock, retryPolicy } = deps;
