@@ -44,7 +44,9 @@ function nonEmpty(given: string): string | null {
 }
 
 /** `~/` is the home directory, where no shell has replaced it. */
-export const directory = one('a directory', (given) => given.replace(/^~(?=\/|$)/, homedir()));
+const atHome = (given: string): string => given.replace(/^~(?=\/|$)/, homedir());
+
+export const directory = one('a directory', atHome);
 
 /** As the Hub's tools read their switches. */
 export const yesOrNo = one('1 or 0', (given) => {
@@ -83,7 +85,7 @@ export const adapters = many(
   'a directory, or NAME=DIRECTORY such as tutor=./my-adapter',
   (given): NamedAdapter | null => {
     const [, name = null, named = given] = /^([^/:@=\s.~][^/:@=\s]*(?:\/[^/:@=\s]+){0,2})=(.*)$/s.exec(given) ?? [];
-    return named === '' ? null : { name, directory: named.replace(/^~(?=\/|$)/, homedir()) };
+    return named === '' ? null : { name, directory: atHome(named) };
   },
 );
 

@@ -1,11 +1,11 @@
 // Tensors by name from .safetensors files, always as float32; opening reads headers only. And the writer, whose bytes
 // depend on nothing but its arguments, so that equal adapters are equal files.
-import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, readFile, stat, type FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { invariant } from '#base/invariant';
 import { pathExists } from '#base/path-exists';
-import { syncPath } from '#base/sync-path';
+import { writeWholeFile } from '#base/whole-file';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import { bfloat16ToFloat32, float16ToFloat32, float32ToBfloat16, float32ToFloat16 } from './half-precision.ts';
@@ -222,22 +222,10 @@ export async function writeSafetensors(
 ): Promise<void> {
   const ordered = [...tensors].sort((a, b) => bytesPerElement(b) - bytesPerElement(a) || compare(a.name, b.name));
   const header = encodeHeader(ordered, metadata);
-  const temporary = `${path}.partial`;
-  try {
-    const handle = await open(temporary, 'w');
-    try {
-      await writeBytes(handle, header);
-      for (const tensor of ordered) await writeTensor(handle, tensor);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-    await syncPath(dirname(path));
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await writeWholeFile(path, `${path}.partial`, async (handle) => {
+    await writeBytes(handle, header);
+    for (const tensor of ordered) await writeTensor(handle, tensor);
+  });
 }
 
 function encodeHeader(ordered: readonly NamedTensor[], metadata: Readonly<Record<string, string>>): Uint8Array {

@@ -1,5 +1,6 @@
 // The memory of all models that run on this machine, planned together before one of them is loaded: written into the log, and refused
 // with the numbers and the settings that would make it fit. What each part takes is the engine's to say.
+import { gigabytes } from '#base/gigabytes';
 import { AppError } from '#domain/errors';
 import type { Log } from '#base/log';
 import type { MemoryLimits } from '#engine/backend';
@@ -50,10 +51,10 @@ function explainShortage(plan: MemoryPlan, models: readonly PlannedModel[], wish
     .filter(({ bytes }) => bytes > 0)
     .map(
       ({ part, model, bytes }) =>
-        `${part.replace('_', ' ')}${model === null ? ' of the server' : models.length > 1 ? ` of ${model}` : ''} ${gigabytes(bytes)}`,
+        `${part.replace('_', ' ')}${model === null ? ' of the server' : models.length > 1 ? ` of ${model}` : ''} ${shown(bytes)}`,
     );
   const names = models.map(({ id }) => id).join(' and ');
-  return `${names} would take at least ${gigabytes(plan.bytes)} of memory (${parts.join(', ')}), and there are ${gigabytes(plan.memoryBytes)} (--memory, or what the machine or its container has). ${advise(models, wishes, plan)}`;
+  return `${names} would take at least ${shown(plan.bytes)} of memory (${parts.join(', ')}), and there are ${shown(plan.memoryBytes)} (--memory, or what the machine or its container has). ${advise(models, wishes, plan)}`;
 }
 
 /** What would make it fit alone, else all of it together, else nothing does. */
@@ -65,7 +66,7 @@ function advise(models: readonly PlannedModel[], wishes: MemoryWishes, { bytes }
   if (changes.length > 1 && fits(Object.assign({}, ...changes.map(([, change]) => change)) as Partial<MemoryWishes>))
     return `It fits with ${changes.map(([flag]) => flag).join(' and ')} together.`;
   const fewer = models.length > 1 ? 'fewer models, ' : '';
-  return `Use ${fewer}a smaller model, or a machine with ${gigabytes(bytes)} or more.`;
+  return `Use ${fewer}a smaller model, or a machine with ${shown(bytes)} or more.`;
 }
 
 /** By the flag that makes it; those that would change nothing are left out. */
@@ -92,4 +93,4 @@ function changesOf(wishes: MemoryWishes): [flag: string, change: Partial<MemoryW
 }
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
+const shown = (bytes: number): string => gigabytes(bytes, 2);

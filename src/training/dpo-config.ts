@@ -2,7 +2,7 @@
 import type { DpoConfigInput } from '#domain/dpo';
 import { shortRate } from './fitted-learning-rate.ts';
 import type { PreferenceLossConfig } from './preference-loss.ts';
-import { resolveSftConfig, type BatchConfig } from './sft-config.ts';
+import { defaultLearningRate, resolveBatchConfig, type BatchConfig } from './sft-config.ts';
 
 /** TRL's default of DPO, 1e-6, by that of SFT, 2e-5: a margin grows with every token of two answers, and so does its gradient. */
 const RATE_BY_SFT = 1 / 20;
@@ -18,11 +18,9 @@ export function resolveDpoConfig(
   { beta = 0.1, lossType = 'sigmoid', labelSmoothing = 0, ...input }: DpoConfigInput,
   hiddenSize: number | null,
 ): DpoConfig {
-  const { trainedTurns: _, logsMetrics: __, ...config } = resolveSftConfig(input, hiddenSize);
+  const learningRate = shortRate(defaultLearningRate(hiddenSize) * RATE_BY_SFT);
   return {
-    ...config,
-    learningRate: input.learningRate ?? shortRate((config.learningRate as number) * RATE_BY_SFT),
-    batchSize: input.batchSize ?? DEFAULT_BATCH_SIZE,
+    ...resolveBatchConfig(input, { learningRate, batchSize: DEFAULT_BATCH_SIZE }),
     loss: { type: lossType, beta, labelSmoothing },
   };
 }

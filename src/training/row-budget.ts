@@ -1,4 +1,5 @@
 // How long rows may be: what the client wants, what the longest sequence needs, what the trainer takes.
+import { gigabytes } from '#base/gigabytes';
 import { AppError } from '#domain/errors';
 import type { TrainingLimits } from '#engine/training-engine';
 import type { Sharing } from './row-layout.ts';
@@ -46,5 +47,3 @@ function boundOn(tokens: number, { rowLengthMax, memory }: RowBudget): string {
 /** Peak of the forward and backward pass over a row. */
 export const bytesOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPerPair }: RowBudget['memory']): number =>
   fixedBytes + tokens * bytesPerToken + tokens * tokens * bytesPerPair;
-
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -1,5 +1,5 @@
 // The settings of an SFT job. Defaults are the reference trainer's, but for the learning rate, which follows the model's size.
-import type { SftConfigInput } from '#domain/sft';
+import type { BatchConfigInput, SftConfigInput } from '#domain/sft';
 import type { OptimizerParams } from '#engine/training-engine';
 import { fittedLearningRates, shortRate } from './fitted-learning-rate.ts';
 import type { LearningRateSchedule } from './learning-rate-schedule.ts';
@@ -28,23 +28,31 @@ export interface SftConfig extends BatchConfig {
   readonly logsMetrics: boolean;
 }
 
-/** `hiddenSize` of the base model; null: not known. */
-export const resolveSftConfig = (input: SftConfigInput, hiddenSize: number | null): SftConfig => ({
+/** `defaults`: of what the kinds of jobs do not share. */
+export const resolveBatchConfig = (
+  input: BatchConfigInput,
+  defaults: Pick<BatchConfig, 'batchSize'> & { readonly learningRate: number },
+): BatchConfig => ({
   optimizer: { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01, maxGradNorm: 1 },
-  learningRate: input.learningRate ?? defaultLearningRate(hiddenSize),
+  learningRate: input.learningRate ?? defaults.learningRate,
   schedule: {
     type: input.schedulerType ?? 'constant',
     warmupSteps: input.warmupSteps ?? 0,
     warmupRatio: input.warmupRatio ?? 0,
   },
   epochs: input.epochs ?? 1,
-  batchSize: input.batchSize ?? DEFAULT_BATCH_SIZE,
+  batchSize: input.batchSize ?? defaults.batchSize,
   packs: input.packs ?? true,
-  trainedTurns: input.assistantTurns ?? 'all',
   validationSplit: input.validationSplit ?? 0,
+});
+
+/** `hiddenSize` of the base model; null: not known. */
+export const resolveSftConfig = (input: SftConfigInput, hiddenSize: number | null): SftConfig => ({
+  ...resolveBatchConfig(input, { learningRate: defaultLearningRate(hiddenSize), batchSize: DEFAULT_BATCH_SIZE }),
+  trainedTurns: input.assistantTurns ?? 'all',
   logsMetrics: input.logsMetrics ?? false,
 });
 
 /** Of the rates that were fitted the lower one: too low learns slowly, too high not at all. */
-const defaultLearningRate = (hiddenSize: number | null): number =>
+export const defaultLearningRate = (hiddenSize: number | null): number =>
   hiddenSize === null ? DEFAULT_LEARNING_RATE : shortRate(fittedLearningRates(hiddenSize).low);

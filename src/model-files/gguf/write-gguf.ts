@@ -1,8 +1,7 @@
 // The writer of GGUF files, version 3: metadata in the order given, tensors in the order given, each aligned. Equal arguments are equal bytes.
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { invariant } from '#base/invariant';
-import { syncPath } from '#base/sync-path';
+import { writeWholeFile } from '#base/whole-file';
 import { ggmlType, ggmlTypeNumber } from './ggml-types.ts';
 import { align, DEFAULT_ALIGNMENT, MAGIC, VALUE_TYPES, VERSION } from './gguf-header.ts';
 import { ENCODERS, type WrittenType } from './quantize.ts';
@@ -31,22 +30,10 @@ export async function writeGguf(
   metadata: Readonly<Record<string, TypedValue>>,
   tensors: readonly TensorToWrite[],
 ): Promise<void> {
-  const temporary = `${path}.partial`;
-  try {
-    const handle = await open(temporary, 'w');
-    try {
-      await writeAligned(handle, encodeHeader(metadata, tensors));
-      for (const tensor of tensors) await writeTensor(handle, tensor);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-    await syncPath(dirname(path));
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await writeWholeFile(path, `${path}.partial`, async (handle) => {
+    await writeAligned(handle, encodeHeader(metadata, tensors));
+    for (const tensor of tensors) await writeTensor(handle, tensor);
+  });
 }
 
 function encodeHeader(metadata: Readonly<Record<string, TypedValue>>, tensors: readonly TensorToWrite[]): Uint8Array {

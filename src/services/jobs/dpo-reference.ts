@@ -3,7 +3,6 @@
 import { jobPreparationBlob } from '#domain/blob-names';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import { scoreReference, type DpoPlan, type ReferenceScores } from '#training/dpo-job';
-
 import { getCheckpointFiles } from '../models/checkpoint-files.ts';
 import type { WorkContext } from './job-work.ts';
 import { parseSealedJson, sealJson } from './sealed-json.ts';

@@ -1,64 +1,34 @@
-// DPO jobs: preference pairs from a file of an artifact, encoded into a file of the work directory as the rows of SFT jobs are.
-import { AppError } from '#domain/errors';
-import type { DpoJobBody } from '#domain/dpo';
-import { resolveDpoConfig } from '#training/dpo-config';
+// DPO jobs: preference pairs from a file of an artifact (dataset-work.ts).
+import type { DpoConfigInput } from '#domain/dpo';
+import { resolveDpoConfig, type DpoConfig } from '#training/dpo-config';
 import { evaluateDpo, trainDpo, type ReferenceScores } from '#training/dpo-job';
-import { planSftJob } from '#training/sft-plan';
 import { finiteOnly } from '#training/step-metrics';
+import { readDatasetWork } from './dataset-work.ts';
 import { prepareReference } from './dpo-reference.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
 import { resolvedDpo } from './resolved-config.ts';
-import { openRowsFile } from './rows-file.ts';
-import { parseSealedJson } from './sealed-json.ts';
-import { readDataset } from './sft-dataset.ts';
 
-export async function readDpoWork(context: WorkContext, signal: AbortSignal): Promise<JobWork> {
-  const { job, engine, capabilities, hiddenSize, read, storage, blobs, workDirectory } = context;
-  const body = await blobs.find(job.bodyBlob);
-  if (!body) throw new AppError('internal', `The body ${job.bodyBlob} is gone from the blob store.`);
-  const opened = parseSealedJson<DpoJobBody>(body);
-  if (!opened) throw new AppError('damaged_data', 'The stored request of this job is damaged. Submit it again.');
-  const { dataset, config: asked, warnings = [] } = opened.value;
-  const config = resolveDpoConfig(asked, hiddenSize);
-  const { contextLength, rowLengthMax } = engine.limits;
-  const content = await readDataset({ storage, blobs }, dataset);
-  const file = await openRowsFile(workDirectory);
-  try {
-    const limits = { lengthMax: Math.min(contextLength, rowLengthMax) };
-    const data = await read('dpo', { dataset, limits }, content, (bytes) => file.write(bytes), signal);
-    const plan = await planSftJob(file, data, config, {
-      ...engine.limits,
-      sharing: capabilities.sharedPrefixRows ? 'shared' : 'separate',
-    });
-    let reference: ReferenceScores | null = null;
-    return {
-      steps: plan.steps,
-      rowsDigest: plan.digest,
-      skipped: plan.skipped,
-      warnings: [...warnings, ...plan.warnings],
-      config: resolvedDpo(config, plan.warmupSteps),
-      counts: plan.counts,
-      recorder: null,
+export function readDpoWork(context: WorkContext, signal: AbortSignal): Promise<JobWork> {
+  let reference: ReferenceScores | null = null;
+  return readDatasetWork<DpoConfigInput, DpoConfig>(context, {
+    resolve: (asked) => resolveDpoConfig(asked, context.hiddenSize),
+    read: ({ dataset, lengthMax, content, put }) =>
+      context.read('dpo', { dataset, limits: { lengthMax } }, content, put, signal),
+    resolved: resolvedDpo,
+    trained: (plan) => ({
       logsToRun: false,
-      headTokensMax: null,
-      resetsOptimizer: true,
       async prepare(goesOn, signal) {
         const scored = await prepareReference(context, plan, goesOn, signal);
         if (!scored) return null;
         reference = scored;
         return (session, firstBatch) => trainDpo(session, plan, scored, firstBatch);
       },
-      lateWarnings: () => [],
       async measure(session, lastStep) {
         const held = session && reference ? await evaluateDpo(session, plan, reference) : {};
         return finiteOnly({ ...measuredAs('train', lastStep), ...measuredAs('val', held) });
       },
-      close: () => file.close(),
-    };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+    }),
+  });
 }
 
 /** Of a gradient step, what is said of pairs. */

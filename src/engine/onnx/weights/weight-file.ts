@@ -2,9 +2,10 @@
 // it is there, and goes when it was not used for long or when others need its place. What is in a file is its maker's business.
 // Processes need no lock: two that make the same file write beside each other, and the last one's, which is equal, stays.
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, statfs, utimes, type FileHandle } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, statfs, utimes, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncPath } from '#base/sync-path';
+import { gigabytes } from '#base/gigabytes';
+import { writeWholeFile } from '#base/whole-file';
 import { AppError } from '#domain/errors';
 
 export type Put = (bytes: Uint8Array, at: number) => Promise<void>;
@@ -45,23 +46,11 @@ export async function ensureWeightFile(file: WeightFile): Promise<void> {
 }
 
 async function writeBeside({ path, byteLength, onBytes, write }: WeightFile): Promise<void> {
-  const partial = `${path}.${randomUUID()}${PARTIAL}`;
-  try {
-    const handle = await open(partial, 'wx');
-    try {
-      await handle.truncate(byteLength);
-      await write(createPut(handle, (done) => onBytes(done, byteLength)));
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(partial, path);
-    await syncPath(dirname(path));
-    onBytes(byteLength, byteLength);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
+  await writeWholeFile(path, `${path}.${randomUUID()}${PARTIAL}`, async (handle) => {
+    await handle.truncate(byteLength);
+    await write(createPut(handle, (done) => onBytes(done, byteLength)));
+  });
+  onBytes(byteLength, byteLength);
 }
 
 function createPut(handle: FileHandle, onDone: (done: number) => void): Put {
@@ -136,5 +125,3 @@ const noRoom = (directory: string, neededBytes: number, room: string, cause?: un
     `The weights need ${gigabytes(neededBytes)} on the disk of ${directory}, ${room}. Make room, or choose another directory for the data.`,
     { cause },
   );
-
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -1,0 +1,26 @@
+// A file that appears whole or not at all: written beside its place, synced, renamed. What is in it is its writer's business.
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncPath } from './sync-path.ts';
+
+/** `temporary`: in the same directory; it is gone afterwards, also where `write` throws. */
+export async function writeWholeFile(
+  path: string,
+  temporary: string,
+  write: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  try {
+    const handle = await open(temporary, 'w');
+    try {
+      await write(handle);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+    await syncPath(dirname(path));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

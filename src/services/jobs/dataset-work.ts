@@ -1,0 +1,78 @@
+// What jobs over the rows of an artifact have in common, SFT and DPO: rows are encoded into a file of the work directory, so that
+// neither preparing nor training them takes more memory for more of them. What a row is, and how it is trained, is the kind's to say.
+import { AppError } from '#domain/errors';
+import type { DatasetVersion } from '#domain/sft';
+import type { BatchConfig } from '#training/sft-config';
+import { planSftJob, type SftPlan } from '#training/sft-plan';
+import type { EncodedSftData } from '#training/sft-rows';
+import type { JobWork, WorkContext } from './job-work.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
+import { openRowsFile } from './rows-file.ts';
+import { parseSealedJson } from './sealed-json.ts';
+import { readDataset } from './sft-dataset.ts';
+
+/** What a job's body blob holds. */
+interface DatasetBody<Input> {
+  readonly dataset: DatasetVersion;
+  readonly config: Input;
+  readonly warnings?: readonly string[];
+}
+
+export interface RowsToRead<Config> {
+  readonly dataset: DatasetVersion;
+  readonly config: Config;
+  /** Tokens of a sequence. */
+  readonly lengthMax: number;
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly put: (bytes: Uint8Array) => Promise<void>;
+}
+
+export interface DatasetKind<Input, Config extends BatchConfig> {
+  /** With every default filled in. */
+  resolve(asked: Input): Config;
+  read(rows: RowsToRead<Config>): Promise<EncodedSftData>;
+  /** For the first event. */
+  resolved(config: Config, warmupSteps: number): ResolvedConfig;
+  trained(plan: SftPlan<Config>): Pick<JobWork, 'logsToRun' | 'prepare' | 'measure'>;
+}
+
+export async function readDatasetWork<Input, Config extends BatchConfig>(
+  { job, engine, capabilities, storage, blobs, workDirectory }: WorkContext,
+  kind: DatasetKind<Input, Config>,
+): Promise<JobWork> {
+  const body = await blobs.find(job.bodyBlob);
+  if (!body) throw new AppError('internal', `The body ${job.bodyBlob} is gone from the blob store.`);
+  const opened = parseSealedJson<DatasetBody<Input>>(body);
+  if (!opened) throw new AppError('damaged_data', 'The stored request of this job is damaged. Submit it again.');
+  const { dataset, config: asked, warnings = [] } = opened.value;
+  const config = kind.resolve(asked);
+  const { contextLength, rowLengthMax } = engine.limits;
+  const lengthMax = Math.min(contextLength, rowLengthMax);
+  const content = await readDataset({ storage, blobs }, dataset);
+  const file = await openRowsFile(workDirectory);
+  try {
+    const put = (bytes: Uint8Array) => file.write(bytes);
+    const data = await kind.read({ dataset, config, lengthMax, content, put });
+    const plan = await planSftJob(file, data, config, {
+      ...engine.limits,
+      sharing: capabilities.sharedPrefixRows ? 'shared' : 'separate',
+    });
+    return {
+      steps: plan.steps,
+      rowsDigest: plan.digest,
+      skipped: plan.skipped,
+      warnings: [...warnings, ...plan.warnings],
+      config: kind.resolved(config, plan.warmupSteps),
+      counts: plan.counts,
+      recorder: null,
+      headTokensMax: null,
+      resetsOptimizer: true,
+      lateWarnings: () => [],
+      ...kind.trained(plan),
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
