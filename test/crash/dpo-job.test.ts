@@ -1,11 +1,7 @@
 // What a DPO job tells of its pairs, from its first event to its checkpoint. That it survives kills is job-runner.test.ts.
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createId } from '#base/ids';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
-import { encoder } from '../training/rollouts.ts';
 import { PREFERENCE } from './job-bodies.ts';
-import { openJobLab, OWNER, submit, type JobLab } from './job-lab.ts';
+import { labRunner, openJobLab, OWNER, submit, type JobLab } from './job-lab.ts';
 
 let lab: JobLab;
 beforeAll(async () => {
@@ -16,21 +12,7 @@ afterAll(() => lab.close());
 test('a job tells how its pairs are preferred, those that were held out too', async () => {
   const world = await lab.createWorld();
   const { id } = await submit(world, { ...PREFERENCE, config: { ...PREFERENCE.config, epochs: 2 } });
-  const runner = aJobRunner({
-    storage: world.storage,
-    blobs: world.blobs,
-    jobEvents: world.jobEvents,
-    workDirectory: join(lab.work, createId()),
-    exclusive: true,
-    saveEveryMs: 0,
-    trainerOf: () => ({
-      engine: lab.engine,
-      encoder,
-      capabilities: ableTrainer,
-      readElsewhere: null,
-      preload: async () => {},
-    }),
-  });
+  const runner = labRunner(lab, world, 0);
   await runner.start();
   const events: Record<string, unknown>[] = [];
   for await (const { data } of world.jobs.followEvents(OWNER, id, null, AbortSignal.timeout(60_000))) events.push(data);

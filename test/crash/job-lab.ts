@@ -23,8 +23,9 @@ import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import { aCaller } from '../a-caller.ts';
 import { EVALUATION_LIMITS } from '../api/test-server.ts';
-import { noObserver } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noObserver } from '../a-job-runner.ts';
 import { writeTinyModel } from '../serving/tiny-model.ts';
+import { encoder } from '../training/rollouts.ts';
 import type { JobData } from './job-bodies.ts';
 
 export const OWNER = aCaller();
@@ -144,3 +145,21 @@ export async function historyOf({ storage }: World) {
   const timeless = { _timestamp: null, _runtime: null, 'sft/tokens_per_second': null };
   return lines.map(({ content }) => ({ ...(JSON.parse(content) as Record<string, unknown>), ...timeless }));
 }
+
+/** Of this world alone, on the lab's own trainer. */
+export const labRunner = ({ engine, work }: JobLab, { storage, blobs, jobEvents }: World, saveEveryMs: number) =>
+  aJobRunner({
+    storage,
+    blobs,
+    jobEvents,
+    workDirectory: join(work, createId()),
+    exclusive: true,
+    saveEveryMs,
+    trainerOf: () => ({
+      engine,
+      encoder,
+      capabilities: ableTrainer,
+      readElsewhere: null,
+      preload: async () => {},
+    }),
+  });

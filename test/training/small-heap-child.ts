@@ -1,10 +1,7 @@
 // A process that prepares and trains an SFT job of many short rows, then prints how the job ended. Its parent gives it a small heap.
 import { Readable } from 'node:stream';
-import { join } from 'node:path';
 import { createId } from '#base/ids';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
-import { encoder } from './rollouts.ts';
-import { openJobLab, OWNER } from '../crash/job-lab.ts';
+import { labRunner, openJobLab, OWNER } from '../crash/job-lab.ts';
 
 const ROWS = Number(process.argv[2]);
 const LINES = 500;
@@ -36,21 +33,7 @@ const request = {
   warnings: [],
 };
 const { id } = await world.jobs.submitSft(OWNER, request, createId());
-const runner = aJobRunner({
-  storage: world.storage,
-  blobs: world.blobs,
-  jobEvents: world.jobEvents,
-  workDirectory: join(lab.work, createId()),
-  exclusive: true,
-  saveEveryMs: 60_000,
-  trainerOf: () => ({
-    engine: lab.engine,
-    encoder,
-    capabilities: ableTrainer,
-    readElsewhere: null,
-    preload: async () => {},
-  }),
-});
+const runner = labRunner(lab, world, 60_000);
 await runner.start();
 for await (const _ of world.jobs.followEvents(OWNER, id, null, AbortSignal.timeout(120_000)));
 const { status, errorMessage } = await world.jobs.get(OWNER, id);
