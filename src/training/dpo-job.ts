@@ -47,7 +47,7 @@ export async function* trainDpo(
 ): AsyncGenerator<StepMetrics> {
   let last: { row: TrainingRow; learningRate: number } | null = null;
   let place = firstBatch;
-  for await (const { rows, learningRate, epoch, trainedTokens } of batches(firstBatch)) {
+  for await (const { rows, learningRate, epoch, tokens, trainedTokens } of batches(firstBatch)) {
     const startMs = performance.now();
     const policy = (await scoreAnswers(session, { rows }))!;
     const compared = reference.batches[place++ % reference.batches.length]!;
@@ -70,7 +70,7 @@ export async function* trainDpo(
       learning_rate: learningRate,
       epoch,
       num_pairs: slopes.length / 2,
-      num_tokens: sum.tokens + sum.saved,
+      num_tokens: tokens,
       num_trainable_tokens: trainedTokens,
       tokens_saved_by_sharing: sum.saved,
       tokens_per_second: sum.tokens / seconds,
@@ -113,8 +113,8 @@ async function scoreAnswers(
   };
 }
 
-/** The row with −∂loss/∂log π of each token as its weight. The engine divides by the trained tokens of the row. */
-function sloped(row: TrainingRow, slopes: Float64Array): TrainingRow {
-  const count = row.targets.length;
-  return { ...row, inputs: { weights: Float32Array.from(row.sequenceIds, (sequence) => -slopes[sequence]! * count) } };
-}
+/** The row with −∂loss/∂log π of each token as its weight. */
+const sloped = (row: TrainingRow, slopes: Float64Array): TrainingRow => ({
+  ...row,
+  inputs: { weights: Float32Array.from(row.sequenceIds, (sequence) => -slopes[sequence]!) },
+});

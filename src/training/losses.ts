@@ -123,9 +123,10 @@ function truncationRatio({ precalculates }: PolicyLossConfig, ratio: LossExpress
   return exp(sub(old, orCurrent(input('sampledLogprobs'), old)));
 }
 
-/** −log π, weighted. */
+/** Σ −log π, weighted: the gradient of each token depends on its own weight only, whatever else lies in its row. */
 export const crossEntropyLoss: LossProgram = {
   name: 'cross-entropy',
   perToken: neg(mul(logprob, weights)),
+  denominator: 'one',
   metrics: {},
 };

@@ -3,9 +3,8 @@
 // the same rows.
 import { shuffle, type Random } from '#base/random';
 import type { TrainingRow } from '#engine/training-engine';
-import { createPrefixTree } from './prefix-tree.ts';
+import { createLayout, createRowFilling } from './row-filling.ts';
 import type { RowLayout, Sharing } from './row-layout.ts';
-import { createSeparateSequences } from './separate-sequences.ts';
 import type { TokenSequence } from './tokenize.ts';
 
 export interface Datum extends TokenSequence {
@@ -32,10 +31,8 @@ export interface PackedRow {
   readonly tokensSaved: number;
 }
 
-const LAYOUTS = {
-  shared: createPrefixTree,
-  separate: createSeparateSequences,
-} satisfies Readonly<Record<Sharing, () => RowLayout>>;
+/** What of a sequence is computed. `predicting`: all but the last token, which predicts nothing; `all`: that too, as the reference trainer of RL does, whose rows are steps. */
+type Computed = 'all' | 'predicting';
 
 /**
  * `groups` is `[group][rollout][sequence]`. Rollouts are shuffled inside their group and fill rows in order; a new row
@@ -48,15 +45,12 @@ export function packRows(
   random: Random,
   sharing: Sharing = 'shared',
 ): PackedRow[] {
-  const order = shuffle(
-    fillRows(
-      groups.flatMap((rollouts) => shuffle([...rollouts], random).flat()),
-      rowLength,
-      sharing,
-    ),
-    random,
-  );
-  const longest = order.reduce((best, row, i) => (row.layout.size > order[best]!.layout.size ? i : best), 0);
+  const sequences = groups.flatMap((rollouts) => shuffle([...rollouts], random).flat());
+  const filling = createFilling(rowLength, sharing, 'all');
+  const full = sequences.map((datum) => filling.add(datum));
+  const filled = [...full, filling.last()].filter((row) => row !== null);
+  const order = shuffle(filled, random);
+  const longest = order.reduce((best, row, i) => (row.size > order[best]!.size ? i : best), 0);
   return [...order.slice(longest, longest + 1), ...order.slice(0, longest), ...order.slice(longest + 1)].map(
     ({ members }) => createPackedRow(members, sharing),
   );
@@ -68,67 +62,52 @@ export async function* packInOrder(
   rowLength: number,
   sharing: Sharing = 'shared',
 ): AsyncGenerator<PackedRow> {
-  const filling = createFilling(rowLength, sharing);
+  const filling = createFilling(rowLength, sharing, 'predicting');
   for await (const datum of data) {
     const full = filling.add(datum);
-    if (full) yield createPackedRow(full.members, sharing);
+    if (full) yield createPackedRow(full.members, sharing, 'predicting');
   }
   const last = filling.last();
-  if (last) yield createPackedRow(last.members, sharing);
+  if (last) yield createPackedRow(last.members, sharing, 'predicting');
 }
 
-function fillRows(data: readonly Datum[], rowLength: number, sharing: Sharing): RowMembers[] {
-  const filling = createFilling(rowLength, sharing);
-  const full = data.map((datum) => filling.add(datum));
-  return [...full, filling.last()].filter((row) => row !== null);
-}
-
-interface RowMembers {
-  readonly layout: RowLayout;
-  readonly members: Datum[];
-  /** Of the members, each for itself. */
-  cost: number;
-}
-
-/** Equal sequences share all their tokens, and would never fill a row. In tokens: about 10 MB. */
+/** Of the sequences of a row. In tokens: about 10 MB. */
 const MEMBERS_COST_MAX = 1_000_000;
 /** What a sequence takes beside its tokens. */
 const MEMBER_COST = 100;
 
-function createFilling(rowLength: number, sharing: Sharing) {
-  let open: RowMembers | null = null;
-  const costOf = ({ tokens }: Datum) => tokens.length + MEMBER_COST;
-  const fits = ({ layout, cost }: RowMembers, datum: Datum) =>
-    layout.size + layout.cost(datum.tokens) <= rowLength && cost + costOf(datum) <= MEMBERS_COST_MAX;
-  return {
-    /** Gives the row that was open, where the sequence does not fit into it. */
-    add(datum: Datum): RowMembers | null {
-      const full = open && !fits(open, datum) ? open : null;
-      if (full || !open) open = { layout: LAYOUTS[sharing](), members: [], cost: 0 };
-      open.layout.add(datum.tokens);
-      open.members.push(datum);
-      open.cost += costOf(datum);
-      return full;
-    },
-    last: () => open,
-  };
-}
+const createFilling = (rowLength: number, sharing: Sharing, computed: Computed) =>
+  createRowFilling<Datum>({
+    rowLength,
+    sharing,
+    tokensOf: (datum) => computedTokens(datum, computed),
+    costOf: ({ tokens }) => tokens.length + MEMBER_COST,
+    costMax: MEMBERS_COST_MAX,
+  });
+
+const computedTokens = ({ tokens }: Datum, computed: Computed): Int32Array =>
+  computed === 'all' ? tokens : tokens.subarray(0, -1);
 
 /** What a row is follows from its members, wherever they were chosen. */
-export const createPackedRow = (members: readonly Datum[], sharing: Sharing = 'shared'): PackedRow => ({
+export const createPackedRow = (
+  members: readonly Datum[],
+  sharing: Sharing = 'shared',
+  computed: Computed = 'all',
+): PackedRow => ({
   members,
   get row() {
-    return layRow(layoutOf(members, sharing), members);
+    return layRow(layoutOf(members, sharing, computed), members);
   },
   sequenceCount: members.length,
   get tokensSaved() {
-    return members.reduce((sum, { tokens }) => sum + tokens.length, 0) - layoutOf(members, sharing).size;
+    const tokens = members.reduce((sum, datum) => sum + computedTokens(datum, computed).length, 0);
+    return tokens - layoutOf(members, sharing, computed).size;
   },
 });
 
-function layoutOf(members: readonly Datum[], sharing: Sharing): RowLayout {
-  const layout = LAYOUTS[sharing]();
-  for (const { tokens } of members) layout.add(tokens);
+function layoutOf(members: readonly Datum[], sharing: Sharing, computed: Computed): RowLayout {
+  const layout = createLayout(sharing);
+  for (const datum of members) layout.add(computedTokens(datum, computed));
   return layout;
 }
 

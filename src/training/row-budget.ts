@@ -17,13 +17,22 @@ const ROW_LENGTH_DEFAULT = 2048;
  * Throws `row_too_long` when that is more than the trainer takes.
  */
 export function rowLengthFor(wanted: number | null, budget: RowBudget, longest: number): number {
+  requireRoomFor(longest, budget);
+  return Math.min(Math.max(wanted ?? ROW_LENGTH_DEFAULT, longest), budget.rowLengthMax);
+}
+
+/** What rows are filled up to where only gradients add up in them: whatever the longest sequence, which lies alone in a longer one. */
+export const filledLength = ({ rowLengthMax }: Pick<RowBudget, 'rowLengthMax'>): number =>
+  Math.min(ROW_LENGTH_DEFAULT, rowLengthMax);
+
+/** Throws `row_too_long`. */
+export function requireRoomFor(longest: number, budget: RowBudget): void {
   if (longest > budget.rowLengthMax) {
     throw new AppError(
       'row_too_long',
       `The longest sequence of this job has ${longest} tokens: ${boundOn(longest, budget)}. Send shorter rollouts.`,
     );
   }
-  return Math.min(Math.max(wanted ?? ROW_LENGTH_DEFAULT, longest), budget.rowLengthMax);
 }
 
 /** What a client that asked for a length is told where rows have another. */

@@ -12,7 +12,7 @@ export async function* trainSft(
   firstBatch: number,
 ): AsyncGenerator<StepMetrics> {
   let last: { row: TrainingRow; learningRate: number } | null = null;
-  for await (const { rows, learningRate, epoch, trainedTokens } of batches(firstBatch)) {
+  for await (const { rows, learningRate, epoch, tokens, trainedTokens } of batches(firstBatch)) {
     const startMs = performance.now();
     const sum = { loss: 0, tokens: 0, saved: 0 };
     for await (const packed of rows()) {
@@ -31,7 +31,7 @@ export async function* trainSft(
       grad_norm: gradNorm,
       learning_rate: learningRate,
       epoch,
-      num_tokens: sum.tokens + sum.saved,
+      num_tokens: tokens,
       num_trainable_tokens: trainedTokens,
       tokens_saved_by_sharing: sum.saved,
       tokens_per_second: sum.tokens / seconds,
@@ -47,8 +47,8 @@ export async function evaluateSft(session: TrainingSession, { rows, trainedToken
   return sum / trainedTokens;
 }
 
-/** The engine divides by the trained tokens of the row; the loss is the mean over those of the batch. */
-function weighted(row: TrainingRow, batchTokens: number): TrainingRow {
-  const count = row.targets.length;
-  return { ...row, inputs: { weights: new Float32Array(count).fill(count / batchTokens) } };
-}
+/** The loss is the mean over the trained tokens of the batch. */
+const weighted = (row: TrainingRow, batchTokens: number): TrainingRow => ({
+  ...row,
+  inputs: { weights: new Float32Array(row.targets.length).fill(1 / batchTokens) },
+});

@@ -42,6 +42,13 @@ test('assistant turns are trained with the token that ends them, in the order of
   expect(batches[0]!.rows[0]!.tokensSaved).toBe('uq0\na'.length); // both begin alike
 });
 
+test('the last token of a sequence predicts nothing, and is not computed', async () => {
+  const batches = await batchesOf(await plan([row('one'), row('three')], { packs: false }));
+  const computed = batches[0]!.rows.map(({ row: { tokens } }) => String.fromCharCode(...tokens));
+  expect(computed).toEqual(['uq0\naone', 'uq0\nathree']);
+  expect(batches[0]!.tokens).toBe('uq0\naone\nuq0\nathree\n'.length);
+});
+
 test('only the last turn, where that is asked', async () => {
   expect(await targetsOf(await plan([row('one', 'two'), row('three')], { assistantTurns: 'last' }))).toEqual([
     'two\nthree\n',

@@ -6,7 +6,7 @@ import type { Skipped } from '#domain/training-job';
 import type { EncodedRows } from './encoded-rows.ts';
 import { scheduleRates, scheduleWarnings } from './learning-rate-schedule.ts';
 import { packInOrder, type Datum, type PackedRow } from './packing.ts';
-import { rowLengthFor, type RowBudget } from './row-budget.ts';
+import { filledLength, requireRoomFor, type RowBudget } from './row-budget.ts';
 import type { BatchConfig, SftConfig } from './sft-config.ts';
 import type { EncodedSftData } from './sft-rows.ts';
 
@@ -19,6 +19,8 @@ export interface SftBatch extends SftRows {
 
 export interface SftRows {
   readonly rows: () => AsyncIterable<PackedRow>;
+  /** Of all its sequences, each for itself. */
+  readonly tokens: number;
   /** Tokens with labels: the loss is their mean. */
   readonly trainedTokens: number;
 }
@@ -59,7 +61,7 @@ const ALONE = 1;
 
 const emptyRun = (from: number): Run => ({ from, end: from, rows: 0, tokens: 0, trainedTokens: 0 });
 
-/** Throws `invalid_request` where learning rates and batches differ in number, `row_too_long` as rowLengthFor. */
+/** Throws `invalid_request` where learning rates and batches differ in number, `row_too_long` as requireRoomFor. */
 export async function planSftJob<Config extends BatchConfig>(
   encoded: EncodedRows,
   data: EncodedSftData,
@@ -69,10 +71,12 @@ export async function planSftJob<Config extends BatchConfig>(
   const heldRows = Math.floor(data.rows * config.validationSplit);
   const trainedRows = data.rows - heldRows;
   const { epochs } = config;
-  const rowLength = rowLengthFor(null, budget, data.longest);
+  requireRoomFor(data.longest, budget);
+  const rowLength = filledLength(budget);
 
   const packed = (run: Run): SftRows => ({
     rows: () => packInOrder(dataOf(encoded, run), config.packs ? rowLength : ALONE, budget.sharing),
+    tokens: run.tokens,
     trainedTokens: run.trainedTokens,
   });
   const batches = () => runsOf(encoded, 0, trainedRows, config.batchSize);

@@ -76,19 +76,19 @@ afterAll(async () => {
 
 const cases = golden.cases.map((each, i) => [`${each.loss} of ${each.data} ${JSON.stringify(each.config)}`, each, i] as const); // prettier-ignore
 
-describe.each([true, false])('shared prefixes: %s', (sharesPrefixes) => {
+describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
   test.each(cases)('%s', async (_, expected, number) => {
     const { tolerance } = golden;
     const loss = tinkerLoss(expected.loss, expected.config);
-    const plan = planDatumRows(dataOf(expected), loss, { limits: NO_LIMITS, vocabSize: 1000, sharesPrefixes });
+    const plan = planDatumRows(dataOf(expected), loss, { limits: NO_LIMITS, vocabSize: 1000, sharing });
     expect(plan.rows).toHaveLength(1);
     const { row } = plan.rows[0]!;
-    if (sharesPrefixes) expect(row.tokens.length).toBeLessThan(plan.tokenCount);
+    if (sharing === 'shared') expect(row.tokens.length).toBeLessThan(plan.tokenCount);
 
     const lora = { rank: 4, alpha: 8, seed: 0 };
     const session = await engine.open(aSession({ from: fixture.adapter, lora }), AbortSignal.timeout(30_000));
     const result = await session.forwardBackward(row, loss.program);
-    const gradients = await readGradients(session, join(scratch, `${number}-${sharesPrefixes}`));
+    const gradients = await readGradients(session, join(scratch, `${number}-${sharing}`));
     await session.close();
 
     expect(Math.abs(result.loss - expected.value) / Math.max(1, Math.abs(expected.value))).toBeLessThan(tolerance);

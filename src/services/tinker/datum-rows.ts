@@ -2,9 +2,9 @@
 // datum is predicted, whatever its weight: the client reads all of them. Targets are given, and shifted by the client.
 import { AppError } from '#domain/errors';
 import type { TrainingLimits, TrainingRow } from '#engine/training-engine';
-import { createPrefixTree } from '#training/prefix-tree';
-import type { RowLayout } from '#training/row-layout';
-import { createSeparateSequences } from '#training/separate-sequences';
+import { filledLength } from '#training/row-budget';
+import { createLayout, createRowFilling } from '#training/row-filling';
+import type { RowLayout, Sharing } from '#training/row-layout';
 import type { TinkerLoss, TinkerLossInput } from '#training/tinker-losses';
 import type { DatumLogprobs, TinkerDatum } from './protobuf/forward-backward.ts';
 
@@ -23,7 +23,7 @@ export interface PlannedRow {
 export interface RowOptions {
   readonly limits: TrainingLimits;
   readonly vocabSize: number;
-  readonly sharesPrefixes: boolean;
+  readonly sharing: Sharing;
 }
 
 interface Checked {
@@ -35,8 +35,6 @@ interface Checked {
   readonly inputs: Readonly<Record<string, Float32Array>>;
 }
 
-/** As jobs' rows: longer ones pay with memory, and gain little. */
-const ROW_LENGTH = 2048;
 /** Predictions of a row: several targets at a place, or data that share all their tokens. */
 const PREDICTIONS_MAX = 65_536;
 
@@ -44,29 +42,19 @@ const PREDICTIONS_MAX = 65_536;
 export function planDatumRows(data: readonly TinkerDatum[], loss: TinkerLoss, options: RowOptions): RowPlan {
   if (data.length === 0) throw refuse(null, 'there are no data');
   const checked = data.map((datum, index) => checkDatum(datum, index, loss.inputs, options));
-  const rowLength = Math.min(options.limits.rowLengthMax, ROW_LENGTH);
-  const createLayout = options.sharesPrefixes ? createPrefixTree : createSeparateSequences;
-  const rows: Checked[][] = [];
-  let layout: RowLayout | null = null;
-  let predictions = 0;
-  for (const datum of checked) {
-    const fits =
-      layout !== null &&
-      layout.size + layout.cost(datum.tokens) <= rowLength &&
-      predictions + datum.targets.length <= PREDICTIONS_MAX;
-    if (!fits) {
-      layout = createLayout();
-      predictions = 0;
-      rows.push([]);
-    }
-    layout!.add(datum.tokens);
-    predictions += datum.targets.length;
-    rows.at(-1)!.push(datum);
-  }
+  const filling = createRowFilling<Checked>({
+    rowLength: filledLength(options.limits),
+    sharing: options.sharing,
+    tokensOf: ({ tokens }) => tokens,
+    costOf: ({ targets }) => targets.length,
+    costMax: PREDICTIONS_MAX,
+  });
+  const full = checked.map((datum) => filling.add(datum));
+  const rows = [...full, filling.last()].filter((row) => row !== null).map((row) => row.members);
   return {
     rows: rows.map((members) => ({
       get row() {
-        return layRow(members, createLayout());
+        return layRow(members, createLayout(options.sharing));
       },
     })),
     tokenCount: checked.reduce((sum, { tokens }) => sum + tokens.length, 0),

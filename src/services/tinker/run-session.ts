@@ -70,7 +70,7 @@ export async function openRunSession(
     const plan = planDatumRows(data, loss, {
       limits: trainer.engine.limits,
       vocabSize: trainer.vocabSize,
-      sharesPrefixes: trainer.capabilities().sharedPrefixRows,
+      sharing: trainer.capabilities().sharedPrefixRows ? 'shared' : 'separate',
     });
     if (unless) throw unless;
     const logprobs: Float32Array[] = [];

@@ -1,0 +1,54 @@
+// How sequences that come one after another fill rows: a row takes what follows as long as it fits, then the next one begins. Jobs
+// (packing.ts) and data of Tinker clients (services/tinker/datum-rows.ts) fill rows by this rule, so that the same sequences lie in
+// the same rows, and train to the same bits, whichever way they came.
+import { createPrefixTree } from './prefix-tree.ts';
+import type { RowLayout, Sharing } from './row-layout.ts';
+import { createSeparateSequences } from './separate-sequences.ts';
+
+const LAYOUTS = {
+  shared: createPrefixTree,
+  separate: createSeparateSequences,
+} satisfies Readonly<Record<Sharing, () => RowLayout>>;
+
+export const createLayout = (sharing: Sharing): RowLayout => LAYOUTS[sharing]();
+
+export interface FillingRule<T> {
+  /** In tokens. A longer sequence lies alone in a longer row. */
+  readonly rowLength: number;
+  readonly sharing: Sharing;
+  /** What of a sequence lies in the row. */
+  readonly tokensOf: (sequence: T) => Int32Array;
+  /** What it takes beside: sequences that share all their tokens would never fill a row. */
+  readonly costOf: (sequence: T) => number;
+  readonly costMax: number;
+}
+
+export interface FilledRow<T> {
+  readonly members: readonly T[];
+  /** In tokens. */
+  readonly size: number;
+}
+
+export interface RowFilling<T> {
+  /** Gives the row that was open, where the sequence does not fit into it. */
+  add(sequence: T): FilledRow<T> | null;
+  /** The row that is open; null: nothing was added. */
+  last(): FilledRow<T> | null;
+}
+
+export function createRowFilling<T>({ rowLength, sharing, tokensOf, costOf, costMax }: FillingRule<T>): RowFilling<T> {
+  let open: { readonly layout: RowLayout; readonly members: T[]; cost: number } | null = null;
+  return {
+    add(sequence) {
+      const [tokens, cost] = [tokensOf(sequence), costOf(sequence)];
+      const fits = open && open.layout.size + open.layout.cost(tokens) <= rowLength && open.cost + cost <= costMax;
+      const full = fits ? null : this.last();
+      if (!open || !fits) open = { layout: createLayout(sharing), members: [], cost: 0 };
+      open.layout.add(tokens);
+      open.members.push(sequence);
+      open.cost += cost;
+      return full;
+    },
+    last: () => open && { members: open.members, size: open.layout.size },
+  };
+}
