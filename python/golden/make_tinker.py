@@ -1,7 +1,7 @@
 """Writes test/golden/fixtures/tinker: the losses of the Tinker protocol over the tiny Qwen3 and its adapter, as PyTorch computes them.
 
 For each loss and its settings: the log-probability of every target, the loss, and of every LoRA gradient its norm and eight
-projections. The formulas are those of the protocol's documentation, sums over all places. Everything in float64, every datum read
+projections; and the same of a sum of several losses over data of many lengths. The formulas are those of the protocol's documentation, sums over all places. Everything in float64, every datum read
 alone. Run through `npm run golden:make`.
 """
 
@@ -24,6 +24,17 @@ POLICY_CASES: list[tuple[str, dict[str, float]]] = [
     ("dro", {"beta": 0.8}),
     ("gspo", {}),
     ("gspo", {"clip_low_threshold": 0.97, "clip_high_threshold": 1.05}),
+]
+# What several calls of forward_backward add up to before one step: (data, loss, settings) each.
+VARIED_SUM: list[tuple[str, str, dict[str, float]]] = [
+    ("one target", "cross_entropy", {}),
+    ("policy", "importance_sampling", {}),
+    ("three targets", "cross_entropy", {}),
+    ("policy", "ppo", {"clip_low_threshold": 0.95, "clip_high_threshold": 1.02}),
+    ("policy", "gspo", {}),
+    ("many lengths", "cross_entropy", {}),
+    ("policy", "cispo", {}),
+    ("policy", "dro", {"beta": 0.8}),
 ]
 DEFAULTS = {
     "ppo": {"clip_low_threshold": 0.8, "clip_high_threshold": 1.2},
@@ -85,10 +96,10 @@ def make_policy_data(model: torch.nn.Module, vocab: int, generator: torch.Genera
     return data
 
 
-def make_weighted_data(vocab: int, generator: torch.Generator, width: int | None) -> list[dict]:
+def make_weighted_data(vocab: int, generator: torch.Generator, width: int | None, lengths: tuple[int, ...] = (5, 8)) -> list[dict]:
     prompt = random_tokens(6, vocab, generator)
     data = []
-    for length in (5, 8):
+    for length in lengths:
         tokens = prompt + random_tokens(length, vocab, generator)
         shape = (len(tokens),) if width is None else (len(tokens), width)
         targets = torch.randint(2, vocab, shape, generator=generator)
@@ -96,24 +107,39 @@ def make_weighted_data(vocab: int, generator: torch.Generator, width: int | None
     return data
 
 
-def case(model: PeftModel, loss: str, config: dict[str, float], data: list[dict], names: list[str]) -> dict:
+def inputs_of(loss: str) -> list[str]:
+    if loss == "cross_entropy":
+        return ["weights"]
+    return ["logprobs", "advantages"] + (["sequence_ratio_mask"] if loss == "gspo" else [])
+
+
+def total(model: PeftModel, loss: str, config: dict[str, float], data: list[dict]) -> tuple[torch.Tensor, list[list[float]]]:
+    """The loss, and `[datum][places · K]` log-probabilities."""
     logprobs, terms = [], []
     for datum in data:
         p = target_logprobs(model, datum)
-        inputs = {name: torch.tensor(datum[name], dtype=torch.float64) for name in names}
+        inputs = {name: torch.tensor(datum[name], dtype=torch.float64) for name in inputs_of(loss)}
         logprobs.append(p.flatten().tolist())
         terms.append(-objective(loss, p, inputs, config).sum())
-    value = torch.stack(terms).sum()
+    return torch.stack(terms).sum(), logprobs
+
+
+def gradients_of(model: PeftModel, value: torch.Tensor) -> dict[str, list[float]]:
     parameters = lora_parameters(model)
     gradients = torch.autograd.grad(value, list(parameters.values()))
-    return {
-        "loss": loss,
-        "config": config,
-        "inputs": names,
-        "value": value.item(),
-        "logprobs": logprobs,
-        "gradients": {name: sketch(g) for name, g in zip(parameters, gradients, strict=True)},
-    }
+    return {name: sketch(g) for name, g in zip(parameters, gradients, strict=True)}
+
+
+def case(model: PeftModel, loss: str, config: dict[str, float], data: list[dict]) -> dict:
+    value, logprobs = total(model, loss, config, data)
+    told = {"loss": loss, "config": config, "inputs": inputs_of(loss), "value": value.item(), "logprobs": logprobs}
+    return {**told, "gradients": gradients_of(model, value)}
+
+
+def varied_sum(model: PeftModel, data: dict[str, list[dict]]) -> dict:
+    parts = [{"data": name, "loss": loss, "config": config, "inputs": inputs_of(loss)} for name, loss, config in VARIED_SUM]
+    value = torch.stack([total(model, loss, config, data[name])[0] for name, loss, config in VARIED_SUM]).sum()
+    return {"parts": parts, "value": value.item(), "gradients": gradients_of(model, value)}
 
 
 def main() -> None:
@@ -126,16 +152,18 @@ def main() -> None:
     weighted = {"one target": make_weighted_data(vocab, generator, None), "three targets": make_weighted_data(vocab, generator, 3)}
     cases = []
     for name, data in weighted.items():
-        cases.append({"data": name, **case(model, "cross_entropy", {}, data, ["weights"])})
+        cases.append({"data": name, **case(model, "cross_entropy", {}, data)})
     for loss, config in POLICY_CASES:
-        names = ["logprobs", "advantages"] + (["sequence_ratio_mask"] if loss == "gspo" else [])
-        cases.append({"data": "policy", **case(model, loss, config, policy, names)})
+        cases.append({"data": "policy", **case(model, loss, config, policy)})
+    data = {"policy": policy, **weighted, "many lengths": make_weighted_data(vocab, generator, None, (1, 40, 3, 17, 64, 2))}
+    summed = varied_sum(model, data)
     expected = {
         "madeWith": made_with("torch", "transformers", "peft"),
         "arithmetic": "float64, every datum alone",
         "tolerance": 1e-5,  # relative: of the loss, of log-probabilities to the largest, of each gradient to its norm
-        "data": rounded({"policy": policy, **weighted}),
+        "data": rounded(data),
         "cases": [{**c, "value": rounded(c["value"]), "logprobs": rounded(c["logprobs"]), "gradients": rounded(c["gradients"])} for c in cases],
+        "sum": {**summed, "value": rounded(summed["value"]), "gradients": rounded(summed["gradients"])},
     }
     directory = FIXTURES / "tinker"
     directory.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
 // The losses of the Tinker protocol against PyTorch (fixtures/tinker, python/golden/make_tinker.py, which reads every datum alone):
 // data as a client sends them → rows, with and without shared prefixes → the log-probability of every target, the loss, and every
-// LoRA gradient.
+// LoRA gradient; and what several calls add up to, however the data are split into calls.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,25 +20,37 @@ import { NO_LIMITS } from './no-limits.ts';
 
 type Numbers = readonly number[] | readonly (readonly number[])[];
 
+/** Data by a name, and the loss that they are trained by. */
+interface Part {
+  readonly data: string;
+  readonly loss: string;
+  readonly config: Readonly<Record<string, number>>;
+  /** Of the data, what this loss reads beside the targets. */
+  readonly inputs: readonly string[];
+}
+
+type Sketches = Readonly<Record<string, readonly number[]>>;
+
 interface GoldenLosses {
   readonly tolerance: number;
   readonly data: Readonly<
     Record<string, readonly ({ readonly tokens: readonly number[] } & Record<string, Numbers>)[]>
   >;
-  readonly cases: readonly {
-    readonly data: string;
-    readonly loss: string;
-    readonly config: Readonly<Record<string, number>>;
-    /** Of the data, what this loss reads beside the targets. */
-    readonly inputs: readonly string[];
+  readonly cases: readonly (Part & {
     readonly value: number;
     /** `[datum][places · K]` */
     readonly logprobs: readonly (readonly number[])[];
-    readonly gradients: Readonly<Record<string, readonly number[]>>;
-  }[];
+    readonly gradients: Sketches;
+  })[];
+  /** Of all its parts together. */
+  readonly sum: { readonly parts: readonly Part[]; readonly value: number; readonly gradients: Sketches };
 }
 
 const golden = readFixture<GoldenLosses>('tinker/expected.json');
+const {
+  tolerance,
+  sum: { parts },
+} = golden;
 
 function tensorOf(numbers: Numbers, type: typeof Float32Array | typeof Int32Array): WireTensor {
   const [first] = numbers;
@@ -46,7 +58,7 @@ function tensorOf(numbers: Numbers, type: typeof Float32Array | typeof Int32Arra
   return { values: type.from(numbers.flat()), shape };
 }
 
-function dataOf({ data, inputs }: GoldenLosses['cases'][number]): TinkerDatum[] {
+function dataOf({ data, inputs }: Part): TinkerDatum[] {
   return golden.data[data]!.map((datum) => ({
     tokens: Int32Array.from(datum.tokens),
     inputs: new Map([
@@ -78,24 +90,60 @@ const cases = golden.cases.map((each, i) => [`${each.loss} of ${each.data} ${JSO
 
 describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
   test.each(cases)('%s', async (_, expected, number) => {
-    const { tolerance } = golden;
     const loss = tinkerLoss(expected.loss, expected.config);
     const plan = planDatumRows(dataOf(expected), loss, { limits: NO_LIMITS, vocabSize: 1000, sharing });
     expect(plan.rows).toHaveLength(1);
     const { row } = plan.rows[0]!;
     if (sharing === 'shared') expect(row.tokens.length).toBeLessThan(plan.tokenCount);
 
-    const lora = { rank: 4, alpha: 8, seed: 0 };
-    const session = await engine.open(aSession({ from: fixture.adapter, lora }), AbortSignal.timeout(30_000));
+    const session = await openSession();
     const result = await session.forwardBackward(row, loss.program);
     const gradients = await readGradients(session, join(scratch, `${number}-${sharing}`));
     await session.close();
 
-    expect(Math.abs(result.loss - expected.value) / Math.max(1, Math.abs(expected.value))).toBeLessThan(tolerance);
+    expectNear(result.loss, expected.value);
     for (const [i, { logprobs }] of plan.spread([result.logprobs!]).entries())
       expect(relativeDistance(logprobs, expected.logprobs[i]!)).toBeLessThan(tolerance);
-    expect([...gradients.keys()].sort()).toEqual(Object.keys(expected.gradients).sort());
-    for (const [name, sketch] of Object.entries(expected.gradients))
-      expect(sketchError(gradients.get(name)!, sketch), name).toBeLessThan(tolerance);
+    expectGradients(gradients, expected.gradients);
+  });
+
+  /** How the parts are sent: each call a part's data, one loss. */
+  const splits: readonly (readonly [string, readonly (readonly [Part, readonly TinkerDatum[]])[]])[] = [
+    ['a call for each loss', parts.map((part) => [part, dataOf(part)])],
+    ['the same, last first', parts.toReversed().map((part) => [part, dataOf(part)])],
+    ['a call for each datum', parts.flatMap((part) => dataOf(part).map((datum) => [part, [datum]] as const))],
+    [
+      'first data, then the rest',
+      [
+        ...parts.map((part) => [part, dataOf(part).slice(0, 1)] as const),
+        ...parts.map((part) => [part, dataOf(part).slice(1)] as const),
+      ],
+    ],
+  ];
+
+  test.each(splits)('calls of many losses and lengths add up to one sum: %s', async (name, calls) => {
+    const session = await openSession();
+    let value = 0;
+    for (const [part, data] of calls) {
+      const loss = tinkerLoss(part.loss, part.config);
+      for (const { row } of planDatumRows(data, loss, { limits: NO_LIMITS, vocabSize: 1000, sharing }).rows)
+        value += (await session.forwardBackward(row, loss.program)).loss;
+    }
+    const gradients = await readGradients(session, join(scratch, `${name}-${sharing}`));
+    await session.close();
+    expectNear(value, golden.sum.value);
+    expectGradients(gradients, golden.sum.gradients);
   });
 });
+
+const openSession = () =>
+  engine.open(aSession({ from: fixture.adapter, lora: { rank: 4, alpha: 8, seed: 0 } }), AbortSignal.timeout(30_000));
+
+const expectNear = (value: number, expected: number) =>
+  expect(Math.abs(value - expected) / Math.max(1, Math.abs(expected))).toBeLessThan(tolerance);
+
+function expectGradients(gradients: ReadonlyMap<string, Float32Array>, expected: Sketches): void {
+  expect([...gradients.keys()].sort()).toEqual(Object.keys(expected).sort());
+  for (const [name, sketch] of Object.entries(expected))
+    expect(sketchError(gradients.get(name)!, sketch), name).toBeLessThan(tolerance);
+}
