@@ -25,6 +25,19 @@ export function childrenOf(pid: number): Readonly<Record<string, number>> {
   return children;
 }
 
+/** By process, as residentBytesOf. Linux. */
+export function anonymousBytesOf(serverPid: number): Readonly<Record<string, number>> {
+  const bytes: Record<string, number> = {};
+  for (const [name, pid] of Object.entries({ server: serverPid, ...childrenOf(serverPid) })) {
+    try {
+      bytes[name] = memoryOf(pid).anonymousBytes;
+    } catch {
+      // It has ended since it was listed.
+    }
+  }
+  return bytes;
+}
+
 export interface ProcessMemory {
   readonly anonymousBytes: number;
   /** Mapped pages of files that are in memory: the system may take them back, and all processes share them. */

@@ -1,5 +1,6 @@
 // The verbs of the Tinker protocol without its SDK, as patient as that: what is lost is sent again under its number. For tests and
 // benches of servers that are killed meanwhile, or whose own time is measured.
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bytesOf } from '../../src/services/tinker/protobuf/tensors.ts';
 import { createMessage, readFields, toDouble, toText } from '../../src/services/tinker/protobuf/wire.ts';
@@ -24,8 +25,8 @@ export interface TinkerRun {
   readonly id: string;
   /** Gives `loss:sum`. Calls may follow each other without waiting. */
   forwardBackward(data: readonly WeightedDatum[]): Promise<number>;
-  /** Gives the norm of the gradients. */
-  optimStep(adam: Adam): Promise<number>;
+  /** Gives the norm of the gradients. `times`: sent so often at once, under one number; throws where the answers are not the same. */
+  optimStep(adam: Adam, times?: number): Promise<number>;
   /** Gives the path. */
   saveState(name: string): Promise<string>;
   /** Gives the id of a sampling session. */
@@ -36,8 +37,8 @@ export interface TinkerClient {
   train(rank: number, seed: number): Promise<TinkerRun>;
   /** Of the base model; gives the id of a sampling session. */
   openSampler(): Promise<string>;
-  /** Gives the size of the answer in bytes. */
-  sample(samplerId: string, prompt: readonly number[], maxTokens: number): Promise<number>;
+  /** Gives the digest of its tokens and log-probabilities. */
+  sample(samplerId: string, prompt: readonly number[], maxTokens: number, seed: number): Promise<string>;
   /** As the SDK sends it, to be read by hand. */
   post(path: string, body: object | Uint8Array): Promise<Response>;
 }
@@ -64,7 +65,7 @@ export async function openTinkerClient(url: string, key: string): Promise<Tinker
         if (response.status !== 408 && response.status !== 429 && response.status < 500) return response;
         await response.arrayBuffer();
       } catch (error) {
-        if (deadline.aborted) throw error;
+        if (deadline.aborted) throw new Error(`${path}: no answer in ${PATIENCE_MS / 1000} s`, { cause: error });
       }
       await delay(PAUSE_MS);
     }
@@ -112,9 +113,15 @@ export async function openTinkerClient(url: string, key: string): Promise<Tinker
       async forwardBackward(data) {
         return readLoss(await future('forward_backward', writeRequest(model_id, ++seq, data)));
       },
-      async optimStep(adam_params) {
+      async optimStep(adam_params, times = 1) {
         const body = { model_id, seq_id: ++seq, adam_params };
-        return (await futureJson<{ metrics: { grad_norm: number } }>('optim_step', body)).metrics.grad_norm;
+        const send = () => futureJson<{ metrics: { grad_norm: number } }>('optim_step', body);
+        const [norm, ...others] = (await Promise.all(Array.from({ length: times }, send))).map(
+          ({ metrics }) => metrics.grad_norm,
+        );
+        if (others.some((other) => other !== norm))
+          throw new Error(`${model_id}: number ${body.seq_id} was done twice`);
+        return norm!;
       },
       async saveState(name) {
         return (await futureJson<{ path: string }>('save_weights', { model_id, seq_id: ++seq, path: name })).path;
@@ -132,17 +139,17 @@ export async function openTinkerClient(url: string, key: string): Promise<Tinker
     return (await ask<{ sampling_session_id: string }>('create_sampling_session', body)).sampling_session_id;
   }
 
-  async function sample(samplerId: string, prompt: readonly number[], maxTokens: number): Promise<number> {
+  async function sample(samplerId: string, prompt: readonly number[], maxTokens: number, seed: number) {
     for (;;) {
       const { request_id } = await ask<{ request_id: string }>('asample', {
         sampling_session_id: samplerId,
         seq_id: samples++,
         num_samples: 1,
         prompt: { chunks: [{ type: 'encoded_text', tokens: prompt }] },
-        sampling_params: { max_tokens: maxTokens },
+        sampling_params: { max_tokens: maxTokens, seed },
       });
       const result = await fetchResult(request_id);
-      if (result) return result.length;
+      if (result) return digestOfSequences(result);
     }
   }
 
@@ -169,6 +176,13 @@ function writeDatum({ tokens, targets, weights }: WeightedDatum): Uint8Array {
     .message(2, input('target_tokens', tensor(bytesOf(BigInt64Array.from(targets, BigInt)), 2)))
     .message(2, input('weights', tensor(bytesOf(Float32Array.from(weights)), 1)))
     .done();
+}
+
+/** The field `sequences` of a SampleResponse: not how much of the prompt was cached. */
+function digestOfSequences(bytes: Uint8Array): string {
+  const digest = createHash('sha256');
+  for (const field of readFields(bytes)) if (field.number === 1) digest.update(field.bytes);
+  return digest.digest('hex');
 }
 
 /** The metric `loss:sum` of a ForwardBackwardOutput. */

@@ -66,3 +66,15 @@ test('the directory itself may be a link, and links may stay inside it', async (
   await symlink(join(real, 'a'), join(real, 'alias'));
   expect(String(await blobs.find('alias/b'))).toBe('x');
 });
+
+test('a directory that comes to be while a name is looked at is no link', async () => {
+  const blobs = await prepareFilesystemBlobs({ root: newRoot() });
+  for (let round = 0; round < 50; round++) {
+    const name = `a${round}/b/c`;
+    const looks = Array.from({ length: 16 }, async (_, i) => {
+      for (let at = 0; at < i; at++) await Promise.resolve();
+      for (let found = null; found === null;) found = await blobs.find(name);
+    });
+    await Promise.all([blobs.put(name, Buffer.from('x')), ...looks]);
+  }
+});

@@ -36,7 +36,8 @@ function filesBelow(base: string, temporary: string): BlobStore {
     const path = join(base, ...parseBlobName(name));
     for (let at = path; at !== base; at = dirname(at)) {
       const real = await realpath(at).catch(nullIfMissing);
-      if (real === null && !(await lstat(at).catch(nullIfMissing))) continue; // not there yet: its parent decides
+      // Not there yet, or only since another put made it: its parent decides.
+      if (real === null && !(await lstat(at).catch(nullIfMissing))?.isSymbolicLink()) continue;
       if (real?.startsWith(`${base}${sep}`)) return path;
       throw new AppError('invalid_request', `Blob ${name} lies behind a symbolic link that leaves the blob directory.`);
     }
