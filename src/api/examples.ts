@@ -98,7 +98,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'POST /v1/preview/sft-training-jobs': {
     model_id: EXAMPLE_IDS.model,
     training_data_url: 'wandb-artifact:///default/demo/questions:latest',
-    config: { epochs: 1 },
+    config: { epochs: 4, validation_split: 0.1, eval_steps: 20, early_stopping_patience: 3 },
   },
   'POST /v1/preview/dpo-training-jobs': {
     model_id: EXAMPLE_IDS.model,

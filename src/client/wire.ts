@@ -195,6 +195,14 @@ export interface SftJobRequest {
     readonly packing?: boolean | null;
     readonly assistant_turns?: 'all' | 'last' | null;
     readonly validation_split?: number | null;
+    /** Gradient steps from one evaluation of the held-out rows to the next. */
+    readonly eval_steps?: number | null;
+    /** Evaluations without improvement after which the job ends, with a checkpoint. */
+    readonly early_stopping_patience?: number | null;
+    /** What an improvement must be more than. */
+    readonly early_stopping_threshold?: number | null;
+    /** The checkpoint has the weights of the best evaluation; by default where the job may end early. */
+    readonly load_best_model_at_end?: boolean | null;
   } | null;
   readonly evaluation?: EvaluationRequest | null;
 }
@@ -210,6 +218,8 @@ export interface DpoJobRequest {
         readonly loss_type?: 'sigmoid' | 'robust' | 'hinge' | 'ipo' | null;
         /** Part of the pairs whose label is taken to be wrong. */
         readonly label_smoothing?: number | null;
+        /** By which evaluations are compared; default `val/loss`. */
+        readonly metric_for_best_model?: 'val/loss' | 'val/rewards/margins' | 'val/rewards/accuracies' | null;
       })
     | null;
   readonly evaluation?: EvaluationRequest | null;

@@ -6,6 +6,7 @@ import { Option, type Command } from 'commander';
 import { pushArtifact } from '#client/artifact-files';
 import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
 import { AppError } from '#domain/errors';
+import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
 import { followJob } from './jobs.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
@@ -25,6 +26,12 @@ interface TrainFlags extends RemoteFlags, JsonFlag {
   readonly warmup: number;
   readonly warmupSteps?: number;
   readonly packing: boolean;
+  readonly validationSplit?: number;
+  readonly evalSteps?: number;
+  readonly earlyStoppingPatience?: number;
+  readonly earlyStoppingThreshold?: number;
+  readonly metricForBestModel?: HeldOutMetric;
+  readonly loadBestModelAtEnd?: boolean;
   readonly assistantTurns?: 'all' | 'last';
   readonly evaluate?: string;
   readonly samples: number;
@@ -65,6 +72,26 @@ export function addTrain(program: Command, remote: Remote): void {
     .option('--warmup <part>', 'SFT, DPO: fraction of the steps over which the learning rate rises', decimal(0, 1), 0.1)
     .option('--warmup-steps <count>', 'SFT, DPO: the same as a number of steps', wholeNumber(1))
     .option('--no-packing', 'SFT, DPO: compute every row alone')
+    .option(
+      '--validation-split <part>',
+      'SFT, DPO: fraction of the rows, the last ones, that is held out',
+      decimal(0, 0.5),
+    )
+    .option('--eval-steps <count>', 'SFT, DPO: evaluate the held-out rows every so many gradient steps', wholeNumber(1))
+    .option(
+      '--early-stopping-patience <count>',
+      'SFT, DPO: end after so many evaluations without improvement',
+      wholeNumber(1),
+    )
+    .option('--early-stopping-threshold <number>', 'SFT, DPO: what an improvement must be more than', decimal(0))
+    .addOption(
+      new Option(
+        '--metric-for-best-model <name>',
+        'DPO: by which evaluations are compared (default: val/loss)',
+      ).choices(HELD_OUT_METRICS),
+    )
+    .option('--load-best-model-at-end', 'SFT, DPO: the checkpoint has the weights of the best evaluation')
+    .option('--no-load-best-model-at-end', 'SFT, DPO: it has those of the last step, also of a job that ends early')
     .addOption(
       new Option('--assistant-turns <which>', 'SFT: which assistant turns are trained (default: all)').choices([
         'all',
@@ -114,6 +141,7 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
     ...(learningRate === undefined ? {} : { learning_rate: learningRate }),
     lr_scheduler_type: flags.schedule,
     ...(warmupSteps === undefined ? { warmup_ratio: flags.warmup } : { warmup_steps: warmupSteps }),
+    ...evaluatedSettings(flags),
   };
   const job = { model_id: model.id, training_data_url: artifact.uri, ...(await evaluationOf(flags)) };
   const once = { idempotencyKey: randomUUID() };
@@ -122,10 +150,19 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
     : client.submitSftJob({ ...job, config: { ...config, ...sftSettings(flags) } }, once);
 }
 
+const evaluatedSettings = (flags: TrainFlags) => ({
+  ...(flags.validationSplit === undefined ? {} : { validation_split: flags.validationSplit }),
+  ...(flags.evalSteps === undefined ? {} : { eval_steps: flags.evalSteps }),
+  ...(flags.earlyStoppingPatience === undefined ? {} : { early_stopping_patience: flags.earlyStoppingPatience }),
+  ...(flags.earlyStoppingThreshold === undefined ? {} : { early_stopping_threshold: flags.earlyStoppingThreshold }),
+  ...(flags.loadBestModelAtEnd === undefined ? {} : { load_best_model_at_end: flags.loadBestModelAtEnd }),
+});
+
 const sftSettings = ({ assistantTurns }: TrainFlags) =>
   assistantTurns === undefined ? {} : { assistant_turns: assistantTurns };
 
-const dpoSettings = ({ beta, loss, labelSmoothing }: TrainFlags) => ({
+const dpoSettings = ({ beta, loss, labelSmoothing, metricForBestModel: metric }: TrainFlags) => ({
+  ...(metric === undefined ? {} : { metric_for_best_model: metric }),
   ...(beta === undefined ? {} : { beta }),
   ...(loss === undefined ? {} : { loss_type: loss }),
   ...(labelSmoothing === undefined ? {} : { label_smoothing: labelSmoothing }),
@@ -135,7 +172,12 @@ const dpoSettings = ({ beta, loss, labelSmoothing }: TrainFlags) => ({
 function refuseForeignSettings({ dpo, ...flags }: TrainFlags): void {
   const foreign = dpo
     ? { '--assistant-turns': flags.assistantTurns }
-    : { '--beta': flags.beta, '--loss': flags.loss, '--label-smoothing': flags.labelSmoothing };
+    : {
+        '--beta': flags.beta,
+        '--loss': flags.loss,
+        '--label-smoothing': flags.labelSmoothing,
+        '--metric-for-best-model': flags.metricForBestModel,
+      };
   const sent = Object.entries(foreign).find(([, value]) => value !== undefined);
   if (!sent) return;
   const why = dpo ? 'belongs to SFT: leave it out' : 'belongs to DPO: add --dpo, or leave it out';

@@ -13,6 +13,10 @@ export type ReadSftRow = { readonly row: SftRow } | { readonly problem: string }
 export const SCHEDULER_TYPES = ['constant', 'linear', 'cosine'] as const;
 export type SchedulerType = (typeof SCHEDULER_TYPES)[number];
 
+/** What is measured on rows that are held out, and may decide which weights are the best. Of SFT only the loss is. */
+export const HELD_OUT_METRICS = ['val/loss', 'val/rewards/margins', 'val/rewards/accuracies'] as const;
+export type HeldOutMetric = (typeof HELD_OUT_METRICS)[number];
+
 /** How the rows of an artifact are trained, whatever they are. */
 export interface BatchConfigInput {
   readonly batchSize?: number;
@@ -28,6 +32,15 @@ export interface BatchConfigInput {
   readonly packs?: boolean;
   /** Of the rows, the last ones: held out, and measured when training has ended. */
   readonly validationSplit?: number;
+  /** Gradient steps between evaluations on held-out rows; absent: only the checkpoint is measured. */
+  readonly evalSteps?: number;
+  /** Training ends after so many evaluations without improvement. */
+  readonly earlyStoppingPatience?: number;
+  /** What an improvement must be more than. */
+  readonly earlyStoppingThreshold?: number;
+  readonly bestMetric?: HeldOutMetric;
+  /** The checkpoint has the weights of the best evaluation. */
+  readonly loadsBest?: boolean;
 }
 
 /** The known fields of `config` that were sent and not null. */

@@ -79,13 +79,15 @@ export async function* trainDpo(
   if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
 }
 
-/** Loss and rewards of the pairs that are held out; NaN for none. */
+/** Loss and rewards of the pairs that are held out; NaN for none. As of scoreReference. */
 export async function evaluateDpo(
   session: TrainingSession,
   { validation, config }: Pick<DpoPlan, 'validation' | 'config'>,
   reference: ReferenceScores,
-): Promise<StepMetrics> {
-  const policy = (await scoreAnswers(session, validation))!;
+  goesOn?: () => Promise<boolean>,
+): Promise<StepMetrics | null> {
+  const policy = await scoreAnswers(session, validation, goesOn);
+  if (!policy) return null;
   const { loss, metrics } = comparePairs(policy, reference.validation, config.loss);
   return { loss, ...metrics };
 }

@@ -1,6 +1,7 @@
 // The settings of an SFT job. Defaults are the reference trainer's, but for the learning rate, which follows the model's size.
 import type { BatchConfigInput, SftConfigInput } from '#domain/sft';
 import type { OptimizerParams } from '#engine/training-engine';
+import type { EvaluationSchedule } from './early-stopping.ts';
 import { fittedLearningRates, shortRate } from './fitted-learning-rate.ts';
 import type { LearningRateSchedule } from './learning-rate-schedule.ts';
 
@@ -21,6 +22,8 @@ export interface BatchConfig {
   readonly packs: boolean;
   /** Fraction of the rows that is held out. */
   readonly validationSplit: number;
+  /** Of the held-out rows while training goes on; null: only the checkpoint is measured. */
+  readonly evaluation: EvaluationSchedule | null;
 }
 
 export interface SftConfig extends BatchConfig {
@@ -44,6 +47,16 @@ export const resolveBatchConfig = (
   batchSize: input.batchSize ?? defaults.batchSize,
   packs: input.packs ?? true,
   validationSplit: input.validationSplit ?? 0,
+  evaluation: input.evalSteps === undefined ? null : resolveEvaluation(input.evalSteps, input),
+});
+
+/** Who stops early wants the weights that were the best, as Transformers demands of them. */
+const resolveEvaluation = (everySteps: number, input: BatchConfigInput): EvaluationSchedule => ({
+  everySteps,
+  metric: input.bestMetric ?? 'val/loss',
+  patience: input.earlyStoppingPatience ?? null,
+  threshold: input.earlyStoppingThreshold ?? 0,
+  loadsBest: input.loadsBest ?? input.earlyStoppingPatience !== undefined,
 });
 
 /** `hiddenSize` of the base model; null: not known. */

@@ -40,10 +40,17 @@ export async function* trainSft(
   if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
 }
 
-/** Mean of −log π over the tokens with labels; NaN for none. */
-export async function evaluateSft(session: TrainingSession, { rows, trainedTokens }: SftRows): Promise<number> {
+/** Mean of −log π over the tokens with labels; NaN for none. Asks before each row whether to go on; null: it was told not to. */
+export async function evaluateSft(
+  session: TrainingSession,
+  { rows, trainedTokens }: SftRows,
+  goesOn: () => Promise<boolean>,
+): Promise<number | null> {
   let sum = 0;
-  for await (const { row } of rows()) for (const logprob of await session.logprobs(row)) sum -= logprob;
+  for await (const { row } of rows()) {
+    if (!(await goesOn())) return null;
+    for (const logprob of await session.logprobs(row)) sum -= logprob;
+  }
   return sum / trainedTokens;
 }
 

@@ -80,6 +80,8 @@ test.each([
   [['train', 'x.jsonl', '--batch-size', '0'], "'--batch-size <rows>' argument '0'"],
   [['train', 'x.jsonl', '--learning-rate', '1e-'], "'--learning-rate <number>' argument '1e-'"],
   [['train', 'x.jsonl', '--epochs', '0'], "'--epochs <count>' argument '0'"],
+  [['train', 'x.jsonl', '--eval-steps', '0'], "'--eval-steps <count>' argument '0'"],
+  [['train', 'x.jsonl', '--validation-split', '0.6'], "'--validation-split <part>' argument '0.6'"],
   [['train', 'x.jsonl', '--warmup', '2'], "'--warmup <part>' argument '2'"],
   [['jobs', 'list', '--limit', '-1'], "'--limit <count>' argument '-1'"],
   [['jobs', 'follow', 'x', '--timeout', 'soon'], "'--timeout <seconds>' argument 'soon'"],

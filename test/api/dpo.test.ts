@@ -60,6 +60,24 @@ test('without settings it takes the defaults; the rate is a twentieth of that of
   expect(learning_rate).toBe(Number((ofSft / 20).toPrecision(2)));
 });
 
+test('evaluations while it trains are told with their defaults', async () => {
+  const configOf = async (config: object) => {
+    const { id } = (await submit({ config: { validation_split: 0.25, eval_steps: 5, ...config } })).json<{
+      id: string;
+    }>();
+    const url = `/v1/preview/training-jobs/${id}`;
+    const read = await send(server, { url: `${url}/config` });
+    await send(server, { url: `${url}/cancel`, body: {} }); // few may wait
+    return read.json<{ config: object }>().config;
+  };
+  const none = { early_stopping_patience: null, early_stopping_threshold: 0, load_best_model_at_end: false };
+  expect(await configOf({})).toMatchObject({ eval_steps: 5, metric_for_best_model: 'val/loss', ...none });
+  const stopping = { early_stopping_patience: 3, early_stopping_threshold: 0.01 };
+  expect(await configOf(stopping)).toMatchObject({ ...stopping, load_best_model_at_end: true });
+  const asked = { ...stopping, metric_for_best_model: 'val/rewards/margins', load_best_model_at_end: false };
+  expect(await configOf(asked)).toMatchObject(asked);
+});
+
 test('with an Idempotency-Key it is there once', async () => {
   const headers = { ...asOwner, 'idempotency-key': 'once' };
   const url = '/v1/preview/dpo-training-jobs';
@@ -78,6 +96,28 @@ test.each([
     { loss_type: 'ipo', label_smoothing: 0.1 },
     ['body', 'config', 'label_smoothing'],
   ],
+  ['evaluations of nothing', { eval_steps: 1 }, ['body', 'config', 'eval_steps']],
+  [
+    'patience without evaluations',
+    { validation_split: 0.5, early_stopping_patience: 1 },
+    ['body', 'config', 'early_stopping_patience'],
+  ],
+  [
+    'a threshold without patience',
+    { validation_split: 0.5, eval_steps: 1, early_stopping_threshold: 0.1 },
+    ['body', 'config', 'early_stopping_threshold'],
+  ],
+  [
+    'the best of no evaluations',
+    { validation_split: 0.5, load_best_model_at_end: true },
+    ['body', 'config', 'load_best_model_at_end'],
+  ],
+  [
+    'a metric that nothing is compared by',
+    { metric_for_best_model: 'val/loss' },
+    ['body', 'config', 'metric_for_best_model'],
+  ],
+  ['a metric that is not measured', { metric_for_best_model: 'val/f1' }, ['body', 'config', 'metric_for_best_model']],
   ['two schedules', { learning_rate: [1e-3], warmup_ratio: 0.1 }, ['body', 'config', 'warmup_ratio']],
 ])('%s is refused', async (_, config, loc) => {
   const refused = await submit({ config });

@@ -77,6 +77,10 @@ describe('submitting', () => {
       packing: false,
       lr_scheduler_type: 'constant',
       warmup_steps: 0,
+      eval_steps: 2,
+      early_stopping_patience: 3,
+      early_stopping_threshold: 0.01,
+      load_best_model_at_end: false,
       unheard_of: 1,
     };
     const response = await submit({
@@ -108,6 +112,10 @@ describe('submitting', () => {
         packs: false,
         schedulerType: 'constant',
         warmupSteps: 0,
+        evalSteps: 2,
+        earlyStoppingPatience: 3,
+        earlyStoppingThreshold: 0.01,
+        loadsBest: false,
         logsMetrics: true,
       },
       warnings,

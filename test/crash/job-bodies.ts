@@ -53,13 +53,48 @@ export const PREFERENCE: {
   })),
   config: { learningRate: 2e-2, beta: 0.5, batchSize: 2, validationSplit: 0.25 },
 };
-export type JobData = RlJobBody | typeof IMITATION | typeof IMITATION_IN_EPOCHS | typeof PREFERENCE;
+/** What is learnt is not what is held out: no evaluation is better by enough, so it ends with its third step. */
+export const OVERFITTING: { readonly rows: typeof IMITATION.rows; readonly config: SftConfigInput } = {
+  rows: ['aaaa', 'aaaaaa', 'zyxw'].map((content) => ({
+    messages: [
+      { role: 'user', content: 'ask' },
+      { role: 'assistant', content },
+    ],
+  })),
+  config: {
+    learningRate: 5e-2,
+    batchSize: 2,
+    epochs: 4,
+    validationSplit: 0.34,
+    evalSteps: 1,
+    earlyStoppingPatience: 2,
+    earlyStoppingThreshold: 100,
+  },
+};
+/** The same of pairs; it ends with the weights of its last step. */
+export const PREFERENCE_STOPPED: { readonly pairs: typeof PREFERENCE.pairs; readonly config: DpoConfigInput } = {
+  pairs: PREFERENCE.pairs,
+  config: {
+    ...PREFERENCE.config,
+    batchSize: 4,
+    epochs: 4,
+    evalSteps: 1,
+    bestMetric: 'val/rewards/margins',
+    earlyStoppingPatience: 2,
+    earlyStoppingThreshold: 100,
+    loadsBest: false,
+  },
+};
+export type JobData =
+  RlJobBody | typeof IMITATION | typeof IMITATION_IN_EPOCHS | typeof PREFERENCE | typeof PREFERENCE_STOPPED;
 export const KILLED = [
   ['', BODY],
   [', with other policies,', DEMANDING],
   [', of SFT,', IMITATION],
   [', of SFT in two epochs,', IMITATION_IN_EPOCHS],
   [', of DPO,', PREFERENCE],
+  [', of SFT that stops early,', OVERFITTING],
+  [', of DPO that stops early,', PREFERENCE_STOPPED],
 ] as const satisfies readonly (readonly [string, JobData])[];
 export const NOTHING_TO_LEARN: RlJobBody = {
   groups: [group(rollout(1, 'a'), rollout(1, 'b'))],

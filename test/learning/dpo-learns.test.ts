@@ -45,12 +45,12 @@ test.each([1, 2])(
     const lora = { rank: 8, alpha: 16, seed };
     const session = await engine.open(aSession({ lora }), AbortSignal.timeout(60_000));
     const reference = (await scoreReference(session, plan, async () => true))!;
-    const before = await evaluateDpo(session, plan, reference);
+    const before = (await evaluateDpo(session, plan, reference))!;
     expect(before).toMatchObject({ 'rewards/margins': 0, 'rewards/accuracies': 0 });
     expect(before['loss']!).toBeCloseTo(Math.LN2, 12);
     const losses: number[] = [];
     for await (const { loss } of trainDpo(session, plan, reference, 0)) losses.push(loss!);
-    const after = await evaluateDpo(session, plan, reference);
+    const after = (await evaluateDpo(session, plan, reference))!;
     await session.close();
     expect(losses.at(-1)!).toBeLessThan(0.65);
     expect(after['loss']!).toBeLessThan(0.65);

@@ -4528,7 +4528,10 @@ export interface paths {
                      *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
                      *       "training_data_url": "wandb-artifact:///default/demo/questions:latest",
                      *       "config": {
-                     *         "epochs": 1
+                     *         "epochs": 4,
+                     *         "validation_split": 0.1,
+                     *         "eval_steps": 20,
+                     *         "early_stopping_patience": 3
                      *       }
                      *     }
                      */
@@ -4701,6 +4704,14 @@ export interface paths {
                             packing?: boolean | null;
                             /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */
                             validation_split?: number | null;
+                            /** @description Gradient steps from one evaluation of the held-out rows to the next; the last step is always evaluated. Its `gradient_step` event has the metrics, as `val/NAME`. Default: only the checkpoint is measured. */
+                            eval_steps?: number | null;
+                            /** @description The job ends, with a checkpoint, after so many evaluations without improvement, as in Transformers. Its last event says `stopped_early`. Default: it trains all steps. */
+                            early_stopping_patience?: number | null;
+                            /** @description What an improvement must be more than. Default 0. */
+                            early_stopping_threshold?: number | null;
+                            /** @description The checkpoint has the weights of the best evaluation instead of those of the last step; the last event says `best_gradient_step`. Default: true with early_stopping_patience, else false. */
+                            load_best_model_at_end?: boolean | null;
                             /** @description Which assistant turns are trained; default all. */
                             assistant_turns?: ("all" | "last") | null;
                             /** @description Enabled: each gradient step becomes a line of the run that is named like the model, below `sft/`, and the metrics of the last one become metrics of the checkpoint, as `sft/NAME`. */
@@ -4950,6 +4961,16 @@ export interface paths {
                             packing?: boolean | null;
                             /** @description Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint. */
                             validation_split?: number | null;
+                            /** @description Gradient steps from one evaluation of the held-out rows to the next; the last step is always evaluated. Its `gradient_step` event has the metrics, as `val/NAME`. Default: only the checkpoint is measured. */
+                            eval_steps?: number | null;
+                            /** @description The job ends, with a checkpoint, after so many evaluations without improvement, as in Transformers. Its last event says `stopped_early`. Default: it trains all steps. */
+                            early_stopping_patience?: number | null;
+                            /** @description What an improvement must be more than. Default 0. */
+                            early_stopping_threshold?: number | null;
+                            /** @description The checkpoint has the weights of the best evaluation instead of those of the last step; the last event says `best_gradient_step`. Default: true with early_stopping_patience, else false. */
+                            load_best_model_at_end?: boolean | null;
+                            /** @description By which metric of the held-out pairs evaluations are compared. Default `val/loss`. */
+                            metric_for_best_model?: ("val/loss" | "val/rewards/margins" | "val/rewards/accuracies") | null;
                         } & {
                             [key: string]: unknown;
                         }) | null;

@@ -50,12 +50,28 @@ export const batchFields = {
     description:
       'Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint.',
   }),
+  eval_steps: integer({ ge: 1, le: BATCHES_MAX }).nullish().meta({
+    description:
+      'Gradient steps from one evaluation of the held-out rows to the next; the last step is always evaluated. Its `gradient_step` event has the metrics, as `val/NAME`. Default: only the checkpoint is measured.',
+  }),
+  early_stopping_patience: integer({ ge: 1, le: BATCHES_MAX }).nullish().meta({
+    description:
+      'The job ends, with a checkpoint, after so many evaluations without improvement, as in Transformers. Its last event says `stopped_early`. Default: it trains all steps.',
+  }),
+  early_stopping_threshold: number({ ge: 0 }).nullish().meta({
+    description: 'What an improvement must be more than. Default 0.',
+  }),
+  load_best_model_at_end: boolean().nullish().meta({
+    description:
+      'The checkpoint has the weights of the best evaluation instead of those of the last step; the last event says `best_gradient_step`. Default: true with early_stopping_patience, else false.',
+  }),
 };
 
 type BatchFields = { batch_size: typeof batchSize; learning_rate: typeof rates } & typeof batchFields;
 
 export function readBatchConfig(wire: z.output<z.ZodObject<BatchFields>>): BatchConfigInput {
-  const { batch_size, learning_rate, validation_split } = wire;
+  const { batch_size, learning_rate, validation_split, load_best_model_at_end: loadsBest } = wire;
+  const { early_stopping_patience: patience, early_stopping_threshold: threshold } = wire;
   return {
     ...(typeof batch_size === 'number' ? { batchSize: batch_size } : {}),
     ...(learning_rate === undefined || learning_rate === null ? {} : { learningRate: learning_rate }),
@@ -65,6 +81,10 @@ export function readBatchConfig(wire: z.output<z.ZodObject<BatchFields>>): Batch
     ...(typeof wire.epochs === 'number' ? { epochs: wire.epochs } : {}),
     ...(typeof wire.packing === 'boolean' ? { packs: wire.packing } : {}),
     ...(typeof validation_split === 'number' ? { validationSplit: validation_split } : {}),
+    ...(typeof wire.eval_steps === 'number' ? { evalSteps: wire.eval_steps } : {}),
+    ...(typeof patience === 'number' ? { earlyStoppingPatience: patience } : {}),
+    ...(typeof threshold === 'number' ? { earlyStoppingThreshold: threshold } : {}),
+    ...(typeof loadsBest === 'boolean' ? { loadsBest } : {}),
   };
 }
 
@@ -105,6 +125,7 @@ export function readDatasetJob<Config extends BatchConfigInput>(
   if (!data) refuse(['body', field], 'must look like wandb-artifact:///entity/project/name:version', text);
   const { config = {} as Config, warnings: ofConfig = [] } = body.config ?? {};
   refuseTwoSchedules(config);
+  refuseUnevaluated(config);
   const experimental = unknownFields({ shape: {} }, body.experimental_config ?? {}, 'experimental_config.');
   const asked = readEvaluation(body.evaluation);
   const warnings = [...unknownFields(schema, body), ...ofConfig, ...experimental, ...asked.warnings];
@@ -130,6 +151,22 @@ function refuseTwoSchedules({ learningRate, schedulerType = 'constant', warmupSt
       refuse(['body', 'config', field], message, value);
     }
   }
+}
+
+/** Settings of evaluations that would not happen. */
+function refuseUnevaluated(config: BatchConfigInput): void {
+  const { evalSteps, validationSplit = 0, earlyStoppingPatience: patience, earlyStoppingThreshold: threshold } = config;
+  const refuseAlone = (field: string, needed: string, value: unknown) =>
+    refuse(['body', 'config', field], `${field} needs ${needed}: send it too, or leave out ${field}`, value);
+  if (evalSteps !== undefined && validationSplit === 0)
+    refuseAlone('eval_steps', 'held-out rows, validation_split', evalSteps);
+  if (evalSteps === undefined) {
+    if (patience !== undefined) refuseAlone('early_stopping_patience', 'evaluations, eval_steps', patience);
+    if (config.loadsBest) refuseAlone('load_best_model_at_end', 'evaluations, eval_steps', true);
+    if (config.bestMetric) refuseAlone('metric_for_best_model', 'evaluations, eval_steps', config.bestMetric);
+  }
+  if (threshold !== undefined && patience === undefined)
+    refuseAlone('early_stopping_threshold', 'early_stopping_patience', threshold);
 }
 
 /** Of the first faults of a line that could not be read. Throws what is no ValidationError. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { ChatMessage } from '#domain/chat';
 import { PREFERENCE_LOSSES, type DpoConfigInput, type PreferencePair, type ReadPreferencePair } from '#domain/dpo';
+import { HELD_OUT_METRICS } from '#domain/sft';
 import { parseJson } from '../json-body.ts';
 import {
   batchFields,
@@ -42,12 +43,16 @@ const wireConfig = z.looseObject({
       'Part of the pairs whose label is taken to be wrong, for sigmoid (conservative DPO) and robust. Default 0.',
   }),
   ...batchFields,
+  metric_for_best_model: z.enum(HELD_OUT_METRICS).nullish().meta({
+    description: 'By which metric of the held-out pairs evaluations are compared. Default `val/loss`.',
+  }),
 });
 
 const config = wireConfig.transform((wire): { config: DpoConfigInput; warnings: readonly string[] } => {
-  const { beta, loss_type: lossType, label_smoothing: labelSmoothing } = wire;
+  const { beta, loss_type: lossType, label_smoothing: labelSmoothing, metric_for_best_model: bestMetric } = wire;
   const config = {
     ...readBatchConfig(wire),
+    ...(bestMetric ? { bestMetric } : {}),
     ...(typeof beta === 'number' ? { beta } : {}),
     ...(lossType ? { lossType } : {}),
     ...(typeof labelSmoothing === 'number' ? { labelSmoothing } : {}),

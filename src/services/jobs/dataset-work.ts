@@ -5,6 +5,7 @@ import type { DatasetVersion } from '#domain/sft';
 import type { BatchConfig } from '#training/sft-config';
 import { planSftJob, type SftPlan } from '#training/sft-plan';
 import type { EncodedSftData } from '#training/sft-rows';
+import type { HeldOutRows } from './held-out.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 import { openRowsFile } from './rows-file.ts';
@@ -33,8 +34,15 @@ export interface DatasetKind<Input, Config extends BatchConfig> {
   read(rows: RowsToRead<Config>): Promise<EncodedSftData>;
   /** For the first event. */
   resolved(config: Config, warmupSteps: number): ResolvedConfig;
-  trained(plan: SftPlan<Config>): Pick<JobWork, 'logsToRun' | 'prepare' | 'measure'>;
+  trained(plan: SftPlan<Config>): Trained;
 }
+
+interface Trained extends Pick<JobWork, 'logsToRun' | 'prepare' | 'measure'> {
+  readonly evaluate: HeldOutRows['evaluate'];
+}
+
+const NOTHING_HELD_OUT =
+  'config.eval_steps was not used: no row is held out that could be evaluated. Hold out more of them with validation_split.';
 
 export async function readDatasetWork<Input, Config extends BatchConfig>(
   { job, engine, capabilities, storage, blobs, workDirectory }: WorkContext,
@@ -57,18 +65,22 @@ export async function readDatasetWork<Input, Config extends BatchConfig>(
       ...engine.limits,
       sharing: capabilities.sharedPrefixRows ? 'shared' : 'separate',
     });
+    const { evaluation: schedule } = config;
+    const isHeldOut = plan.validation.trainedTokens > 0;
+    const { evaluate, ...trained } = kind.trained(plan);
     return {
       steps: plan.steps,
       rowsDigest: plan.digest,
       skipped: plan.skipped,
-      warnings: [...warnings, ...plan.warnings],
+      warnings: [...warnings, ...plan.warnings, ...(schedule && !isHeldOut ? [NOTHING_HELD_OUT] : [])],
       config: kind.resolved(config, plan.warmupSteps),
       counts: plan.counts,
       recorder: null,
       headTokensMax: null,
       resetsOptimizer: true,
       lateWarnings: () => [],
-      ...kind.trained(plan),
+      ...trained,
+      heldOut: schedule && isHeldOut ? { schedule, evaluate } : null,
       close: () => file.close(),
     };
   } catch (error) {

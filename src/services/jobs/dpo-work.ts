@@ -2,7 +2,7 @@
 import type { DpoConfigInput } from '#domain/dpo';
 import { resolveDpoConfig, type DpoConfig } from '#training/dpo-config';
 import { evaluateDpo, trainDpo, type ReferenceScores } from '#training/dpo-job';
-import { finiteOnly } from '#training/step-metrics';
+import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 import { readDatasetWork } from './dataset-work.ts';
 import { prepareReference } from './dpo-reference.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
@@ -23,9 +23,15 @@ export function readDpoWork(context: WorkContext, signal: AbortSignal): Promise<
         reference = scored;
         return (session, firstBatch) => trainDpo(session, plan, scored, firstBatch);
       },
+      async evaluate(session, goesOn) {
+        const held = await evaluateDpo(session, plan, reference!, goesOn);
+        return held && measuredAs('val', held);
+      },
       async measure(session, lastStep) {
-        const held = session && reference ? await evaluateDpo(session, plan, reference) : {};
-        return finiteOnly({ ...measuredAs('train', lastStep), ...measuredAs('val', held) });
+        const isKnown = 'val/loss' in lastStep;
+        const held = session && reference && !isKnown ? await evaluateDpo(session, plan, reference) : null;
+        const ofHeld = held ? measuredAs('val', held) : onlyOf('val', lastStep);
+        return finiteOnly({ ...measuredAs('train', lastStep), ...ofHeld });
       },
     }),
   });
@@ -34,5 +40,8 @@ export function readDpoWork(context: WorkContext, signal: AbortSignal): Promise<
 /** Of a gradient step, what is said of pairs. */
 const OF_PAIRS = ['loss', 'rewards/chosen', 'rewards/rejected', 'rewards/margins', 'rewards/accuracies'] as const;
 
-const measuredAs = (split: string, metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> =>
+const onlyOf = (split: string, metrics: StepMetrics): StepMetrics =>
+  Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith(`${split}/`)));
+
+const measuredAs = (split: string, metrics: StepMetrics): StepMetrics =>
   Object.fromEntries(OF_PAIRS.map((name) => [`${split}/${name}`, metrics[name] ?? NaN]));

@@ -20,6 +20,7 @@ import { findCheckpointLora, type CheckpointLora } from '../models/checkpoint-lo
 import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 import type { JobEvents } from './job-events.ts';
+import { copyState, watchHeldOut, type HeldOutWatch } from './held-out.ts';
 import { findProgress, findRecord, saveProgress, saveSession } from './job-progress.ts';
 import type { JobWork, StepLoop, WorkContext } from './job-work.ts';
 import { readWork } from './read-work.ts';
@@ -139,6 +140,8 @@ async function trainWork(
   const blobPrefix = jobCheckpointBlob(model.id, job.id, job.attempt);
   let metrics: Readonly<Record<string, number>>;
   let stored: { sizeBytes: number };
+  let { steps: stepsDone } = work;
+  let told: Readonly<Record<string, unknown>> = {};
   if (work.steps === 0) {
     stored = await blobs.putDirectory(blobPrefix, await getCheckpointFiles(blobs, previous)); // a step with the same weights
     metrics = await work.measure(null, {});
@@ -154,11 +157,17 @@ async function trainWork(
     const options = { from, lora: DEFAULT_LORA, resetOptimizer, headTokensMax: work.headTokensMax };
     const session = await engine.open(options, signal);
     try {
-      const trained = await train(session, loop, saved?.stepsDone ?? 0);
+      const heldOut = watchHeldOut(work.heldOut, work.steps, saved?.standing ?? null);
+      const trained = await train(session, loop, heldOut, saved?.stepsDone ?? 0);
       if (typeof trained === 'string') return trained;
-      await keepRecord(deps, job, work, work.steps);
-      metrics = await work.measure(session, trained);
-      stored = await saveSession(blobs, blobPrefix, session, deps.workDirectory);
+      stepsDone = trained.stepsDone;
+      told = heldOut.told(stepsDone);
+      await keepRecord(deps, job, work, stepsDone);
+      const best = heldOut.instead(stepsDone);
+      metrics = await work.measure(session, best?.metrics ?? trained.last);
+      stored = best
+        ? await copyState(blobs, job.id, best.step, blobPrefix)
+        : await saveSession(blobs, blobPrefix, session, deps.workDirectory);
     } finally {
       await session.close();
     }
@@ -179,7 +188,7 @@ async function trainWork(
   await preload(checkpoint);
   if (runMetrics) {
     const { means } = await meansOfSteps(storage.events, job.id);
-    await runMetrics.ended(work.steps, { ...means, ...metrics });
+    await runMetrics.ended(stepsDone, { ...means, ...metrics });
   }
   const closingOrdinal = await storage.events.count(job.id); // behind those of a longer plan too
   const finished = await storage.jobs.finish(job.id, job.attempt, {
@@ -190,7 +199,8 @@ async function trainWork(
       step,
       ...work.counts,
       ...metrics,
-      num_gradient_steps: work.steps,
+      num_gradient_steps: stepsDone,
+      ...told,
       ...warned(warnings),
     }),
     checkpoint,
@@ -204,45 +214,52 @@ async function trainWork(
     return storage.jobs.updateProgress(job.id, job.attempt, changes);
   }
 
-  /** Gives the metrics of the last step, or why it ended before. */
+  /** Gives the metrics of the last step, or why there was none. */
   async function train(
     session: TrainingSession,
     loop: StepLoop,
+    heldOut: HeldOutWatch,
     firstStep: number,
-  ): Promise<StepMetrics | AttemptOutcome> {
+  ): Promise<{ readonly last: StepMetrics; readonly stepsDone: number } | AttemptOutcome> {
     const { steps } = work;
     let stepsDone = firstStep;
     let savedMs = clock.now();
     let last: StepMetrics = {};
     let startMs = clock.now();
-    for await (const metrics of keepingRecord(loop(session, firstStep), () => stepsDone)) {
+    for await (const ofStep of keepingRecord(loop(session, firstStep), () => stepsDone)) {
       stepsDone++;
-      last = metrics;
-      const step = { baseModel: model.baseModel, step: stepsDone, of: steps, metrics };
+      const step = { baseModel: model.baseModel, step: stepsDone, of: steps, metrics: ofStep };
       deps.observer.stepped(job, { ...step, startMs, endMs: clock.now() });
+      const metrics = await heldOut.measured(session, stepsDone, ofStep, async () => !(await ending()));
+      if (!metrics) return (await ending()) ?? 'stopped';
+      last = metrics;
+      const isLast = stepsDone === steps || heldOut.stops;
       if (!(await update({ progress: stepsDone / steps }))) return 'lost'; // before event and state: a later attempt has its own
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
       await runMetrics?.stepped(stepsDone, metrics);
-      const due = stepsDone < steps && (clock.now() - savedMs >= deps.saveEveryMs || signal.aborted);
+      const { standing, keptStep } = heldOut;
+      const isTime = clock.now() - savedMs >= deps.saveEveryMs || signal.aborted || keptStep === stepsDone;
       log.info('job.gradient_step', {
         step: stepsDone,
         of: steps,
         loss: metrics['loss'],
         gradNorm: metrics['grad_norm'],
       });
-      if (due) {
+      if (isTime && !isLast) {
         const record = work.recorder?.progress(stepsDone) ?? null;
         const { rowsDigest } = work;
-        await saveProgress(blobs, job.id, { session, stepsDone, rowsDigest, record }, deps.workDirectory);
+        const progress = { session, stepsDone, rowsDigest, standing, keptStep, record };
+        await saveProgress(blobs, job.id, progress, deps.workDirectory);
         savedMs = clock.now();
         if (!(await update({ savedAttempt: job.attempt }))) return 'lost';
       }
       const outcome = await ending();
       if (outcome === 'cancelled') await keepRecord(deps, job, work, stepsDone);
-      if (outcome === 'cancelled' || (outcome === 'stopped' && stepsDone < steps)) return outcome;
+      if (outcome === 'cancelled' || (outcome === 'stopped' && !isLast)) return outcome;
+      if (heldOut.stops) break;
       startMs = clock.now();
     }
-    return last;
+    return { last, stepsDone };
   }
 
   /** Of a job that training itself ends: what was computed until then shows why. Lost engines are asked again. */

@@ -17,6 +17,7 @@ import { isFinished, type TrainingJob } from '#domain/training-job';
 import type { TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
+import type { Standing } from '#training/early-stopping';
 import { forgetPreparation } from './job-preparation.ts';
 import { parseSealedJson, sealJson } from './sealed-json.ts';
 
@@ -25,9 +26,13 @@ export interface SavedProgress {
   readonly stepsDone: number;
   /** PEFT directory with optimizer state. */
   readonly directory: string;
+  /** Of the evaluations until then; null: there was none. */
+  readonly standing: Standing | null;
 }
 
 interface Pointer extends Pick<SavedProgress, 'stepsDone'> {
+  readonly standing?: Standing;
+  readonly keptStep?: number;
   /** Of what the steps trained (JobWork). Absent: an older version saved it. */
   readonly rowsDigest?: string;
 }
@@ -48,7 +53,7 @@ export async function findProgress(
     log.warn('job.progress_damaged', { blob: progressPointerBlob(jobId) });
     return null;
   }
-  const { stepsDone } = opened.value;
+  const { stepsDone, standing = null, keptStep = stepsDone } = opened.value;
   if (opened.value.rowsDigest !== rowsDigest) {
     log.warn('job.begins_again', { stepsDone, reason: 'other rows are planned than those that were trained' });
     await blobs.delete(progressPointerBlob(jobId)); // first: what it points to is then nobody's
@@ -57,7 +62,8 @@ export async function findProgress(
   }
   try {
     const directory = await blobs.findDirectory(progressStateBlob(jobId, stepsDone));
-    return directory === null ? null : { stepsDone, directory };
+    if (directory === null || !(await blobs.findDirectory(progressStateBlob(jobId, keptStep)))) return null;
+    return { stepsDone, directory, standing };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'damaged_data') throw error;
     log.warn('job.progress_damaged', { err: error });
@@ -74,6 +80,10 @@ export interface Progress {
   readonly session: TrainingSession;
   readonly stepsDone: number;
   readonly rowsDigest: string;
+  /** Of the evaluations until then; null: there was none. */
+  readonly standing: Standing | null;
+  /** The step of an earlier state that stays beside this one; null: none does. */
+  readonly keptStep: number | null;
   /** Of the tokens until then (token-recorder.ts); null: nothing. */
   readonly record: Uint8Array | null;
 }
@@ -82,18 +92,24 @@ export interface Progress {
 export async function saveProgress(
   blobs: BlobStore,
   jobId: string,
-  { session, stepsDone, rowsDigest, record }: Progress,
+  { session, stepsDone, rowsDigest, standing, keptStep, record }: Progress,
   workDirectory: string,
 ): Promise<void> {
   if (record) await blobs.put(progressRecordBlob(jobId, stepsDone), record);
   await saveSession(blobs, progressStateBlob(jobId, stepsDone), session, workDirectory);
-  const pointer: Pointer = { stepsDone, rowsDigest };
+  const pointer: Pointer = {
+    stepsDone,
+    rowsDigest,
+    ...(standing ? { standing } : {}),
+    ...(keptStep === null ? {} : { keptStep }),
+  };
   await blobs.put(progressPointerBlob(jobId), sealJson(pointer));
+  const states = [stepsDone, keptStep ?? stepsDone].map((step) => progressStateBlob(jobId, step));
   for (const { name } of await blobs.list(jobProgressBlobs(jobId))) {
     const isCurrent =
       name === progressPointerBlob(jobId) ||
       name === progressRecordBlob(jobId, stepsDone) ||
-      name.startsWith(`${progressStateBlob(jobId, stepsDone)}/`);
+      states.some((state) => name.startsWith(`${state}/`));
     if (!isCurrent) await blobs.delete(name);
   }
 }

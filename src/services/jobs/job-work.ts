@@ -8,6 +8,7 @@ import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import type { StepMetrics } from '#training/step-metrics';
+import type { HeldOutRows } from './held-out.ts';
 import type { ReadData } from './job-data-reader.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 import type { TokenRecorder } from './token-recorder.ts';
@@ -29,13 +30,15 @@ export interface JobWork {
   readonly resetsOptimizer: boolean;
   /** What training computes of each token; null: jobs of this kind keep nothing of it. */
   readonly recorder: TokenRecorder | null;
+  /** Evaluated while it trains; null: none are, or there are none. */
+  readonly heldOut: HeldOutRows | null;
   /** Gradient steps become lines of the run that is named like the model. */
   readonly logsToRun: boolean;
   /** What must be known before the first step, kept until the job ends. Null: `goesOn` said no. */
   prepare(goesOn: () => Promise<boolean>, signal: AbortSignal): Promise<StepLoop | null>;
   /** What showed after the first event; the last says it. */
   lateWarnings(): readonly string[];
-  /** Of the checkpoint, when the last step is done; session null: there was none. */
+  /** Of the checkpoint, when the last step is done; `lastStep`: the one whose weights it has. Session null: there was none. */
   measure(session: TrainingSession | null, lastStep: StepMetrics): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@
 // that has not begun would train with. What kind of adapter it trains, the model says (models/checkpoint-lora.ts).
 import type { KlReference } from '#domain/trajectory';
 import type { DpoConfig } from '#training/dpo-config';
+import type { EvaluationSchedule } from '#training/early-stopping';
 import type { RlConfig } from '#training/rl-config';
 import type { BatchConfig, SftConfig } from '#training/sft-config';
 
@@ -69,9 +70,18 @@ function resolvedBatches(
       ? { num_learning_rates: learningRate.length }
       : { lr_scheduler_type: schedule.type, warmup_ratio: schedule.warmupRatio, warmup_steps: warmupSteps }),
     validation_split: config.validationSplit,
+    ...(config.evaluation ? resolvedEvaluation(config.evaluation) : {}),
     optimizer: optimizerOf(config.optimizer),
   };
 }
+
+const resolvedEvaluation = ({ everySteps, metric, patience, threshold, loadsBest }: EvaluationSchedule) => ({
+  eval_steps: everySteps,
+  metric_for_best_model: metric,
+  load_best_model_at_end: loadsBest,
+  early_stopping_patience: patience,
+  early_stopping_threshold: threshold,
+});
 
 const optimizerOf = ({ beta1, beta2, epsilon, weightDecay, maxGradNorm }: BatchConfig['optimizer']) => ({
   name: 'adamw',

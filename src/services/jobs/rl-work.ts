@@ -32,6 +32,7 @@ export async function readRlWork(
   let mismatch: SamplerMismatch | null = null;
   return {
     recorder,
+    heldOut: null,
     logsToRun: false,
     config,
     steps: plan.rows.length,

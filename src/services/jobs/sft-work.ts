@@ -15,13 +15,18 @@ export const readSftWork = (context: WorkContext, signal: AbortSignal): Promise<
     resolved: resolvedSft,
     trained: (plan) => ({
       logsToRun: plan.config.logsMetrics,
+      async evaluate(session, goesOn) {
+        const loss = await evaluateSft(session, plan.validation, goesOn);
+        return loss === null ? null : { 'val/loss': loss };
+      },
       prepare: async () => (session, firstBatch) => trainSft(session, plan, firstBatch),
       async measure(session, lastStep) {
-        const loss = session ? await evaluateSft(session, plan.validation) : NaN;
-        const logged = plan.config.logsMetrics ? Object.entries(lastStep).map(([name, x]) => [`sft/${name}`, x]) : [];
+        const { 'val/loss': known, ...ofStep } = lastStep;
+        const loss = known ?? (session && (await evaluateSft(session, plan.validation, async () => true)));
+        const logged = plan.config.logsMetrics ? Object.entries(ofStep).map(([name, x]) => [`sft/${name}`, x]) : [];
         return finiteOnly({
           'train/loss': lastStep['loss'] ?? NaN,
-          'val/loss': loss,
+          'val/loss': loss ?? NaN,
           ...(Object.fromEntries(logged) as Record<string, number>),
         });
       },

@@ -170,8 +170,8 @@ class RlJob(Wire):
     evaluation: dict[str, Any] | None = None
 
 
-class SftConfig(Wire):
-    """None is the server's choice: a learning rate that fits the model's size, one epoch, a constant rate, packed rows."""
+class BatchConfig(Wire):
+    """How rows of data are trained, whatever they are. None is the server's choice."""
 
     batch_size: int | Literal["auto"] | None = None
     epochs: int | None = None
@@ -181,8 +181,22 @@ class SftConfig(Wire):
     warmup_steps: int | None = None
     warmup_ratio: float | None = None
     packing: bool | None = None
-    assistant_turns: Literal["all", "last"] | None = None
     validation_split: float | None = None
+    """Fraction of the rows, the last ones, that is held out."""
+    eval_steps: int | None = None
+    """Gradient steps from one evaluation of the held-out rows to the next."""
+    early_stopping_patience: int | None = None
+    """Evaluations without improvement after which the job ends, with a checkpoint."""
+    early_stopping_threshold: float | None = None
+    """What an improvement must be more than."""
+    load_best_model_at_end: bool | None = None
+    """The checkpoint has the weights of the best evaluation; by default where the job may end early."""
+
+
+class SftConfig(BatchConfig):
+    """None is the server's choice: a learning rate that fits the model's size, one epoch, a constant rate, packed rows."""
+
+    assistant_turns: Literal["all", "last"] | None = None
 
 
 class SftJob(Wire):
@@ -192,21 +206,15 @@ class SftJob(Wire):
     evaluation: dict[str, Any] | None = None
 
 
-class DpoConfig(Wire):
+class DpoConfig(BatchConfig):
     """None is the server's choice: beta 0.1, the loss sigmoid, 8 pairs per gradient step; the rest as of SftConfig."""
 
     beta: float | None = None
     """How near the policy stays to the checkpoint that the job begins with."""
     loss_type: Literal["sigmoid", "robust", "hinge", "ipo"] | None = None
     label_smoothing: float | None = None
-    batch_size: int | Literal["auto"] | None = None
-    epochs: int | None = None
-    learning_rate: float | list[float] | None = None
-    lr_scheduler_type: Literal["constant", "linear", "cosine"] | None = None
-    warmup_steps: int | None = None
-    warmup_ratio: float | None = None
-    packing: bool | None = None
-    validation_split: float | None = None
+    metric_for_best_model: Literal["val/loss", "val/rewards/margins", "val/rewards/accuracies"] | None = None
+    """By which evaluations are compared."""
 
 
 class DpoJob(Wire):

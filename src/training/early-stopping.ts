@@ -1,0 +1,65 @@
+// Which of a job's evaluations on held-out rows is the best, and when training stops because it gets no better. The rules are those of
+// Transformers: any improvement is the new best; one by more than the threshold begins the count of evaluations anew
+// (EarlyStoppingCallback). Knows numbers only; who evaluates and who keeps weights is services/jobs/held-out.ts.
+import type { HeldOutMetric } from '#domain/sft';
+import type { StepMetrics } from './step-metrics.ts';
+
+export interface EvaluationSchedule {
+  /** Gradient steps from one evaluation to the next; the last step is always evaluated. */
+  readonly everySteps: number;
+  /** By which evaluations are compared. */
+  readonly metric: HeldOutMetric;
+  /** Evaluations without improvement after which training stops; null: it never does. */
+  readonly patience: number | null;
+  /** What an improvement must be more than. */
+  readonly threshold: number;
+  /** The checkpoint has the weights of the best evaluation, not of the last step. */
+  readonly loadsBest: boolean;
+}
+
+/** Of the evaluations so far. */
+export interface Standing {
+  /** The gradient step, and all that was measured at it. */
+  readonly best: { readonly step: number; readonly metrics: StepMetrics } | null;
+  /** Evaluations since one was better by more than the threshold. */
+  readonly withoutImprovement: number;
+}
+
+export const NOTHING_EVALUATED: Standing = { best: null, withoutImprovement: 0 };
+
+const isLowerBetter = (metric: HeldOutMetric): boolean => metric === 'val/loss';
+
+export const isEvaluated = ({ everySteps }: EvaluationSchedule, step: number, steps: number): boolean =>
+  step % everySteps === 0 || step === steps;
+
+/** After the evaluation of this gradient step. A metric that is not a number is no improvement. */
+export function judge(
+  { metric, threshold }: Pick<EvaluationSchedule, 'metric' | 'threshold'>,
+  { best, withoutImprovement }: Standing,
+  step: number,
+  metrics: StepMetrics,
+): Standing {
+  const value = metrics[metric] ?? NaN;
+  const before = best?.metrics[metric];
+  const sign = isLowerBetter(metric) ? -1 : 1;
+  const gain = before === undefined ? (Number.isFinite(value) ? Infinity : NaN) : sign * (value - before);
+  return {
+    best: gain > 0 ? { step, metrics } : best,
+    withoutImprovement: gain > threshold ? 0 : withoutImprovement + 1,
+  };
+}
+
+export const isStopped = (
+  { patience }: Pick<EvaluationSchedule, 'patience'>,
+  { withoutImprovement }: Standing,
+): boolean => patience !== null && withoutImprovement >= patience;
+
+/** In a sentence, for the job's last event. */
+export function describeStop(
+  { metric, threshold }: EvaluationSchedule,
+  { best, withoutImprovement }: Standing,
+): string {
+  const by = threshold > 0 ? ` by more than ${threshold}` : '';
+  const known = best ? `; the best was ${best.metrics[metric]} at gradient step ${best.step}` : '';
+  return `${metric} did not improve${by} in ${withoutImprovement} ${withoutImprovement === 1 ? 'evaluation' : 'evaluations'}${known}`;
+}
