@@ -17,13 +17,19 @@ import {
   type TensorEntry,
 } from './safetensors-header.ts';
 
+export interface RowRange {
+  readonly first: number;
+  readonly count: number;
+}
+
 export interface TensorSource {
   names(): readonly string[];
   has(name: string): boolean;
   shape(name: string): readonly number[];
   /** As stored: `F32`, `F16`, `BF16`, `I64`, … Only floats can be read. */
   dtype(name: string): string;
-  read(name: string): Promise<Float32Array>;
+  /** Whole, or some rows of its first axis. */
+  read(name: string, rows?: RowRange): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
@@ -148,7 +154,7 @@ function tensorSource(tensors: Located, opened: readonly OpenFile[]): TensorSour
     has: (name) => tensors.has(name),
     shape: (name) => find(name).entry.shape,
     dtype: (name) => find(name).entry.dtype,
-    read: async (name) => {
+    read: async (name, rows) => {
       const { file, entry } = find(name);
       const decode = DECODERS[entry.dtype];
       if (!decode)
@@ -157,10 +163,17 @@ function tensorSource(tensors: Located, opened: readonly OpenFile[]): TensorSour
           name,
           `weights of dtype ${entry.dtype} are not supported (F32, F16, BF16 and F64 are)`,
         );
-      return decodeInChunks(file, entry, decode);
+      return decodeInChunks(file, rows ? rowsOf(entry, rows) : entry, decode);
     },
     close: () => closeAll(opened),
   };
+}
+
+/** Rows lie one after another: a part of a tensor is a tensor. */
+function rowsOf(entry: TensorEntry, { first, count }: RowRange): TensorEntry {
+  const [rows, ...rest] = entry.shape as [number, ...number[]];
+  const rowBytes = entry.byteLength / rows;
+  return { ...entry, shape: [count, ...rest], start: entry.start + first * rowBytes, byteLength: count * rowBytes };
 }
 
 const DECODERS: Readonly<Record<string, (bytes: ArrayBuffer) => Float32Array>> = {

@@ -1,13 +1,14 @@
 // An open GGUF file: its header, and its tensors as float32, one at a time. Knows nothing of models.
 import { open } from 'node:fs/promises';
 import { AppError } from '#domain/errors';
+import type { RowRange } from '../safetensors.ts';
 import { ggmlType } from './ggml-types.ts';
 import { badGguf, HeaderGoesOn, parseGgufHeader, type GgufHeader } from './gguf-header.ts';
 
 export interface GgufFile extends GgufHeader {
   readonly path: string;
-  /** Row-major, by the file's own name. */
-  read(name: string): Promise<Float32Array>;
+  /** Row-major, by the file's own name; whole, or some rows, each of which is whole blocks. */
+  read(name: string, rows?: RowRange): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
@@ -34,12 +35,15 @@ export async function openGgufFile(path: string): Promise<GgufFile> {
     return {
       path,
       ...header,
-      async read(name) {
+      async read(name, rows) {
         const tensor = header.tensors.get(name);
         const type = tensor && ggmlType(tensor.type);
         if (!type) throw new AppError('bad_model_files', `No tensor ${name} in ${path}.`);
-        const values = new Float32Array(tensor.shape.reduce((product, length) => product * length, 1));
-        type.decode(await readBytes(tensor.start, tensor.byteLength), values);
+        const all = tensor.shape[0] ?? 1;
+        const { first, count } = rows ?? { first: 0, count: all };
+        const rowBytes = tensor.byteLength / all;
+        const values = new Float32Array(tensor.shape.slice(1).reduce((product, length) => product * length, count));
+        type.decode(await readBytes(tensor.start + first * rowBytes, count * rowBytes), values);
         return values;
       },
       close: () => handle.close(),

@@ -93,12 +93,19 @@ export async function openGgufTensors(directory: string): Promise<TensorSource |
     has: (name) => file.tensors.has(parameters.get(name)?.gguf ?? ''),
     shape: (name) => find(name).tensor.shape,
     dtype: (name) => ggmlTypeName(find(name).tensor.type),
-    async read(name) {
+    async read(name, rows) {
       const { parameter, tensor } = find(name);
-      const values = await file.read(parameter.gguf);
-      if (parameter.plusOne) return values.map((value) => value - 1);
-      const [rows] = tensor.shape as [number];
-      return interleaved && parameter.heads !== null ? fromPairs(values, parameter.heads, rows) : values;
+      if (interleaved && parameter.heads !== null) {
+        // Rows of a head change places: the whole tensor, which is small beside the largest.
+        const values = fromPairs(await file.read(parameter.gguf), parameter.heads, tensor.shape[0]!);
+        const rowSize = values.length / tensor.shape[0]!;
+        return rows ? values.slice(rows.first * rowSize, (rows.first + rows.count) * rowSize) : values;
+      }
+      // A vector of which some numbers are wanted may begin inside a block.
+      const ranged = tensor.shape.length > 1 ? rows : undefined;
+      const values = await file.read(parameter.gguf, ranged);
+      const wanted = rows && !ranged ? values.subarray(rows.first, rows.first + rows.count) : values;
+      return parameter.plusOne ? wanted.map((value) => value - 1) : wanted;
     },
     close: () => file.close(),
   };

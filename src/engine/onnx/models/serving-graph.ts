@@ -23,7 +23,7 @@ import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { ServingPrecision } from '../../capabilities.ts';
 import { branch } from '../graph/branch.ts';
-import { Graph, type Value } from '../graph/graph.ts';
+import { Graph, type StoredTensor, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
 import * as ops from '../graph/ops.ts';
 import { softCapped } from './attention.ts';
@@ -44,7 +44,9 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
   const adapted = g.input('adapted', 'bool', []);
   const loraMasks = [1, 2, 3].map((p) => g.input(`lora_mask.${p}`, 'float32', ['batch', 1, `columns.${p}`]));
 
-  const constant = (name: string): Value => g.stored(weights.get(name));
+  const embeddingIsHead = config.tiedEmbeddings && precision === 'float32';
+  const constant = (name: string): Value =>
+    g.stored(name === HEAD && embeddingIsHead ? secondMapping(weights.get(EMBEDDING)) : weights.get(name));
   /** `[..., in] → [..., out]` by a weight `[out, in]` */
   const project = (x: Value, name: string, inFeatures: number, outFeatures: number): Value => {
     if (precision === 'float32') return ops.matmul(g, x, constant(name), { transposeB: true });
@@ -83,10 +85,16 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
   const wanted = ops.gather(g, ops.reshape(g, states, ['tokens', hidden]), rows);
   g.output('hidden', wanted);
   const scaled = scaledBy(g, wanted, config.multipliers.logits);
-  const head = config.tiedEmbeddings && precision === 'float32' ? EMBEDDING : HEAD;
-  const projected = project(scaled, head, hidden, vocab);
+  const projected = project(scaled, HEAD, hidden, vocab);
   const logits = softCapped(g, projected, config.softCaps.logits);
   g.output('logits', logits);
   g.output('logsumexp', logSumExp(g, logits));
   return g;
 }
+
+/**
+ * A tied head as a constant of its own: its product packs it and then lets its pages go, while of the embedding only the rows that were
+ * asked for are read. One constant for both would keep every page of it beside the packed copy.
+ */
+const secondMapping = (embedding: StoredTensor): StoredTensor =>
+  'path' in embedding.data ? { ...embedding, name: HEAD } : embedding;

@@ -8,6 +8,16 @@ export type WorkerRole = 'inference' | 'training';
 
 const WORKER = new URL(`../worker${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
+/**
+ * For glibc: arrays of this size (caches, activations, results) go back to the system when they are freed. By default it would learn
+ * from the first large one to keep up to 32 MB at a time, in pieces that only a smaller need can use.
+ */
+const ALLOCATION = { MALLOC_MMAP_THRESHOLD_: '262144' };
+
 /** Typed arrays cross the channel as they are: structured clone instead of JSON. */
 export const forkWorker = (role: WorkerRole): ChildProcess =>
-  fork(WORKER, [role], { serialization: 'advanced', stdio: ['ignore', 2, 2, 'ipc'] });
+  fork(WORKER, [role], {
+    serialization: 'advanced',
+    stdio: ['ignore', 2, 2, 'ipc'],
+    env: { ...ALLOCATION, ...process.env },
+  });

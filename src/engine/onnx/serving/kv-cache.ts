@@ -133,6 +133,8 @@ export class KVCache {
     const grown = this.fork(slot, capacity);
     if (slot.active) this.activate(grown);
     this.release(slot);
+    const left = this.#pool(slot.capacity);
+    if (usedSlots(left) === 0) this.#resize(left, 0); // a long sequence would otherwise leave as much behind as it takes
     return grown;
   }
 
@@ -181,6 +183,11 @@ export class KVCache {
     pool.activeCount--;
     const last = pool.occupants[pool.activeCount];
     if (last) this.#move(pool, last, slot.index);
+  }
+
+  /** Gives back what no sequence is in. */
+  trim(): void {
+    for (const pool of this.#pools.values()) this.#resize(pool, usedSlots(pool));
   }
 
   /** One slot, for prefill. */

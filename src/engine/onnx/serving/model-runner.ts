@@ -48,6 +48,8 @@ export interface ModelRunner {
   prefill(input: PrefillInput, adapters: FusedAdapters): Promise<RunResult>;
   /** Logits of every token. */
   decode(input: DecodeInput, adapters: FusedAdapters): Promise<RunResult>;
+  /** Of the caches that the last call read: till the next call nothing here refers to them. */
+  letGo(): void;
   close(): Promise<void>;
 }
 
@@ -73,6 +75,13 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
   const noPast = emptyView(config, 1);
   const noClass = emptyView(config, 0);
   const heldPast: (CacheView | null)[] = new Array<null>(CLASSES_MAX).fill(null);
+  const holdPast = (past: readonly CacheView[]): void => {
+    heldPast.forEach((held, c) => {
+      const view = past[c] ?? noClass;
+      if (view !== held) session.hold(pastFeeds(config, view, c));
+      heldPast[c] = view;
+    });
+  };
   let heldAdapters: FusedAdapters | null = null;
   const run = async (
     past: readonly CacheView[],
@@ -81,11 +90,7 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
     seq: number,
     feeds: Feeds,
   ) => {
-    heldPast.forEach((held, c) => {
-      const view = past[c] ?? noClass;
-      if (view !== held) session.hold(pastFeeds(config, view, c));
-      heldPast[c] = view;
-    });
+    holdPast(past);
     if (adapters !== heldAdapters) session.hold(adapters.weightFeeds);
     heldAdapters = adapters;
     const results = await session.run({
@@ -118,6 +123,7 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
         rows: rowFeed(Array.from(tokens.keys())),
       });
     },
+    letGo: () => holdPast([]),
     close: () => session.close(),
   };
 }

@@ -2,6 +2,7 @@
 // (scheduler.ts), applyPlan computes (apply-plan.ts), nextToken samples. Knows when a sequence ends and what it gives back.
 // Runs in a child process (process/), because a step blocks the thread; tests run it directly.
 import { randomInt } from 'node:crypto';
+import { collectGarbage } from '#base/collect-garbage';
 import type { Log } from '#base/log';
 import { invariant } from '#base/invariant';
 import type { Constraint } from '#domain/constraint';
@@ -49,6 +50,8 @@ export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Pr
 
 /** Of a step: for masks that are computed while the model runs, and seldom take longer. */
 const MASKS_MS = 20;
+/** Without work, until caches that are empty go back to the system: as long as the trainer keeps its graph. */
+const REST_MS = 10_000;
 /** Seeds that the engine draws itself; seed + choiceIndex stays an exact integer. */
 const DRAWN_SEED_MAX = 2 ** 47;
 
@@ -293,10 +296,19 @@ class OnnxInferenceEngine implements InferenceEngine {
     invariant(this.#live.size === 0, 'a request outlived its sequences');
   }
 
+  /** Nobody is in the cache: what it takes goes back to the system. Prompts that were computed stay. */
+  #rest(): void {
+    this.#context.runner.letGo();
+    this.#context.cache.trim();
+    collectGarbage();
+  }
+
   #sleep(): Promise<void> {
     return new Promise((resolve) => {
+      const resting = setTimeout(() => this.#rest(), REST_MS).unref();
       this.#wake = () => {
         this.#wake = null;
+        clearTimeout(resting);
         resolve();
       };
       if (this.#closed || this.#leaving.size > 0) this.#wake();

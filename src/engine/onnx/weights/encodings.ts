@@ -11,14 +11,30 @@ export interface Encoding {
   readonly id: string;
   /** What the weight `name` of this shape (`[out, in]` for linears) becomes. */
   specs(name: string, shape: readonly number[]): readonly EncodedSpec[];
-  /** Their data, in the same order. Borrows `values`. */
-  encode(values: Float32Array, shape: readonly number[]): readonly InitializerData[];
+  /** Takes a weight's rows as they are read, first to last, and gives what can be stored by then. Borrows them until it is called again. */
+  encoder(shape: readonly number[]): (rows: WeightRows) => readonly EncodedPart[];
+}
+
+/** Some rows of the first axis, row-major. */
+export interface WeightRows {
+  readonly first: number;
+  readonly count: number;
+  readonly values: Float32Array;
+}
+
+/** A run of elements of one tensor of `specs`, from element `at`. */
+export interface EncodedPart {
+  readonly tensor: number;
+  readonly at: number;
+  readonly data: InitializerData;
 }
 
 export const FLOAT32: Encoding = {
   id: 'float32',
   specs: (name, shape) => [{ name, dtype: 'float32', shape }],
-  encode: (values) => [values],
+  encoder:
+    () =>
+    ({ first, count, values }) => [{ tensor: 0, at: first * (values.length / count), data: values }],
 };
 
 /** `name.packed` `[out, blocks, 32]` and `name.scales` `[out · blocks]`, see quantize.ts. */
@@ -31,9 +47,15 @@ export const BLOCKS8: Encoding = {
       { name: `${name}.scales`, dtype: 'float32', shape: [outFeatures! * blocks] },
     ];
   },
-  encode(values, [outFeatures, inFeatures]) {
-    const { packed, scales } = quantizeBlocks8(values, inFeatures!, outFeatures!);
-    return [packed, scales];
+  encoder([, inFeatures]) {
+    const blocks = Math.ceil(inFeatures! / BLOCK_SIZE);
+    return ({ first, count, values }) => {
+      const { packed, scales } = quantizeBlocks8(values, inFeatures!, count);
+      return [
+        { tensor: 0, at: first * blocks * BLOCK_SIZE, data: packed },
+        { tensor: 1, at: first * blocks, data: scales },
+      ];
+    };
   },
 };
 
@@ -44,8 +66,15 @@ export const OUTPUTS8: Encoding = {
     { name: `${name}.codes`, dtype: 'int8', shape: [inFeatures!, outFeatures!] },
     { name: `${name}.scales`, dtype: 'float32', shape: [outFeatures!] },
   ],
-  encode(values, [outFeatures, inFeatures]) {
-    const { codes, scales } = quantizeOutputs8(values, inFeatures!, outFeatures!);
-    return [codes, scales];
+  /** An output's codes lie in a column: they are gathered, a byte each, until the last has come. */
+  encoder([outFeatures, inFeatures]) {
+    const whole = new Int8Array(inFeatures! * outFeatures!);
+    return ({ first, count, values }) => {
+      const { codes, scales } = quantizeOutputs8(values, inFeatures!, count);
+      for (let i = 0; i < inFeatures!; i++)
+        whole.set(codes.subarray(i * count, (i + 1) * count), i * outFeatures! + first);
+      const done = first + count === outFeatures;
+      return [{ tensor: 1, at: first, data: scales }, ...(done ? [{ tensor: 0, at: 0, data: whole }] : [])];
+    };
   },
 };

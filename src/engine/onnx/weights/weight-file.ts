@@ -27,8 +27,8 @@ const IN_USE_MS = 3_600_000;
 /** A maker writes all the time: a half-written file that rests this long has lost its own. */
 const ABANDONED_MS = 600_000;
 const WRITE_BYTES = 2 ** 24;
-/** So that the last fsync does not have gigabytes to wait for. */
-const SYNC_BYTES = 2 ** 28;
+/** So that the disk is busy from the start, and the last fsync has little to wait for. */
+const SYNC_BYTES = 2 ** 26;
 
 /** Afterwards the file is there, and counts as used now. */
 export async function ensureWeightFile(file: WeightFile): Promise<void> {
@@ -48,27 +48,37 @@ export async function ensureWeightFile(file: WeightFile): Promise<void> {
 async function writeBeside({ path, byteLength, onBytes, write }: WeightFile): Promise<void> {
   await writeWholeFile(path, `${path}.${randomUUID()}${PARTIAL}`, async (handle) => {
     await handle.truncate(byteLength);
-    await write(createPut(handle, (done) => onBytes(done, byteLength)));
+    const { put, finish } = createWriter(handle, (done) => onBytes(done, byteLength));
+    try {
+      await write(put);
+    } finally {
+      await finish(); // before the file is closed
+    }
   });
   onBytes(byteLength, byteLength);
 }
 
-function createPut(handle: FileHandle, onDone: (done: number) => void): Put {
+/** Syncs while it goes on, one sync at a time: so the disk and whoever makes the bytes work at once. `finish` waits for the last. */
+function createWriter(handle: FileHandle, onDone: (done: number) => void): { put: Put; finish: () => Promise<void> } {
   let done = 0;
   let unsynced = 0;
-  return async (bytes, at) => {
+  let syncing: Promise<void> = Promise.resolve();
+  const put: Put = async (bytes, at) => {
     for (let written = 0; written < bytes.length;) {
       const length = Math.min(WRITE_BYTES, bytes.length - written);
       const { bytesWritten } = await handle.write(bytes, written, length, at + written);
       written += bytesWritten;
       unsynced += bytesWritten;
       if (unsynced >= SYNC_BYTES) {
-        await handle.datasync();
+        await syncing;
+        syncing = handle.datasync();
+        syncing.catch(() => {}); // thrown where it is awaited
         unsynced = 0;
       }
       onDone((done += bytesWritten));
     }
   };
+  return { put, finish: () => syncing };
 }
 
 /** Removes what is old, then what was used least recently, until there is room; throws where that is not enough. */

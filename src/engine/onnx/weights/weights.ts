@@ -8,8 +8,14 @@ import { AppError } from '#domain/errors';
 import { checkParameters } from '#model-files/decoder-parameters';
 import { openTensors } from '#model-files/open-tensors';
 import type { TensorSource } from '#model-files/safetensors';
-import { BYTES_PER_ELEMENT, type FileRange, type InitializerData, type StoredTensor } from '../graph/graph.ts';
-import type { EncodedSpec } from './encodings.ts';
+import {
+  BYTES_PER_ELEMENT,
+  type Dtype,
+  type FileRange,
+  type InitializerData,
+  type StoredTensor,
+} from '../graph/graph.ts';
+import type { EncodedPart, EncodedSpec, WeightRows } from './encodings.ts';
 import { sizeOf } from './fused-parameters.ts';
 import { markSource } from './source-mark.ts';
 import { ensureWeightFile, type Put } from './weight-file.ts';
@@ -42,12 +48,16 @@ const FILE_VERSION = 1;
 const IN_MEMORY_BYTES_MAX = 64_000_000;
 /** Pages: each tensor is mapped alone. */
 const ALIGNMENT = 4096;
+/** 32 MB as float32: a fraction of a large embedding. */
+const PIECE_ELEMENTS = 2 ** 23;
 
 /** Codes: `bad_model_files`, `engine_unavailable` (no room, or no directory to write into). */
 export async function openWeights(options: WeightsOptions): Promise<Weights> {
   const { modelDirectory, layout, directory = defaultDirectory(), onBytes = () => {} } = options;
-  const { places, byteLength } = placeTensors(layout);
-  if (byteLength <= (options.inMemoryBytesMax ?? IN_MEMORY_BYTES_MAX)) return readIntoMemory(modelDirectory, layout);
+  const placed = placeTensors(layout);
+  const { places, byteLength } = placed;
+  if (byteLength <= (options.inMemoryBytesMax ?? IN_MEMORY_BYTES_MAX))
+    return readIntoMemory(modelDirectory, layout, placed);
   const source = await markSource(modelDirectory);
   const path = join(directory, fileName(layout, source));
   const write = (put: Put) => withSource(modelDirectory, (tensors) => writeWeights(tensors, layout, places, put));
@@ -96,7 +106,12 @@ interface Place {
   readonly range: Omit<FileRange, 'path'>;
 }
 
-function placeTensors(layout: readonly WeightSpec[]): { places: ReadonlyMap<string, Place>; byteLength: number } {
+interface Placed {
+  readonly places: ReadonlyMap<string, Place>;
+  readonly byteLength: number;
+}
+
+function placeTensors(layout: readonly WeightSpec[]): Placed {
   const places = new Map<string, Place>();
   let at = 0;
   for (const { name, shape, encoding } of layout) {
@@ -118,12 +133,25 @@ function fileName(layout: readonly WeightSpec[], source: string): string {
   return `${encodings}-${key.slice(0, 32)}.weights`;
 }
 
-async function readIntoMemory(modelDirectory: string, layout: readonly WeightSpec[]): Promise<Weights> {
-  const tensors = new Map<string, StoredTensor>();
-  await withSource(modelDirectory, async (source) => {
-    for await (const tensor of encodeWeights(source, layout)) tensors.set(tensor.name, tensor);
-  });
-  return { get: (name) => find(tensors, name), ensure: () => Promise.resolve() };
+/** In one buffer, laid out as the file would be. */
+async function readIntoMemory(
+  modelDirectory: string,
+  layout: readonly WeightSpec[],
+  { places, byteLength }: Placed,
+): Promise<Weights> {
+  const memory = new Uint8Array(byteLength);
+  const put: Put = (bytes, at) => Promise.resolve(memory.set(bytes, at));
+  await withSource(modelDirectory, (source) => writeWeights(source, layout, places, put));
+  const get = (name: string): StoredTensor => {
+    const { spec, range } = find(places, name);
+    return { ...spec, data: viewAs(spec.dtype, memory.buffer, range) };
+  };
+  return { get, ensure: () => Promise.resolve() };
+}
+
+function viewAs(dtype: Dtype, buffer: ArrayBuffer, { offset, byteLength }: Place['range']): InitializerData {
+  if (dtype === 'float32') return new Float32Array(buffer, offset, byteLength / 4);
+  return dtype === 'int8' ? new Int8Array(buffer, offset, byteLength) : new Uint8Array(buffer, offset, byteLength);
 }
 
 function find<T>(tensors: ReadonlyMap<string, T>, name: string): T {
@@ -138,35 +166,42 @@ async function writeWeights(
   places: ReadonlyMap<string, Place>,
   put: Put,
 ): Promise<void> {
-  for await (const { name, data } of encodeWeights(source, layout)) {
-    await put(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), find(places, name).range.offset);
+  for await (const { spec, at, data } of encodeWeights(source, layout)) {
+    const { offset } = find(places, spec.name).range;
+    await put(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), offset + at * data.BYTES_PER_ELEMENT);
   }
 }
 
-/** One weight in memory at a time; all are checked before the first. */
+/** Some rows of one weight in memory at a time; all weights are checked before the first. */
 async function* encodeWeights(
   source: TensorSource,
   layout: readonly WeightSpec[],
-): AsyncGenerator<EncodedSpec & { readonly data: InitializerData }> {
+): AsyncGenerator<Omit<EncodedPart, 'tensor'> & { readonly spec: EncodedSpec }> {
   checkParameters(
     source,
     layout.flatMap(({ parts }) => parts),
   );
   for (const { name, shape, parts, encoding } of layout) {
-    const encoded = encoding.encode(await readStacked(source, parts, sizeOf(shape)), shape);
-    for (const [i, spec] of encoding.specs(name, shape).entries()) yield { ...spec, data: encoded[i]! };
+    const specs = encoding.specs(name, shape);
+    const encode = encoding.encoder(shape);
+    for await (const rows of readRows(source, parts)) {
+      for (const { tensor, ...part } of encode(rows)) yield { spec: specs[tensor]!, ...part };
+    }
   }
 }
 
-async function readStacked(source: TensorSource, parts: WeightSpec['parts'], size: number): Promise<Float32Array> {
-  if (parts.length === 1) return source.read(parts[0]!.name);
-  const whole = new Float32Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(await source.read(part.name), at);
-    at += sizeOf(part.shape);
+/** Of the parts, stacked. */
+async function* readRows(source: TensorSource, parts: WeightSpec['parts']): AsyncGenerator<WeightRows> {
+  let first = 0;
+  for (const { name, shape } of parts) {
+    const [rows, ...rest] = shape as [number, ...number[]];
+    const step = Math.max(1, Math.floor(PIECE_ELEMENTS / sizeOf(rest)));
+    for (let from = 0; from < rows; from += step) {
+      const count = Math.min(step, rows - from);
+      yield { first: first + from, count, values: await source.read(name, { first: from, count }) };
+    }
+    first += rows;
   }
-  return whole;
 }
 
 async function withSource(modelDirectory: string, use: (source: TensorSource) => Promise<void>): Promise<void> {
