@@ -1,4 +1,4 @@
-"""The unmodified Tinker SDK against a running Whetstone: python check_sdk.py URL KEY MODEL. Prints ok."""
+"""The unmodified Tinker SDK against a running Whetstone: python check_sdk.py URL KEY MODEL KEY_OF_ANOTHER_TEAM. Prints ok."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import tinker
 import torch
 from tinker import types
 
-url, key, model = sys.argv[1:4]
+url, key, model, key_of_others = sys.argv[1:5]
 service = tinker.ServiceClient(base_url=url, api_key=f"tml-{key}")
 
 
@@ -143,6 +143,48 @@ def exports(client: tinker.TrainingClient) -> None:
         assert "404" in str(error), error
 
 
+def publishes(client: tinker.TrainingClient) -> None:
+    """Another team reads what is published, and nothing else; only the owner changes it."""
+    others = tinker.ServiceClient(base_url=url, api_key=f"tml-{key_of_others}")
+    state = client.save_state("shared", user_metadata={"note": "for all"}).result().path
+    kept = client.save_state("kept").result().path
+    before = client.forward(DATA, "cross_entropy").result().metrics["loss:sum"]
+    rest, theirs = service.create_rest_client(), others.create_rest_client()
+    run_id = state.split("/")[2]
+
+    def denied(attempt) -> None:
+        try:
+            attempt()
+        except tinker.NotFoundError:
+            return
+        raise AssertionError("another team's weights were given out")
+
+    denied(lambda: theirs.get_weights_info_by_tinker_path(state).result())
+    denied(lambda: theirs.list_checkpoints(run_id).result())
+    rest.publish_checkpoint_from_tinker_path(state).result()
+    assert [each.tinker_path for each in theirs.list_checkpoints(run_id).result().checkpoints] == [state]
+    (listed,) = [each for each in rest.list_checkpoints(run_id).result().checkpoints if each.public]
+    assert listed.tinker_path == state and listed.user_metadata == {"note": "for all"}, listed
+    assert theirs.get_weights_info_by_tinker_path(state).result().lora_rank == 4
+    assert theirs.get_training_run_by_tinker_path(state, access_scope="accessible").result().base_model == model
+    assert [run.training_run_id for run in theirs.list_training_runs(access_scope="accessible").result().training_runs] == [run_id]
+    assert theirs.list_training_runs().result().training_runs == []
+    loaded = others.create_training_client_from_state_with_optimizer(state)
+    assert near(loaded.forward(DATA, "cross_entropy").result().metrics["loss:sum"], before)
+    sampler = others.create_sampling_client(model_path=state)
+    assert sampler.compute_logprobs(types.ModelInput.from_ints(TEXT)).result()
+    denied(lambda: theirs.get_weights_info_by_tinker_path(kept).result())
+    denied(lambda: theirs.delete_checkpoint_from_tinker_path(state).result())
+    denied(lambda: theirs.unpublish_checkpoint_from_tinker_path(state).result())
+    rest.unpublish_checkpoint_from_tinker_path(state).result()
+    denied(lambda: theirs.get_weights_info_by_tinker_path(state).result())
+    try:
+        sampler.compute_logprobs(types.ModelInput.from_ints(TEXT)).result()
+        raise AssertionError("weights that are private again")
+    except tinker.RequestFailedError as error:
+        assert "no longer published" in str(error), error
+
+
 def losses(client: tinker.TrainingClient) -> None:
     length = 7
     data = [
@@ -207,6 +249,7 @@ def main() -> None:
     samples(client)
     saves(client)
     exports(client)
+    publishes(client)
     losses(client)
     custom(client)
     base = service.create_sampling_client(base_model=model)

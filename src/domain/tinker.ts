@@ -103,6 +103,8 @@ export interface TinkerCheckpoint {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
+  /** Since then every entity may read it; null: only its own. */
+  readonly publishedAtMs: number | null;
 }
 
 export const tinkerPath = ({ runId, kind, name }: Pick<TinkerCheckpoint, 'runId' | 'kind' | 'name'>): string =>

@@ -59,7 +59,12 @@ export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTin
       const run = runs.find((each) => each.id === id);
       return run ? shown(run) : null;
     },
-    listRuns: async (entity, slice) => newestFirst(runs.filter((each) => each.entity === entity).map(shown), slice),
+    async listRuns(entity, scope, slice) {
+      const published = new Set(checkpoints.filter(isPublic).map(({ runId }) => runId));
+      const isShown = ({ id, entity: own }: TinkerRun) =>
+        own === entity || (scope === 'accessible' && published.has(id));
+      return newestFirst(runs.filter(isShown).map(shown), slice);
+    },
     listRunsOf: async (sessionId) =>
       runs
         .filter((each) => each.sessionId === sessionId)
@@ -142,9 +147,14 @@ export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTin
       return old;
     },
     findCheckpoint: async (runId, kind, name) => checkpoints.find(isNamed(runId, kind, name)) ?? null,
-    listCheckpoints: async (entity, runId, slice) =>
+    listCheckpoints: async ({ entity, runId, isPublished }, slice) =>
       newestFirst(
-        checkpoints.filter((each) => each.entity === entity && (runId === null || each.runId === runId)),
+        checkpoints.filter(
+          (each) =>
+            (entity === undefined || each.entity === entity) &&
+            (runId === undefined || each.runId === runId) &&
+            (!isPublished || isPublic(each)),
+        ),
         slice,
       ),
     listExpired: async (nowMs, limit) =>
@@ -155,6 +165,10 @@ export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTin
     async setExpiry({ runId, kind, name }, expiresAtMs) {
       const isIt = isNamed(runId, kind, name);
       checkpoints = checkpoints.map((each) => (isIt(each) ? { ...each, expiresAtMs } : each));
+    },
+    async setPublished({ runId, kind, name }, publishedAtMs) {
+      const isIt = isNamed(runId, kind, name);
+      checkpoints = checkpoints.map((each) => (isIt(each) ? { ...each, publishedAtMs } : each));
     },
     async deleteCheckpoint(runId, kind, name) {
       const isIt = isNamed(runId, kind, name);
@@ -173,6 +187,8 @@ export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTin
     },
   };
 }
+
+const isPublic = ({ publishedAtMs }: TinkerCheckpoint): boolean => publishedAtMs !== null;
 
 function newestFirst<T extends { readonly createdAtMs: number }>(
   all: readonly T[],

@@ -12,6 +12,16 @@ export interface Sliced<T> {
   readonly total: number;
 }
 
+/** Of runs: the entity's own, or also those of others with published weights. */
+export type AccessScope = 'owned' | 'accessible';
+
+/** What is not named is not filtered by. */
+export interface CheckpointFilter {
+  readonly entity?: string;
+  readonly runId?: string;
+  readonly isPublished?: true;
+}
+
 /** Who may execute a run's operations: its attempt, as `claimRun` gave it. */
 export type Held = Pick<TinkerRun, 'id' | 'attempt'>;
 
@@ -33,7 +43,7 @@ export interface TinkerStore {
   /** Gives back the one that has the id already. */
   createRun(run: TinkerRun): Promise<TinkerRun>;
   findRun(id: string): Promise<TinkerRun | null>;
-  listRuns(entity: string, slice: Slice): Promise<Sliced<TinkerRun>>;
+  listRuns(entity: string, scope: AccessScope, slice: Slice): Promise<Sliced<TinkerRun>>;
   /** By number. */
   listRunsOf(sessionId: string): Promise<readonly TinkerRun[]>;
   /**
@@ -73,9 +83,10 @@ export interface TinkerStore {
   /** Replaces the one of the same run, kind and name, which it gives. */
   putCheckpoint(checkpoint: TinkerCheckpoint): Promise<TinkerCheckpoint | null>;
   findCheckpoint(runId: string, kind: TinkerCheckpoint['kind'], name: string): Promise<TinkerCheckpoint | null>;
-  /** Null: of all runs of the entity. */
-  listCheckpoints(entity: string, runId: string | null, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
+  listCheckpoints(filter: CheckpointFilter, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
   listExpired(nowMs: number, limit: number): Promise<readonly TinkerCheckpoint[]>;
   setExpiry(checkpoint: TinkerCheckpoint, expiresAtMs: number | null): Promise<void>;
+  /** Null: it is private. */
+  setPublished(checkpoint: TinkerCheckpoint, publishedAtMs: number | null): Promise<void>;
   deleteCheckpoint(runId: string, kind: TinkerCheckpoint['kind'], name: string): Promise<void>;
 }

@@ -1,10 +1,15 @@
 // The server as `whetstone serve` starts it, on the starter model: what the clients' tests talk to.
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { silentLog } from '#base/log';
 import { readServerConfig } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 export const KEY = 'wk-clients';
 /** As long as the `wandb` library wants one. */
@@ -13,6 +18,8 @@ export const MODEL = 'whetstone/starter';
 
 export interface StarterServer {
   readonly baseUrl: string;
+  /** As its operator makes one for another team. */
+  createKey(entity: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -24,6 +31,10 @@ export async function openStarterServer(key = KEY, tinkerAlias: string[] = []): 
   );
   return {
     baseUrl: `${server.url}/v1`,
+    async createKey(entity) {
+      const command = ['--import', 'tsx', '-C', 'source', CLI, 'keys', 'create', '--entity', entity, '--data', data];
+      return (await promisify(execFile)(process.execPath, command)).stdout.trim();
+    },
     async close() {
       await server.close();
       await rm(data, { recursive: true, force: true });

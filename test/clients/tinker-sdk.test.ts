@@ -18,7 +18,8 @@ describe.skipIf(!python)('the Tinker SDK', () => {
     const url = server.baseUrl.replace(/\/v1$/, '/tinker');
     try {
       const env = { ...process.env, TINKER_TELEMETRY: '0' };
-      const { stdout } = await promisify(execFile)(python!, [SCRIPT, url, KEY, MODEL], { env });
+      const others = await server.createKey('others');
+      const { stdout } = await promisify(execFile)(python!, [SCRIPT, url, KEY, MODEL, others], { env });
       expect(stdout.trim()).toBe('ok');
     } finally {
       await server.close();

@@ -66,6 +66,7 @@ export function tinkerContract(
     metadata: { a: 'b' },
     createdAtMs: NOW,
     expiresAtMs: null,
+    publishedAtMs: null,
     ...about,
   });
 
@@ -88,13 +89,13 @@ export function tinkerContract(
     expect(await storage.tinker.createRun({ ...run, lora: { ...run.lora, seed: 2 } })).toEqual(run);
     expect(await storage.tinker.findRun(run.id)).toEqual(run);
     expect(await storage.tinker.listRunsOf(run.sessionId)).toEqual([run]);
-    expect(await storage.tinker.listRuns('team', ALL)).toEqual({ rows: [run], total: 1 });
+    expect(await storage.tinker.listRuns('team', 'owned', ALL)).toEqual({ rows: [run], total: 1 });
     await storage.tinker.addOperation(anOperation(run.id, 1));
     await storage.tinker.putCheckpoint(aCheckpoint(run, 'a'));
     await storage.models.delete(run.modelId);
     expect(await storage.tinker.findRun(run.id)).toBeNull();
     expect(await storage.tinker.findOperation(run.id, 1)).toBeNull();
-    expect(await storage.tinker.listCheckpoints('team', null, ALL)).toEqual({ rows: [], total: 0 });
+    expect(await storage.tinker.listCheckpoints({ entity: 'team' }, ALL)).toEqual({ rows: [], total: 0 });
   });
 
   test('an operation is accepted once under its number', async () => {
@@ -191,15 +192,42 @@ export function tinkerContract(
     const sampled = aCheckpoint(run, 'a', { kind: 'sampler_weights' });
     await tinker.putCheckpoint(sampled);
     expect(await tinker.findCheckpoint(run.id, 'weights', 'a')).toEqual(second);
-    expect(await tinker.listCheckpoints('team', run.id, ALL)).toEqual({ rows: [second, sampled], total: 2 });
-    expect(await tinker.listCheckpoints('team', null, { offset: 1, limit: 1 })).toEqual({ rows: [sampled], total: 2 });
-    expect(await tinker.listCheckpoints('others', null, ALL)).toEqual({ rows: [], total: 0 });
+    expect(await tinker.listCheckpoints({ runId: run.id }, ALL)).toEqual({ rows: [second, sampled], total: 2 });
+    expect(await tinker.listCheckpoints({ entity: 'team' }, { offset: 1, limit: 1 })).toEqual({
+      rows: [sampled],
+      total: 2,
+    });
+    expect(await tinker.listCheckpoints({ entity: 'others' }, ALL)).toEqual({ rows: [], total: 0 });
     expect(await tinker.listExpired(NOW + 49, 10)).toEqual([]);
     expect(await tinker.listExpired(NOW + 50, 10)).toEqual([second]);
     await tinker.setExpiry(second, null);
     expect(await tinker.listExpired(NOW + 50, 10)).toEqual([]);
     await tinker.deleteCheckpoint(run.id, 'weights', 'a');
     expect(await tinker.findCheckpoint(run.id, 'weights', 'a')).toBeNull();
+  });
+
+  test('a published checkpoint is listed alone, and its run to every entity', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const run = await addRun(storage);
+    const [kept, published] = [aCheckpoint(run, 'a'), aCheckpoint(run, 'b')];
+    for (const each of [kept, published]) await tinker.putCheckpoint(each);
+    const listed = async (entity: string) =>
+      (await tinker.listRuns(entity, 'accessible', ALL)).rows.map(({ id }) => id);
+    expect(await listed('others')).toEqual([]);
+    await tinker.setPublished(published, NOW + 5);
+    const shown = { ...published, publishedAtMs: NOW + 5 };
+    expect(await tinker.findCheckpoint(run.id, 'weights', 'b')).toEqual(shown);
+    expect(await tinker.listCheckpoints({ runId: run.id, isPublished: true }, ALL)).toEqual({
+      rows: [shown],
+      total: 1,
+    });
+    expect(await listed('others')).toEqual([run.id]);
+    expect(await listed('team')).toEqual([run.id]);
+    expect(await tinker.listRuns('others', 'owned', ALL)).toEqual({ rows: [], total: 0 });
+    await tinker.setPublished(published, null);
+    expect(await listed('others')).toEqual([]);
+    expect(await tinker.listCheckpoints({ runId: run.id, isPublished: true }, ALL)).toEqual({ rows: [], total: 0 });
   });
 
   test('a checkpoint that no job made is the next step of its model', async () => {

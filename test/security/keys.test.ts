@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { SCOPES, type Scope } from '#domain/api-key';
+import { saveWeights } from '../api/saved-weights.ts';
 import { asOwner, BASE, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
 
 let server: TestServer;
@@ -63,6 +64,8 @@ async function furnish(): Promise<Record<string, string>> {
   const { model_id: run_id } = await tinker('create_model', run);
   const sampler = { session_id, sampling_session_seq_id: 0, base_model: BASE };
   const { sampling_session_id: sampler_id } = await tinker('create_sampling_session', sampler);
+  for (const kind of ['weights', 'external_weights'] as const)
+    await saveWeights(server, run_id!, kind, 'secret-weights');
   return {
     session_id: session_id!,
     run_id: run_id!,
@@ -272,6 +275,8 @@ describe('every route that needs a key', () => {
       (await call({ method: 'GET', path: '/v1/artifacts/{entity}/{project}/{artifact}/{path}', scope: 'read' }, {}))
         .body,
     ).toBe('{}');
+    const weights = await server.storage.tinker.findCheckpoint(ours.run_id!, 'weights', 'secret-weights');
+    expect(weights).toMatchObject({ expiresAtMs: null, publishedAtMs: null });
     expect(await server.storage.responses.find(ours.response_id!)).toMatchObject({ status: 'incomplete' });
     expect(await server.storage.jobs.find(ours.training_job_id!)).toMatchObject({ status: 'queued' });
     expect(await server.storage.evaluations.find(ours.training_job_id!)).toMatchObject({ cancelRequested: false });

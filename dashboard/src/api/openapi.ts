@@ -9861,7 +9861,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Training runs, newest first
+         * Training runs, newest first; accessible: also those of other teams that published weights
          * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
          */
         get: {
@@ -9953,7 +9953,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Saved weights of a training run, newest first
+         * Saved weights of a training run, newest first; of another team’s run, what is published
          * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
          */
         get: {
@@ -10054,6 +10054,84 @@ export interface paths {
         post?: never;
         /**
          * Delete saved weights
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Run that it belongs to; null where there is none. */
+                    run_id: string;
+                    /** @description Which kind of thing it is. */
+                    kind: string;
+                    /** @description Its name. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tinker/api/v1/training_runs/{run_id}/checkpoints/{kind}/{name}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let every team of this server read saved weights
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Run that it belongs to; null where there is none. */
+                    run_id: string;
+                    /** @description Which kind of thing it is. */
+                    kind: string;
+                    /** @description Its name. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        /**
+         * Let only their own team read saved weights
          * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
          */
         delete: {

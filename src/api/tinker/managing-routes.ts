@@ -1,6 +1,6 @@
 // Lists of sessions, training runs and saved weights, for their owner, and what can be done with saved weights.
 import { AppError } from '#domain/errors';
-import { parseTinkerPath, tinkerPath, type TinkerCheckpoint, type TinkerRun } from '#domain/tinker';
+import { tinkerPath, type TinkerCheckpoint, type TinkerRun } from '#domain/tinker';
 import type { Caller } from '#domain/caller';
 import type { Tinker } from '#services/tinker/tinker';
 import type { Endpoint } from '../endpoint.ts';
@@ -15,23 +15,22 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
   const change = { access: 'train', errors: [404], answer: wire.anyAnswer } as const;
 
   async function named(caller: Caller, params: Readonly<Record<string, string>>): Promise<TinkerCheckpoint> {
-    const kind = wire.checkpointKind.safeParse(params['kind']);
     const path = `tinker://${params['run_id']}/${params['kind']}/${params['name']}`;
-    return (kind.success && (await saves.find(caller.entity, path))?.named) || noWeights(path);
+    return (await saves.findOwn(caller.entity, path)) ?? noWeights(path);
   }
 
   async function runOf(caller: Caller, run: TinkerRun) {
-    const { rows } = await saves.list(caller.entity, run.id, { offset: 0, limit: 1_000 });
+    const { rows } = await saves.list(caller.entity, run, { offset: 0, limit: 1_000 });
     return toRun(run, rows);
   }
 
   return [
     tinkerRoute('GET /training_runs', {
       ...read,
-      summary: 'Training runs, newest first',
+      summary: 'Training runs, newest first; accessible: also those of other teams that published weights',
       query: wire.sliceQuery,
-      async handle({ caller, query: { limit, offset } }) {
-        const { rows, total } = await sessions.listRuns(caller, { limit, offset });
+      async handle({ caller, query: { limit, offset, access_scope: scope } }) {
+        const { rows, total } = await sessions.listRuns(caller, scope, { limit, offset });
         const runs = await Promise.all(rows.map((run) => runOf(caller, run)));
         return { training_runs: runs, cursor: { offset, limit, total_count: total } };
       },
@@ -40,15 +39,18 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary: 'One training run',
       query: wire.scopeQuery,
-      handle: async ({ caller, params }) => runOf(caller, await sessions.getRun(caller, params['run_id']!)),
+      async handle({ caller, params, query: { access_scope: scope } }) {
+        const id = params['run_id']!;
+        return runOf(caller, await (scope === 'owned' ? sessions.getRun(caller, id) : sessions.readRun(caller, id)));
+      },
     }),
     tinkerRoute('GET /training_runs/{run_id}/checkpoints', {
       ...read,
-      summary: 'Saved weights of a training run, newest first',
+      summary: 'Saved weights of a training run, newest first; of another team’s run, what is published',
       query: wire.sliceQuery,
       async handle({ caller, params, query: { limit, offset } }) {
-        const { id } = await sessions.getRun(caller, params['run_id']!);
-        const { rows, total } = await saves.list(caller.entity, id, { limit, offset });
+        const run = await sessions.readRun(caller, params['run_id']!);
+        const { rows, total } = await saves.list(caller.entity, run, { limit, offset });
         return { checkpoints: rows.map(toCheckpoint), cursor: { offset, limit, total_count: total } };
       },
     }),
@@ -69,6 +71,22 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
         return reply.code(204).send();
       },
     }),
+    tinkerRoute(`POST ${CHECKPOINT_PATH}/publish`, {
+      ...change,
+      summary: 'Let every team of this server read saved weights',
+      async handle({ caller, params, reply }) {
+        await saves.publish(await named(caller, params), true);
+        return reply.code(204).send();
+      },
+    }),
+    tinkerRoute(`DELETE ${CHECKPOINT_PATH}/publish`, {
+      ...change,
+      summary: 'Let only their own team read saved weights',
+      async handle({ caller, params, reply }) {
+        await saves.publish(await named(caller, params), false);
+        return reply.code(204).send();
+      },
+    }),
     tinkerRoute(`PUT ${CHECKPOINT_PATH}/ttl`, {
       ...change,
       summary: 'When saved weights are deleted; null: never',
@@ -83,12 +101,11 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       summary: 'What saved weights are of',
       body: wire.weightsInfo,
       async handle({ caller, body: { tinker_path: path } }) {
-        const parsed = parseTinkerPath(path);
-        const found = (await saves.find(caller.entity, path)) ?? noWeights(path);
-        const { servedAs, lora } = await sessions.getRun(caller, parsed!.runId);
+        const { named, run } = (await saves.find(caller.entity, path)) ?? noWeights(path);
+        const { servedAs, lora } = run;
         const { attention, mlp } = lora;
         const trained = { train_unembed: false, train_mlp: mlp, train_attn: attention };
-        return { base_model: servedAs, is_lora: true, lora_rank: lora.rank, ...trained, name: found.named.name };
+        return { base_model: servedAs, is_lora: true, lora_rank: lora.rank, ...trained, name: named.name };
       },
     }),
     tinkerRoute('GET /sessions', {
@@ -125,7 +142,7 @@ const toCheckpoint = (checkpoint: TinkerCheckpoint) => ({
   time: new Date(checkpoint.createdAtMs).toISOString(),
   tinker_path: tinkerPath(checkpoint),
   size_bytes: checkpoint.sizeBytes,
-  public: false,
+  public: checkpoint.publishedAtMs !== null,
   user_metadata: checkpoint.metadata,
   expires_at: isoOrNull(checkpoint.expiresAtMs),
 });

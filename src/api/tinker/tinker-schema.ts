@@ -1,6 +1,5 @@
 // Bodies of the Tinker protocol as its SDK 0.38 sends them. What is not listed is refused by name.
 import { z } from 'zod';
-import { CHECKPOINT_KINDS } from '#domain/tinker';
 import { RANK_MAX } from '#services/tinker/tinker-sessions';
 
 const id = z.string().min(1).max(300);
@@ -176,11 +175,10 @@ export const retrieveFuture = z.strictObject({
 
 export const weightsInfo = z.strictObject({ tinker_path: z.string().max(600) });
 export const ttlBody = z.strictObject({ ttl_seconds: ttl });
-export const checkpointKind = z.enum(CHECKPOINT_KINDS);
 
 const place = z.coerce.number().int().min(0).max(1_000_000);
-/** Who else may see it: nobody does. */
-const access = z.enum(['owned', 'accessible']).optional();
+/** Accessible: also what other teams published. */
+const access = z.enum(['owned', 'accessible']).default('owned');
 export const sliceQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   offset: place.default(0),

@@ -39,8 +39,8 @@ export interface Registration {
   readonly name: string;
   readonly baseModel: string;
   readonly returnExisting: boolean;
-  /** Name of the checkpoint that step 0 is a copy of; null: a fresh adapter. */
-  readonly fromCheckpoint: string | null;
+  /** What step 0 is a copy of: the name of a checkpoint of the entity, or one that the caller may read; null: a fresh adapter. */
+  readonly fromCheckpoint: string | Checkpoint | null;
   /** Of a fresh adapter; default: as all that are trained by jobs. */
   readonly lora?: LoraConfig;
 }
@@ -104,7 +104,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       runId: null,
       createdAtMs: clock.now(),
     };
-    const source = registration.fromCheckpoint === null ? null : await forkSource(registration);
+    const source = await forkSource(registration);
     const blobPrefix = stepZeroBlob(model.id, source ? 'fork' : 'fresh');
     await limits.storing(caller, async (bytes) => {
       const held = holdBlobs(blobs, bytes);
@@ -131,8 +131,9 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
   }
 
   async function forkSource({ entity, baseModel, fromCheckpoint }: Registration & { entity: string }) {
+    if (typeof fromCheckpoint === 'object') return fromCheckpoint;
     const expected = { baseModel, param: 'from_checkpoint' };
-    return (await getNamedCheckpoint(storage, entity, fromCheckpoint!, expected)).checkpoint;
+    return (await getNamedCheckpoint(storage, entity, fromCheckpoint, expected)).checkpoint;
   }
 
   /** With its optimizer state: training goes on as the source's would. */

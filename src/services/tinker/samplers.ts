@@ -25,7 +25,7 @@ export interface Samplers {
   /** The same place in the session gives the same one. Throws `checkpoint_not_found`, `base_model_not_found`, `not_found`. */
   create(caller: Caller, sampler: NewSampler): Promise<TinkerSampler>;
   get(caller: Caller, id: string): Promise<TinkerSampler>;
-  /** Throws `checkpoint_not_found` where its weights were deleted. */
+  /** Throws `checkpoint_not_found` where its weights were deleted, or are another's and no longer published. */
   modelOf(sampler: TinkerSampler): Promise<SampledModel>;
 }
 
@@ -42,17 +42,15 @@ export interface SamplersDeps {
 export function createSamplers({ storage, blobs, baseModels, names, saves, sessions, clock }: SamplersDeps): Samplers {
   async function weightsOf(caller: Caller, path: string) {
     const found = await saves.find(caller.entity, path);
-    const model = found && (await storage.models.find(found.named.modelId));
-    if (!found || !model)
-      throw new AppError('checkpoint_not_found', `There are no saved weights ${path.slice(0, 300)}.`);
-    return { model, step: found.named.step };
+    if (!found) throw new AppError('checkpoint_not_found', `There are no saved weights ${path.slice(0, 300)}.`);
+    return found;
   }
 
   return {
     async create(caller, { sessionId, ordinal, baseModel, modelPath }) {
       const session = await sessions.get(caller, sessionId);
       const weights = modelPath === null ? null : await weightsOf(caller, modelPath);
-      const base = weights ? baseModels.get(weights.model.baseModel) : names.get(baseModel ?? '');
+      const base = weights ? baseModels.get(weights.run.baseModel) : names.get(baseModel ?? '');
       return storage.tinker.createSampler({
         id: `${session.id}:sampler:${ordinal}`,
         sessionId: session.id,
@@ -61,8 +59,8 @@ export function createSamplers({ storage, blobs, baseModels, names, saves, sessi
         baseModel: base.id,
         servedAs: baseModel ?? base.id,
         modelPath,
-        modelId: weights?.model.id ?? null,
-        step: weights?.step ?? null,
+        modelId: weights?.named.modelId ?? null,
+        step: weights?.named.step ?? null,
         blob: null,
         createdAtMs: clock.now(),
       });
@@ -77,13 +75,16 @@ export function createSamplers({ storage, blobs, baseModels, names, saves, sessi
       );
     },
 
-    async modelOf({ id, baseModel, modelId, step, blob }) {
+    async modelOf({ id, entity, baseModel, modelPath, modelId, step, blob }) {
       const base = baseModels.get(baseModel);
       if (modelId === null) return { servedName: base.id, base, adapter: null, modelId: null };
       const model = await storage.models.find(modelId);
       const checkpoint = step === null ? null : await storage.checkpoints.find(modelId, step);
-      if (!model || (step !== null && !checkpoint))
-        throw new AppError('checkpoint_not_found', 'The weights of this sampling session were deleted.');
+      const isReadable = modelPath === null || (await saves.find(entity, modelPath)) !== null;
+      if (!model || !isReadable || (step !== null && !checkpoint)) {
+        const message = 'The weights of this sampling session were deleted, or are no longer published.';
+        throw new AppError('checkpoint_not_found', message);
+      }
       if (checkpoint) {
         const directory = await getCheckpointFiles(blobs, checkpoint);
         return { servedName: checkpointName(model, step!), base, adapter: { id: checkpoint.id, directory }, modelId };

@@ -29,20 +29,31 @@ export interface Saves {
     body: SaveBody,
     session: Pick<RunSession, 'save'>,
   ): Promise<string>;
-  /** Of the same entity and base model. Throws `checkpoint_not_found`, `model_conflict`. */
+  /** Weights that the run's entity may read, of the same base model. Throws `checkpoint_not_found`, `model_conflict`. */
   filesOf(run: Pick<TinkerRun, 'entity' | 'baseModel'>, path: string): Promise<string>;
-  /** Null: there is none, or it is another entity's. */
-  find(entity: string, path: string): Promise<{ named: TinkerCheckpoint; checkpoint: Checkpoint } | null>;
+  /** Null: there is none, or it is another entity's and not published. */
+  find(entity: string, path: string): Promise<SavedWeights | null>;
+  /** To change it: null also where another entity published it. */
+  findOwn(entity: string, path: string): Promise<TinkerCheckpoint | null>;
   /** Names of the files of saved weights. Throws `checkpoint_not_found`, as `readFile` does. */
   listFiles(entity: string, path: string): Promise<readonly string[]>;
   readFile(entity: string, path: string, file: string): Promise<Uint8Array>;
-  /** Newest first; null: of all runs. */
-  list(entity: string, runId: string | null, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
+  /** Newest first: the entity's own of all runs (null), or of a run what the entity may read. */
+  list(entity: string, run: TinkerRun | null, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
+  /** Whether every entity may read them. Saved again under their name, they are private. Idempotent. */
+  publish(checkpoint: TinkerCheckpoint, isPublic: boolean): Promise<void>;
   delete(checkpoint: TinkerCheckpoint): Promise<void>;
   /** Null: never. */
   expire(checkpoint: TinkerCheckpoint, afterSeconds: number | null): Promise<void>;
   /** Named checkpoints whose time is over. */
   deleteExpired(): Promise<void>;
+}
+
+export interface SavedWeights {
+  readonly named: TinkerCheckpoint;
+  readonly checkpoint: Checkpoint;
+  /** That they were saved of. */
+  readonly run: TinkerRun;
 }
 
 export interface SavesDeps {
@@ -66,12 +77,17 @@ const SAVED_AS = {
 export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): Saves {
   const { tinker } = storage;
 
-  async function find(entity: string, path: string) {
+  async function findNamed(path: string): Promise<TinkerCheckpoint | null> {
     const parsed = parseTinkerPath(path);
-    const named = parsed && (await tinker.findCheckpoint(parsed.runId, parsed.kind, parsed.name));
-    if (!named || named.entity !== entity) return null;
+    return parsed && tinker.findCheckpoint(parsed.runId, parsed.kind, parsed.name);
+  }
+
+  async function find(entity: string, path: string): Promise<SavedWeights | null> {
+    const named = await findNamed(path);
+    if (!named || (named.entity !== entity && named.publishedAtMs === null)) return null;
     const checkpoint = await storage.checkpoints.find(named.modelId, named.step);
-    return checkpoint && { named, checkpoint };
+    const run = await tinker.findRun(named.runId);
+    return checkpoint && run && { named, checkpoint, run };
   }
 
   async function dropStep({ modelId, step }: Pick<TinkerCheckpoint, 'modelId' | 'step'>): Promise<void> {
@@ -115,6 +131,7 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
       metadata,
       createdAtMs,
       expiresAtMs: ttlSeconds === null ? null : createdAtMs + ttlSeconds * 1000,
+      publishedAtMs: null,
     });
     if (old) await dropStep(old);
     return result;
@@ -177,12 +194,15 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
     },
     async filesOf({ entity, baseModel }, path) {
       const found = await get(entity, path);
-      const model = await storage.models.find(found.named.modelId);
-      if (model?.baseModel !== baseModel)
-        throw new AppError('model_conflict', `${path} is of ${model?.baseModel}, not of ${baseModel}.`);
+      if (found.run.baseModel !== baseModel)
+        throw new AppError('model_conflict', `${path} is of ${found.run.baseModel}, not of ${baseModel}.`);
       return getCheckpointFiles(blobs, found.checkpoint);
     },
     find,
+    async findOwn(entity, path) {
+      const named = await findNamed(path);
+      return named?.entity === entity ? named : null;
+    },
     async listFiles(entity, path) {
       await get(entity, path);
       return PEFT_FILES;
@@ -194,7 +214,15 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
         throw new AppError('checkpoint_not_found', `${path.slice(0, 300)} has no file ${file.slice(0, 100)}.`);
       return content;
     },
-    list: (entity, runId, slice) => tinker.listCheckpoints(entity, runId, slice),
+    list(entity, run, slice) {
+      if (run === null) return tinker.listCheckpoints({ entity }, slice);
+      const readable = run.entity === entity ? {} : { isPublished: true as const };
+      return tinker.listCheckpoints({ runId: run.id, ...readable }, slice);
+    },
+    async publish(checkpoint, isPublic) {
+      if (isPublic === (checkpoint.publishedAtMs !== null)) return;
+      await tinker.setPublished(checkpoint, isPublic ? clock.now() : null);
+    },
     delete: deleteNamed,
     expire: (checkpoint, afterSeconds) =>
       tinker.setExpiry(checkpoint, afterSeconds === null ? null : clock.now() + afterSeconds * 1000),

@@ -5,10 +5,10 @@ import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
-import { checkpointName } from '#domain/model-name';
+import type { Checkpoint } from '#domain/checkpoint';
 import { TINKER_ALPHA, type TinkerLora, type TinkerRun, type TinkerSampler, type TinkerSession } from '#domain/tinker';
 import type { Storage } from '#storage/storage';
-import type { Sliced, Slice } from '#storage/tinker-store';
+import type { AccessScope, Sliced, Slice } from '#storage/tinker-store';
 import type { Models } from '../models/models.ts';
 import type { Saves } from './saves.ts';
 import type { TinkerNames } from './tinker-names.ts';
@@ -42,7 +42,9 @@ export interface TinkerSessions {
   /** From saved weights. Throws `checkpoint_not_found`. */
   loadRun(caller: Caller, run: LoadedRun): Promise<TinkerRun>;
   getRun(caller: Caller, id: string): Promise<TinkerRun>;
-  listRuns(caller: Caller, slice: Slice): Promise<Sliced<TinkerRun>>;
+  /** Also another's, of which weights are published. */
+  readRun(caller: Caller, id: string): Promise<TinkerRun>;
+  listRuns(caller: Caller, scope: AccessScope, slice: Slice): Promise<Sliced<TinkerRun>>;
 }
 
 export interface DescribedSession {
@@ -81,15 +83,15 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
 
   async function store(caller: Caller, about: NewRun, from: StartOfRun): Promise<TinkerRun> {
     const session = await get(caller, about.sessionId);
-    const { base, servedAs, lora, fromCheckpoint, resetsOptimizer } = from;
+    const { base, servedAs, lora, source, resetsOptimizer } = from;
     const registration = {
       entity: null,
       project: TINKER_PROJECT,
       name: `${session.id}-${about.ordinal}`,
       baseModel: base,
       returnExisting: true, // a repeat whose first try was cut off after it
-      fromCheckpoint,
-      ...(fromCheckpoint === null
+      fromCheckpoint: source,
+      ...(source === null
         ? { lora: { rank: lora.rank, alpha: TINKER_ALPHA, seed: lora.seed, attention: lora.attention, mlp: lora.mlp } }
         : {}),
     };
@@ -151,40 +153,43 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
       if (existing) return existing;
       const base = names.get(run.baseModel);
       const lora = { ...run.lora, seed: run.lora.seed ?? randomInt(2 ** 31) };
-      return store(caller, run, { base: base.id, servedAs: run.baseModel, lora, fromCheckpoint: null, resetsOptimizer: false }); // prettier-ignore
+      return store(caller, run, { base: base.id, servedAs: run.baseModel, lora, source: null, resetsOptimizer: false }); // prettier-ignore
     },
 
     async loadRun(caller, run) {
       const existing = await findRun(caller, runIdOf(run));
       if (existing) return existing;
       const found = await saves.find(caller.entity, run.path);
-      const source = found && (await tinker.findRun(found.named.runId));
-      const model = found && (await storage.models.find(found.named.modelId));
-      if (!found || !source || !model)
-        throw new AppError('checkpoint_not_found', `There are no saved weights ${run.path.slice(0, 300)}.`);
+      if (!found) throw new AppError('checkpoint_not_found', `There are no saved weights ${run.path.slice(0, 300)}.`);
       return store(caller, run, {
-        base: source.baseModel,
-        servedAs: source.servedAs,
-        lora: source.lora,
-        fromCheckpoint: checkpointName(model, found.checkpoint.step),
+        base: found.run.baseModel,
+        servedAs: found.run.servedAs,
+        lora: found.run.lora,
+        source: found.checkpoint,
         resetsOptimizer: !run.optimizer,
       });
     },
 
-    async getRun(caller, id) {
-      const run = await findRun(caller, id);
-      if (run) return run;
-      throw new AppError('not_found', `No training run ${id.slice(0, 200)}.`);
+    getRun: async (caller, id) => (await findRun(caller, id)) ?? noRun(id),
+    async readRun(caller, id) {
+      const own = await findRun(caller, id);
+      if (own) return own;
+      const published = await tinker.listCheckpoints({ runId: id, isPublished: true }, { offset: 0, limit: 1 });
+      return (published.total > 0 && (await tinker.findRun(id))) || noRun(id);
     },
-    listRuns: ({ entity }, slice) => tinker.listRuns(entity, slice),
+    listRuns: ({ entity }, scope, slice) => tinker.listRuns(entity, scope, slice),
   };
+}
+
+function noRun(id: string): never {
+  throw new AppError('not_found', `No training run ${id.slice(0, 200)}.`);
 }
 
 interface StartOfRun {
   readonly base: string;
   readonly servedAs: string;
   readonly lora: TinkerLora;
-  /** As chat requests name it; null: a fresh adapter. */
-  readonly fromCheckpoint: string | null;
+  /** Null: a fresh adapter. */
+  readonly source: Checkpoint | null;
   readonly resetsOptimizer: boolean;
 }

@@ -17,6 +17,7 @@ import { responses } from './migrations/0012-responses.ts';
 import { tinker } from './migrations/0013-tinker.ts';
 import { runs } from './migrations/0014-runs.ts';
 import { artifactDrafts } from './migrations/0015-artifact-drafts.ts';
+import { publishedWeights } from './migrations/0016-published-weights.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -35,6 +36,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   tinker,
   runs,
   artifactDrafts,
+  publishedWeights,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

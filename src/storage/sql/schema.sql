@@ -186,7 +186,7 @@ CREATE TABLE tinker_checkpoints (
   size_bytes bigint not null,
   metadata text not null,
   created_at_ms bigint not null,
-  expires_at_ms bigint,
+  expires_at_ms bigint, published_at_ms bigint,
   primary key (run_id, kind, name)
 );
 
@@ -369,6 +369,8 @@ CREATE INDEX stored_blobs_of_key on stored_blobs (entity, key_id);
 CREATE INDEX tinker_checkpoints_expiring on tinker_checkpoints (expires_at_ms) where expires_at_ms is not null;
 
 CREATE INDEX tinker_checkpoints_of_entity on tinker_checkpoints (entity, created_at_ms);
+
+CREATE INDEX tinker_checkpoints_published on tinker_checkpoints (run_id) where published_at_ms is not null;
 
 CREATE INDEX tinker_operations_queued on tinker_operations (run_id, seq) where status = 'queued';
 

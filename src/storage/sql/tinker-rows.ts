@@ -91,6 +91,7 @@ interface TinkerCheckpointTable {
   metadata: string;
   created_at_ms: number;
   expires_at_ms: number | null;
+  published_at_ms: number | null;
 }
 
 const readObject = (json: string) => JSON.parse(json) as Record<string, unknown>;
@@ -223,6 +224,7 @@ export const toNamedCheckpoint = (row: Selectable<TinkerCheckpointTable>): Tinke
   metadata: readObject(row.metadata),
   createdAtMs: row.created_at_ms,
   expiresAtMs: row.expires_at_ms,
+  publishedAtMs: row.published_at_ms,
 });
 
 export const fromNamedCheckpoint = (checkpoint: TinkerCheckpoint): TinkerCheckpointTable => ({
@@ -236,4 +238,5 @@ export const fromNamedCheckpoint = (checkpoint: TinkerCheckpoint): TinkerCheckpo
   metadata: JSON.stringify(checkpoint.metadata),
   created_at_ms: checkpoint.createdAtMs,
   expires_at_ms: checkpoint.expiresAtMs,
+  published_at_ms: checkpoint.publishedAtMs,
 });

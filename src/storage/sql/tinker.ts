@@ -58,7 +58,11 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
       const row = await findRow('tinker_runs', id);
       return row && rows.toRun(row);
     },
-    listRuns: (entity, slice) => sliced(db.selectFrom('tinker_runs').where('entity', '=', entity), slice, rows.toRun),
+    listRuns(entity, scope, slice) {
+      const isPublished = sql<boolean>`id in (select run_id from tinker_checkpoints where published_at_ms is not null)`;
+      const isShown = sql<boolean>`(entity = ${entity} ${scope === 'accessible' ? sql`or ${isPublished}` : sql``})`;
+      return sliced(db.selectFrom('tinker_runs').where(isShown), slice, rows.toRun);
+    },
     async listRunsOf(sessionId) {
       const found = await db
         .selectFrom('tinker_runs')
@@ -225,9 +229,12 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
         .executeTakeFirst();
       return row ? rows.toNamedCheckpoint(row) : null;
     },
-    listCheckpoints(entity, runId, slice) {
-      const all = db.selectFrom('tinker_checkpoints').where('entity', '=', entity);
-      return sliced(runId === null ? all : all.where('run_id', '=', runId), slice, rows.toNamedCheckpoint);
+    listCheckpoints({ entity, runId, isPublished }, slice) {
+      let found = db.selectFrom('tinker_checkpoints');
+      if (entity !== undefined) found = found.where('entity', '=', entity);
+      if (runId !== undefined) found = found.where('run_id', '=', runId);
+      if (isPublished) found = found.where('published_at_ms', 'is not', null);
+      return sliced(found, slice, rows.toNamedCheckpoint);
     },
     async listExpired(nowMs, limit) {
       const found = await db
@@ -243,6 +250,13 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
       await db
         .updateTable('tinker_checkpoints')
         .set({ expires_at_ms: expiresAtMs })
+        .where(named(runId, kind, name))
+        .execute();
+    },
+    async setPublished({ runId, kind, name }, publishedAtMs) {
+      await db
+        .updateTable('tinker_checkpoints')
+        .set({ published_at_ms: publishedAtMs })
         .where(named(runId, kind, name))
         .execute();
     },
