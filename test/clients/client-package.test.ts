@@ -1,44 +1,35 @@
-// @whetstone/client as somebody installs it: what `npm pack` makes of packages/client, alone in a project, against a server on the
-// starter model. The example of its README runs as it stands; in a browser it is the same files.
+// The package of the client, packed and installed, against a server on the starter model. The example of its README runs as it
+// stands; in a browser it is the same files.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { VERSION } from '../../src/version.ts';
 import { openBrowser } from '../dashboard/browser.ts';
-import { readBlocks } from '../install/readme-blocks.ts';
+import { installPackedClient, runReadmeLoop, type PackedClient } from './packed-client.ts';
 import { KEY, openStarterServer, type StarterServer } from './starter-server.ts';
 
-const PACKAGE = fileURLToPath(new URL('../../packages/client/', import.meta.url));
 const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const run = promisify(execFile);
 
-let project: string;
-let installed: string;
+let client: PackedClient;
 let server: StarterServer;
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'whetstone-client-'));
-  installed = join(project, 'node_modules', '@whetstone', 'client');
-  await mkdir(installed, { recursive: true });
-  await run('npm', ['pack', '--silent', '--pack-destination', project], { cwd: PACKAGE });
-  const tarball = (await readdir(project)).find((name) => name.endsWith('.tgz'))!;
-  await run('tar', ['-xzf', join(project, tarball), '--strip-components=1', '-C', installed]);
+  client = await installPackedClient();
   server = await openStarterServer();
 }, 300_000);
 afterAll(async () => {
   await server.close();
-  await rm(project, { recursive: true, force: true });
+  await client.remove();
 });
 
 /** The modules that `dist/client.js` loads, by name. */
 async function modulesOf(entry: string, found = new Map<string, string>()): Promise<Map<string, string>> {
   if (found.has(entry)) return found;
-  const text = await readFile(join(installed, 'dist', entry), 'utf8');
+  const text = await readFile(join(client.installed, 'dist', entry), 'utf8');
   found.set(entry, text);
   for (const [, from] of text.matchAll(/^(?:import|export) .*?from ['"]([^'"]+)['"];/gms)) {
     expect(from).toMatch(/^\.\//); // no package, nothing of Node's
@@ -48,7 +39,10 @@ async function modulesOf(entry: string, found = new Map<string, string>()): Prom
 }
 
 test('it is a few kB, depends on nothing, and has the version of the API', async () => {
-  const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as Record<string, unknown>;
+  const manifest = JSON.parse(await readFile(join(client.installed, 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
   expect(manifest).not.toHaveProperty('dependencies');
   expect(manifest['version']).toBe(VERSION);
   expect(await (await fetch(`${server.baseUrl.replace(/\/v1$/, '')}/version`)).json()).toEqual({ version: VERSION });
@@ -58,14 +52,8 @@ test('it is a few kB, depends on nothing, and has the version of the API', async
 });
 
 test('the example of its README runs as it stands, and the reward rises', { timeout: 300_000 }, async () => {
-  const [example] = readBlocks(await readFile(join(PACKAGE, 'README.md'), 'utf8'));
-  expect(example!.code.split('\n').length).toBeLessThanOrEqual(40);
-  await writeFile(join(project, 'loop.mjs'), example!.code);
   const env = { ...process.env, WHETSTONE_URL: server.baseUrl, WHETSTONE_API_KEY: KEY, NODE_OPTIONS: '' };
-  const { stdout } = await run(process.execPath, ['loop.mjs'], { cwd: project, env });
-  const rewards = [...stdout.matchAll(/^step \d+: (\S+) right, 0 rollouts failed$/gm)].map(([, mean]) => Number(mean));
-  expect(rewards, stdout).toHaveLength(10);
-  expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.15);
+  await runReadmeLoop(client.project, [process.execPath], env);
 });
 
 test('its types need no other package and nothing of Node', { timeout: 300_000 }, async () => {
@@ -77,10 +65,11 @@ const { groups } = await gather(['Hello'], async (content, { signal }) => {
 });
 export const job: TrainingJob = await client.train({ model_id: 'm', trajectory_groups: groups });
 `;
-  await writeFile(join(project, 'page.ts'), program);
-  await writeFile(join(project, 'package.json'), '{"type": "module"}');
+  await writeFile(join(client.project, 'page.ts'), program);
   const options = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext'];
-  await run(process.execPath, [TSC, ...options, '--lib', 'es2023,dom,dom.asynciterable', 'page.ts'], { cwd: project });
+  await run(process.execPath, [TSC, ...options, '--lib', 'es2023,dom,dom.asynciterable', 'page.ts'], {
+    cwd: client.project,
+  });
 });
 
 test('it chats and trains in a browser', { timeout: 300_000 }, async ({ skip }) => {
