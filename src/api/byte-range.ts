@@ -1,6 +1,6 @@
 // Parts of a file by the Range header (RFC 9110, 14.2): one range, of bytes, of the file that If-Range names. Anything else gets the
-// whole file, as the RFC lets a server. Knows no store: a part is cut out of the stream of the whole, whose checksum is thereby
-// looked at before its last bytes go out.
+// whole file, as the RFC lets a server. Knows no store: whoever opens a file begins where the range does. The tag of a file is its
+// SHA-256, so that who puts parts together can check the whole.
 
 export interface ByteRange {
   readonly first: number;
@@ -24,13 +24,12 @@ export function readRange(
   return { first: Number(from), last: to === '' ? size - 1 : Math.min(Number(to), size - 1) };
 }
 
-/** Stops reading behind the range. Bytes of the end come when `content` has given all of its own. */
-export async function* cut(content: AsyncIterable<Uint8Array>, { first, last }: ByteRange): AsyncGenerator<Uint8Array> {
-  let at = 0;
+/** So many of its first bytes. Stops reading behind them. */
+export async function* beginning(content: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+  let left = bytes;
   for await (const chunk of content) {
-    const part = chunk.subarray(Math.max(0, first - at), Math.max(0, last + 1 - at));
-    at += chunk.length;
-    if (part.length > 0) yield part;
-    if (at > last) return;
+    yield chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
   }
 }

@@ -1,12 +1,14 @@
-// Artifacts and local files: a directory becomes a version, a version becomes a directory. Files that the server has are not
-// sent again, files that are there are not fetched again, and a version appears whole or not at all on both sides.
+// Artifacts, checkpoints and local files: a directory becomes a version, a version becomes a directory. Files that the server has are
+// not sent again, files that are there are not fetched again, and a version appears whole or not at all on both sides.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, type Dirent } from 'node:fs';
+import { createReadStream, type Dirent } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Artifact, ArtifactManifest, Client } from './client.ts';
+import { receive, type OnBytes } from './received-file.ts';
+
+export type { OnBytes } from './received-file.ts';
 
 /** What is wrong with files on this machine, or with what arrived. */
 export class ArtifactFilesError extends Error {
@@ -15,6 +17,14 @@ export class ArtifactFilesError extends Error {
 
 export interface PushOptions extends Omit<ArtifactManifest, 'files'> {
   readonly onFile?: (path: string, state: 'sent' | 'there') => void;
+  /** Of all files together. */
+  readonly onBytes?: OnBytes;
+}
+
+export interface PullOptions {
+  readonly onFile?: (path: string, state: 'fetched' | 'there') => void;
+  /** Of all files together. */
+  readonly onBytes?: OnBytes;
 }
 
 /** `source` is a file or a directory. Throws for a symbolic link: what it leads to is not the caller's say. */
@@ -22,21 +32,29 @@ export async function pushArtifact(
   client: Client,
   name: string,
   source: string,
-  { onFile, ...about }: PushOptions = {},
+  { onFile, onBytes = () => {}, ...about }: PushOptions = {},
 ): Promise<Artifact> {
   const local = (await stat(source)).isDirectory() ? await walk(source) : [basename(source)];
   const root = local.length === 1 && local[0] === basename(source) ? dirname(source) : source;
   if (local.length === 0) throw new ArtifactFilesError(`${source} has no files.`);
-  const files: { path: string; sha256: string }[] = [];
-  for (const path of local) files.push({ path, sha256: await hashOf(join(root, path)) });
-  const manifest: ArtifactManifest = { ...about, files };
+  const sizes = new Map<string, number>();
+  for (const path of local) sizes.set(path, (await stat(join(root, path))).size);
+  const reading = countBytes((done, of) => onBytes('reading', done, of), sizes.values());
+  const read: { path: string; sha256: string }[] = [];
+  for (const path of local) read.push({ path, sha256: await hashOf(join(root, path), reading) });
+  const manifest: ArtifactManifest = { ...about, files: read };
   let committed = await client.commitArtifact(name, manifest);
   if ('missing' in committed) {
     const missing = new Set(committed.missing);
-    for (const { path, sha256 } of files) {
+    const unsent = new Map(read.filter(({ sha256 }) => missing.has(sha256)).map(({ path, sha256 }) => [sha256, path]));
+    const sending = countBytes(
+      (done, of) => onBytes('sending', done, of),
+      [...unsent.values()].map((path) => sizes.get(path)!),
+    );
+    for (const { path, sha256 } of read) {
       const state = missing.delete(sha256) ? 'sent' : 'there';
       if (state === 'sent') {
-        const content = Readable.toWeb(createReadStream(join(root, path))) as ReadableStream;
+        const content = Readable.toWeb(Readable.from(bytesOf(join(root, path), sending))) as ReadableStream;
         await client.uploadArtifactFile(name, path, content, sha256, AbortSignal.timeout(UPLOAD_MS_MAX));
       }
       onFile?.(path, state);
@@ -50,20 +68,31 @@ export async function pushArtifact(
 
 const UPLOAD_MS_MAX = 24 * 60 * 60 * 1000;
 
+/** Says how many of all bytes there were, whenever it hears of more. */
+function countBytes(tell: (done: number, of: number) => void, sizes: Iterable<number>): (bytes: number) => void {
+  const of = [...sizes].reduce((sum, size) => sum + size, 0);
+  let done = 0;
+  return (bytes) => tell((done += bytes), of);
+}
+
 /**
  * Into `directory`, which is made. Throws for files whose bytes are not those of the version. What had arrived when a pull ended early
- * stays beside its file as `.part`: the next pull goes on behind it.
+ * stays beside its file as `.part`: the next pull goes on behind it, as this one does where the line breaks.
  */
 export async function pullArtifact(
   client: Client,
   name: string,
   directory: string,
-  onFile?: (path: string, state: 'fetched' | 'there') => void,
+  { onFile, onBytes = () => {} }: PullOptions = {},
 ): Promise<Artifact> {
   const artifact = await client.getArtifact(name);
   const fixed = `${artifact.entity}/${artifact.project}/${artifact.name}:${artifact.version}`;
+  const all = artifact.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
+  let before = 0;
   for (const file of artifact.files) {
     const { path, sha256, size_bytes: size } = file;
+    const done = before;
+    before += size;
     const target = join(directory, checkedPath(path));
     await refuseLinks(directory, path);
     const known = await stat(target).catch(() => null);
@@ -75,31 +104,59 @@ export async function pullArtifact(
     const part = `${path}.${sha256.slice(0, 12)}.part`;
     await refuseLinks(directory, part);
     const unfinished = join(directory, part);
-    await fetchRest(client, fixed, file, unfinished);
-    if ((await hashOf(unfinished)) !== sha256) {
-      await rm(unfinished);
-      throw new ArtifactFilesError(`${path} arrived damaged. Pull again.`);
-    }
-    await rename(unfinished, target);
+    const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
+    const open = async (bytes: number) => {
+      const rest = bytes > 0 ? await client.resumeArtifactFile(fixed, path, { bytes, sha256 }, signal) : null;
+      return { content: rest ?? (await client.downloadArtifactFile(fixed, path, signal)), isRest: rest !== null };
+    };
+    await receive(unfinished, size, open, (arrived) => onBytes('receiving', done + arrived, all));
+    await finish(unfinished, target, sha256, `${path} arrived damaged. Pull again.`);
     onFile?.(path, 'fetched');
   }
   return artifact;
 }
 
-/** Where nothing is left to fetch, nothing is asked for. */
-async function fetchRest(
+/**
+ * Saves the tar of a checkpoint. What had arrived when a download ended early stays beside `file` as `.part`: the next download goes on
+ * behind it, as this one does where the line breaks.
+ */
+export async function downloadCheckpointTo(
   client: Client,
-  name: string,
-  { path, sha256, size_bytes: size }: Artifact['files'][number],
-  unfinished: string,
+  modelId: string,
+  step: number | 'latest',
+  file: string,
+  { onBytes = () => {} }: Pick<PullOptions, 'onBytes'> = {},
 ): Promise<void> {
-  const bytes = (await stat(unfinished).catch(() => null))?.size ?? 0;
-  if (bytes === size && size > 0) return;
   const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
-  const rest =
-    bytes > 0 && bytes < size ? await client.resumeArtifactFile(name, path, { bytes, sha256 }, signal) : null;
-  const content = rest ?? (await client.downloadArtifactFile(name, path, signal));
-  await pipeline(Readable.fromWeb(content), createWriteStream(unfinished, { flags: rest ? 'a' : 'w' }));
+  const fixed = step === 'latest' ? await latestOf(client, modelId) : step;
+  const first = await client.downloadCheckpoint(modelId, fixed, null, signal);
+  const { sha256, sizeBytes } = first;
+  const unfinished = `${file}.${sha256.slice(0, 12)}.part`;
+  let isUnread = true;
+  const open = async (bytes: number) => {
+    const isFirst = isUnread;
+    isUnread = false;
+    if (isFirst && bytes === 0) return first;
+    if (isFirst) await first.content.cancel();
+    return client.downloadCheckpoint(modelId, fixed, { bytes, sha256 }, signal);
+  };
+  await receive(unfinished, sizeBytes, open, (arrived) => onBytes('receiving', arrived, sizeBytes));
+  if (isUnread) await first.content.cancel();
+  await finish(unfinished, file, sha256, `${file} arrived damaged. Download it again.`);
+}
+
+async function latestOf(client: Client, modelId: string): Promise<number | 'latest'> {
+  for await (const { step } of client.listCheckpoints(modelId, { order: 'desc' })) return step;
+  return 'latest'; // which the server refuses, with its words
+}
+
+/** Throws, with these words, where it has other bytes; then nothing of it is kept. */
+async function finish(unfinished: string, target: string, sha256: string, damaged: string): Promise<void> {
+  if ((await hashOf(unfinished)) !== sha256) {
+    await rm(unfinished);
+    throw new ArtifactFilesError(damaged);
+  }
+  await rename(unfinished, target);
 }
 
 /** A server is not trusted with paths outside of the directory. */
@@ -132,8 +189,15 @@ async function walk(directory: string, prefix = ''): Promise<string[]> {
   return (await Promise.all(nested)).flat().sort();
 }
 
-async function hashOf(path: string): Promise<string> {
+async function* bytesOf(path: string, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of createReadStream(path) as AsyncIterable<Uint8Array>) {
+    onRead(chunk.length);
+    yield chunk;
+  }
+}
+
+async function hashOf(path: string, onRead: (bytes: number) => void = () => {}): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+  for await (const chunk of bytesOf(path, onRead)) hash.update(chunk);
   return hash.digest('hex');
 }

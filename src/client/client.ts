@@ -47,6 +47,14 @@ export interface TrainOptions extends FollowOptions, SubmitOptions {
   readonly onSubmitted?: (job: { readonly id: string }) => void;
 }
 
+export interface CheckpointDownload {
+  readonly content: ReadableStream<Uint8Array>;
+  readonly isRest: boolean;
+  /** Of the whole tar, as its checksum. */
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
 export type Client = ReturnType<typeof createClient>;
 
 export function createClient(options: ClientOptions) {
@@ -162,18 +170,22 @@ export function createClient(options: ClientOptions) {
       steps: readonly number[],
     ): Promise<{ deleted_count: number; not_found_steps: number[] }> =>
       call('DELETE', `${modelPath(modelId)}/checkpoints`, { body: { steps } }),
-    /** A tar with adapter_config.json and adapter_model.safetensors. */
+    /**
+     * A tar with adapter_config.json and adapter_model.safetensors. Goes on behind the bytes that are here of the tar with this SHA-256;
+     * `isRest`: it did, and has not all of them again.
+     */
     async downloadCheckpoint(
       modelId: string,
       step: number | 'latest',
+      here: { readonly bytes: number; readonly sha256: string } | null = null,
       signal?: AbortSignal,
-    ): Promise<ReadableStream<Uint8Array>> {
-      const response = await send(
-        'GET',
-        `${modelPath(modelId)}/checkpoints/${step}/download`,
-        signal ? { signal } : {},
-      );
-      return response.body!;
+    ): Promise<CheckpointDownload> {
+      const headers = here ? { range: `bytes=${here.bytes}-`, 'if-range': `"${here.sha256}"` } : {};
+      const path = `${modelPath(modelId)}/checkpoints/${step}/download`;
+      const { status, headers: said, body } = await send('GET', path, { signal, headers });
+      const isRest = status === 206;
+      const sizeBytes = Number(isRest ? said.get('content-range')?.split('/')[1] : said.get('content-length'));
+      return { content: body!, isRest, sizeBytes, sha256: said.get('etag')?.replaceAll('"', '') ?? '' };
     },
     log: (modelId: string, body: LogRequest): Promise<{ readonly metrics: Readonly<Record<string, number>> }> =>
       call('POST', `${modelPath(modelId)}/log`, { body }),

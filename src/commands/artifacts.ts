@@ -1,6 +1,7 @@
 // `whetstone artifacts`: push, pull, ls, rm.
 import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
+import { showBytes } from './download-progress.ts';
 import { all, confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
 
@@ -9,7 +10,16 @@ interface PushFlags extends RemoteFlags, JsonFlag {
   readonly alias: readonly string[];
 }
 
-const tell = (path: string, state: string): void => void process.stderr.write(`${state.padEnd(7)}  ${path}\n`);
+/** A line per file, and a bar between them. */
+function telling() {
+  const { onDone, end } = showBytes();
+  const onFile = (path: string, state: string): void => {
+    end();
+    process.stderr.write(`${state.padEnd(7)}  ${path}\n`);
+  };
+  return { options: { onFile, onBytes: onDone }, end };
+}
+
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 export function addArtifacts(program: Command, remote: Remote): void {
@@ -24,8 +34,9 @@ export function addArtifacts(program: Command, remote: Remote): void {
     .option('--type <name>', 'dataset, lora or your own', 'dataset')
     .option('--alias <name>', 'a name for this version; may be repeated', collect, [])
     .action(async (name: string, path: string, { type, alias, ...flags }: PushFlags) => {
-      const options = { type, aliases: alias, onFile: tell };
-      const made = await pushArtifact(remote.connect(flags), artifactName(name), path, options);
+      const { options, end } = telling();
+      const about = { type, aliases: alias, ...options };
+      const made = await pushArtifact(remote.connect(flags), artifactName(name), path, about).finally(end);
       show(flags, made, ({ uri }) => [uri]);
     });
 
@@ -33,7 +44,8 @@ export function addArtifacts(program: Command, remote: Remote): void {
     .description('download a version; <name> is project/name, with :vN, :alias, or :stepN of a model')
     .action(async (name: string, directory: string | undefined, flags: RemoteFlags & JsonFlag) => {
       const target = directory ?? name.split('/').at(-1)!.replace(':', '-');
-      const pulled = await pullArtifact(remote.connect(flags), artifactName(name), target, tell);
+      const { options, end } = telling();
+      const pulled = await pullArtifact(remote.connect(flags), artifactName(name), target, options).finally(end);
       show(flags, { ...pulled, directory: target }, ({ uri }) => [`${target}  ${uri}`]);
     });
 

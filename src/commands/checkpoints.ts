@@ -1,18 +1,16 @@
 // `whetstone checkpoints`: list, download, export.
-import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { silentLog } from '#base/log';
-import { pullArtifact } from '#client/artifact-files';
+import { downloadCheckpointTo, pullArtifact } from '#client/artifact-files';
 import type { Client } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
 import { AppError } from '#domain/errors';
-import { showDownloads } from './download-progress.ts';
+import { showBytes, showDownloads } from './download-progress.ts';
 import { all, show, withJson, type JsonFlag } from './output.ts';
+import { numbersText, showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
 interface ExportFlags extends RemoteFlags, JsonFlag {
@@ -52,8 +50,8 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const client = remote.connect(flags);
       const { model, step: chosen } = await getStep(client, name, step);
       const out = flags.out ?? `${model.name}-${chosen === null ? 'latest' : `step${chosen}`}.tar`;
-      const content = await client.downloadCheckpoint(model.id, chosen ?? 'latest');
-      await pipeline(Readable.fromWeb(content), createWriteStream(out));
+      const { onDone, end } = showBytes();
+      await downloadCheckpointTo(client, model.id, chosen ?? 'latest', out, { onBytes: onDone }).finally(end);
       show(flags, { out }, () => [out]);
     });
 
@@ -92,12 +90,12 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       if ((await readdir(out).catch(() => [])).length > 0)
         throw new AppError('invalid_request', `${out} is not empty. Name another directory with --out.`);
       if (!flags.merged && !gguf) {
-        await pullArtifact(client, artifact.replace(/:[^:]*$/, `:${fixed}`), out);
+        await pull(client, artifact.replace(/:[^:]*$/, `:${fixed}`), out);
         return show(flags, { out }, () => [out]);
       }
       const adapter = await mkdtemp(join(tmpdir(), 'whetstone-export-'));
       try {
-        await pullArtifact(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
+        await pull(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
         const base = await getBase(flags.base ?? model.base_model, starterDirectory, join(adapter, 'gguf')).catch(
           (error: unknown) => {
             throw flags.base === undefined ? withoutBase(error, model.base_model) : error;
@@ -115,12 +113,25 @@ async function write(
   { name, ...request }: { base: string; adapter: string; out: string; name: string },
   { format, merged = false, dtype }: ExportFlags,
 ): Promise<void> {
-  if (format === 'gguf') {
-    const { exportGgufAdapter, exportGgufModel } = await import('#model-files/gguf/export-gguf');
-    return merged ? exportGgufModel({ ...request, name }, DTYPES[dtype]) : exportGgufAdapter({ ...request, name });
+  const { onDone, end } = showProgress(process.stderr, undefined, numbersText);
+  const onNumbers = (done: number, of: number) => onDone('writing', done, of);
+  try {
+    if (format === 'gguf') {
+      const { exportGgufAdapter, exportGgufModel } = await import('#model-files/gguf/export-gguf');
+      if (merged) await exportGgufModel({ ...request, name, onNumbers }, DTYPES[dtype]);
+      else await exportGgufAdapter({ ...request, name });
+    } else if (dtype !== 'q8_0') {
+      const { exportMerged } = await import('#model-files/export-merged');
+      await exportMerged({ ...request, dtype: DTYPES[dtype], onNumbers });
+    }
+  } finally {
+    end();
   }
-  const { exportMerged } = await import('#model-files/export-merged');
-  if (dtype !== 'q8_0') await exportMerged({ ...request, dtype: DTYPES[dtype] });
+}
+
+async function pull(client: Client, name: string, directory: string): Promise<void> {
+  const { onDone, end } = showBytes();
+  await pullArtifact(client, name, directory, { onBytes: onDone }).finally(end);
 }
 
 /** The step that stands behind the name of the model, or in it; null: the latest. */

@@ -1,12 +1,15 @@
-// The bar that `serve` and others show while models come from the Hub and are prepared: one for all models at once.
+// Bars that count bytes: of files that are pushed and pulled, and, for all models at once, of what `serve` and others get from the Hub
+// and prepare.
 import { bytesText, showProgress, type ProgressLine } from './progress.ts';
+
+export const showBytes = (): ProgressLine => showProgress(process.stderr, undefined, bytesText);
 
 interface Downloads {
   readonly onBytes: (model: string, done: number, of: number, doing?: string) => void;
   readonly onEnd: (model: string) => void;
 }
 
-export function showDownloads(line: ProgressLine = showProgress(process.stderr, undefined, bytesText)): Downloads {
+export function showDownloads(line: ProgressLine = showBytes()): Downloads {
   const running = new Map<string, { readonly done: number; readonly of: number }>();
   return {
     onBytes(model, done, of, doing = 'downloading') {

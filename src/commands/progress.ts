@@ -53,10 +53,14 @@ const rateText = (perSecond: number, unit: (count: number) => string): string =>
   perSecond >= 1 ? `${unit(Number(perSecond.toPrecision(2)))}/s` : `${Number((1 / perSecond).toPrecision(2))} s each`;
 
 /** 1000, as disks and lines are measured. */
-export function bytesText(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  const value = bytes / 1000 ** power;
+export const bytesText = (bytes: number): string => inThousands(bytes, ['B', 'kB', 'MB', 'GB', 'TB']);
+
+/** Of a model: thousand, million, billion. */
+export const numbersText = (count: number): string => inThousands(count, ['numbers', 'k', 'M', 'B']);
+
+function inThousands(count: number, units: readonly string[]): string {
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
+  const value = count / 1000 ** power;
   return `${power === 0 || value >= 99.5 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
 }
 

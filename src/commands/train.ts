@@ -7,6 +7,7 @@ import { pushArtifact } from '#client/artifact-files';
 import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
 import { AppError } from '#domain/errors';
 import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
+import { showBytes } from './download-progress.ts';
 import { followJob } from './jobs.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
@@ -131,7 +132,7 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
     );
   const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
   const artifact = file.endsWith('.jsonl')
-    ? await pushArtifact(client, name, file, { type: 'dataset' })
+    ? await pushed(client, name, file)
     : await client.getArtifact(file.split('/').length === 2 ? `~/${file}` : file);
   const { learningRate, warmupSteps } = flags;
   const config = {
@@ -157,6 +158,11 @@ const evaluatedSettings = (flags: TrainFlags) => ({
   ...(flags.earlyStoppingThreshold === undefined ? {} : { early_stopping_threshold: flags.earlyStoppingThreshold }),
   ...(flags.loadBestModelAtEnd === undefined ? {} : { load_best_model_at_end: flags.loadBestModelAtEnd }),
 });
+
+async function pushed(client: Client, name: string, file: string) {
+  const { onDone, end } = showBytes();
+  return pushArtifact(client, name, file, { type: 'dataset', onBytes: onDone }).finally(end);
+}
 
 const sftSettings = ({ assistantTurns }: TrainFlags) =>
   assistantTurns === undefined ? {} : { assistant_turns: assistantTurns };

@@ -56,7 +56,7 @@ const withMethods = (blobs: BlobReader): BlobReader => {
   const named = withNamedFaults(blobs);
   return {
     find: (name) => named.find(name),
-    stream: (name) => named.stream(name),
+    stream: (name, from) => named.stream(name, from),
     list: (prefix) => named.list(prefix),
   };
 };

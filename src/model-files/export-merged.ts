@@ -7,6 +7,7 @@ import { AppError } from '#domain/errors';
 import { readDecoderConfig } from './decoder-config.ts';
 import { writeSafetensors, type StoredDtype } from './safetensors.ts';
 import { openTensors } from './open-tensors.ts';
+import { counted, type OnNumbers } from './counted-tensors.ts';
 import { linearLayers, loraAName, loraBName, loraScale, type LoraAdapter } from './lora.ts';
 import { readPeftDirectory } from './peft-directory.ts';
 
@@ -18,13 +19,20 @@ export interface MergeRequest {
   /** Is made; must not be there. Appears whole or not at all. */
   readonly out: string;
   readonly dtype: StoredDtype;
+  readonly onNumbers?: OnNumbers;
 }
 
 const TORCH_DTYPE: Readonly<Record<StoredDtype, string>> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
 const IS_WEIGHTS = /\.safetensors(?:\.index\.json)?$|^model\.gguf\.json$/;
 
 /** Throws `invalid_request` where `out` is there, `bad_model_files` for an adapter of another model. */
-export async function exportMerged({ base, adapter: adapterDirectory, out, dtype }: MergeRequest): Promise<void> {
+export async function exportMerged({
+  base,
+  adapter: adapterDirectory,
+  out,
+  dtype,
+  onNumbers,
+}: MergeRequest): Promise<void> {
   if (await readdir(out).catch(() => null)) {
     throw new AppError('invalid_request', `${out} is there already. Name a directory that is not.`);
   }
@@ -42,7 +50,7 @@ export async function exportMerged({ base, adapter: adapterDirectory, out, dtype
       dtype,
       data: async () => mergeAdapter(await source.read(name), byWeight.get(name), source.shape(name), adapter),
     }));
-    await writeSafetensors(join(unfinished, 'model.safetensors'), tensors);
+    await writeSafetensors(join(unfinished, 'model.safetensors'), counted(tensors, onNumbers));
     for (const entry of await readdir(base, { withFileTypes: true })) {
       if (entry.isDirectory() || IS_WEIGHTS.test(entry.name) || entry.name === 'config.json') continue;
       await copyFile(join(base, entry.name), join(unfinished, entry.name)); // follows links: Hub caches are made of them

@@ -8,8 +8,11 @@ export interface BlobStore {
   put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }>;
   /** Null when there is none. The bytes are the caller's own. */
   find(name: string): Promise<Uint8Array | null>;
-  /** Ends whole even if the blob is overwritten or deleted meanwhile. The caller reads it or leaves its loop. */
-  stream(name: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /**
+   * Ends whole even if the blob is overwritten or deleted meanwhile. The caller reads it or leaves its loop. `from`: so many bytes
+   * at its beginning, fewer than it has, are left out and not read.
+   */
+  stream(name: string, from?: number): Promise<AsyncIterable<Uint8Array> | null>;
   /** Names that start with `prefix/`, sorted. */
   list(prefix: string): Promise<readonly { name: string; sizeBytes: number }[]>;
   /** The blob, and everything under `name/`. Idempotent. */

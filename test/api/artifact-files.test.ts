@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
-import { createClient, type Artifact, type Client } from '#client/client';
+import { ApiError, createClient, type Artifact, type Client } from '#client/client';
 import { asOwner, openTestServer, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -52,7 +52,7 @@ test('a directory goes up and comes down; what is there is not moved again', asy
   await pullArtifact(client, '~/p/dir:best', target);
   expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe('A');
   const third = recorder();
-  await pullArtifact(client, '~/p/dir', target, third.onFile);
+  await pullArtifact(client, '~/p/dir', target, third);
   expect(third.told).toEqual(['fetched a.txt', 'there deep/er/b.txt', 'there empty.txt']);
   expect(await readdir(target)).toEqual(['a.txt', 'deep', 'empty.txt']); // no .part is left
 });
@@ -99,8 +99,9 @@ const breaking = (bytes: number): Client => ({
     return new ReadableStream<Uint8Array>({
       async pull(controller) {
         const { value } = await reader.read();
-        controller.enqueue(value!.subarray(0, left));
-        left -= Math.min(left, value!.length);
+        if (!value) return controller.close();
+        controller.enqueue(value.subarray(0, left));
+        left -= Math.min(left, value.length);
         if (left > 0) return;
         await reader.cancel();
         controller.error(new Error('the line broke'));
@@ -113,7 +114,9 @@ test('a pull that broke off goes on behind the bytes that are there', async () =
   const text = Array.from({ length: 60_000 }, (_, i) => `line ${i}\n`).join('');
   await pushArtifact(client, '~/p/large', await directory('large', { 'a.txt': text }));
   const target = join(scratch, 'resumed');
-  await expect(pullArtifact(breaking(200_000), '~/p/large', target)).rejects.toThrow('the line broke');
+  const refusal = new ApiError(403, 'no more', null, null, null);
+  const refused: Client = { ...breaking(200_000), resumeArtifactFile: () => Promise.reject(refusal) };
+  await expect(pullArtifact(refused, '~/p/large', target)).rejects.toThrow('no more');
   const [part] = await readdir(target);
   const here = await readFile(join(target, part!));
   expect(here.equals(Buffer.from(text).subarray(0, here.length))).toBe(true);
@@ -132,6 +135,23 @@ test('a pull that broke off goes on behind the bytes that are there', async () =
   expect(resumed).toEqual([here.length]);
   expect(await readdir(target)).toEqual(['a.txt']);
   expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe(text);
+});
+
+test('a pull goes on where the line breaks, and says how far it is', async () => {
+  const text = 'some words\n'.repeat(60_000);
+  const source = await directory('long', { 'a.txt': text, 'b.txt': 'here alone' });
+  const sent: [string, number, number][] = [];
+  await pushArtifact(client, '~/p/long', source, { onBytes: (...said) => sent.push(said) });
+  const received: [string, number, number][] = [];
+  const target = join(scratch, 'long-pulled');
+  await pullArtifact(breaking(200_000), '~/p/long', target, { onBytes: (...said) => received.push(said) });
+  expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe(text);
+  const all = text.length + 'here alone'.length;
+  expect(sent.filter(([doing]) => doing === 'reading').at(-1)).toEqual(['reading', all, all]);
+  expect([sent.at(-1), received.at(-1)]).toEqual([
+    ['sending', all, all],
+    ['receiving', all, all],
+  ]);
 });
 
 test('a part with other bytes is not kept, and one with too many is fetched anew', async () => {

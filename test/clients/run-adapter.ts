@@ -12,7 +12,7 @@ async function adapterOf(
   step: number,
 ): Promise<Buffer> {
   for await (const { id } of client.listModels(model)) {
-    const tar = Readable.from(await client.downloadCheckpoint(id, step)).pipe(extract());
+    const tar = Readable.from((await client.downloadCheckpoint(id, step)).content).pipe(extract());
     const files = new Map<string, Buffer>();
     for await (const entry of tar) files.set(entry.header.name, await buffer(entry));
     return files.get('adapter_model.safetensors')!;

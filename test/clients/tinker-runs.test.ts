@@ -32,7 +32,7 @@ afterAll(async () => {
 /** adapter_model.safetensors of a model's step. */
 async function adapterOf(model: { readonly project: string; readonly name: string }, step: number): Promise<Buffer> {
   for await (const { id } of server.client.listModels(model)) {
-    const tar = Readable.from(await server.client.downloadCheckpoint(id, step)).pipe(extract());
+    const tar = Readable.from((await server.client.downloadCheckpoint(id, step)).content).pipe(extract());
     const files = new Map<string, Buffer>();
     for await (const entry of tar) files.set(entry.header.name, await buffer(entry));
     return files.get('adapter_model.safetensors')!;

@@ -31,6 +31,14 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(await blobs.stream('a/none')).toBeNull();
     });
 
+    test('a stream may begin behind the beginning', async () => {
+      const blobs = await open();
+      await blobs.put('a/b', pieces('abc', 'def', 'gh'));
+      for (const from of [0, 1, 3, 7])
+        expect(text(await readAll((await blobs.stream('a/b', from))!))).toBe('abcdefgh'.slice(from));
+      expect(await blobs.stream('a/none', 1)).toBeNull();
+    });
+
     test('a source that fails leaves the old blob as it was', async () => {
       const blobs = await open();
       await blobs.put('x', bytes('old'));

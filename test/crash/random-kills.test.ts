@@ -145,7 +145,7 @@ async function eventsOf(client: Client, jobId: string): Promise<unknown[]> {
 /** Hashes of the files of a step; the tar itself carries the time of day. */
 async function adapterOf(client: Client, model: Model, step: number): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
-  const tar = Readable.from(await client.downloadCheckpoint(model.id, step)).pipe(extract());
+  const tar = Readable.from((await client.downloadCheckpoint(model.id, step)).content).pipe(extract());
   for await (const entry of tar) {
     const hash = createHash('sha256');
     for await (const chunk of entry) hash.update(chunk as Uint8Array);

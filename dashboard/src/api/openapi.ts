@@ -3708,7 +3708,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a checkpoint as a tar of its PEFT directory; step may be `latest`
+         * Download a checkpoint as a tar of its PEFT directory, or with a Range header a part of it; step may be `latest`
          * @description Needs a key with the scope `read`.
          */
         get: {

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import httpx
@@ -146,3 +146,24 @@ def test_pull_goes_on_behind_what_had_arrived(tmp_path: Path) -> None:
     with pytest.raises(ArtifactFilesError, match="arrived damaged"):
         asyncio.run(client_of(answer).pull_artifact("p/n", tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_download_goes_on_where_the_line_breaks(tmp_path: Path) -> None:
+    content = b"one two three"
+    digest = hashlib.sha256(content).hexdigest()
+    asked: list[str | None] = []
+
+    async def broken() -> AsyncIterator[bytes]:
+        yield content[:4]
+        raise httpx.ReadError("the line broke")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.headers.get("range"))
+        headers = {"etag": f'"{digest}"', "content-length": str(len(content))}
+        if "range" in request.headers:
+            return httpx.Response(206, content=content[4:])
+        return httpx.Response(200, headers=headers, content=broken())
+
+    asyncio.run(client_of(answer).download_checkpoint("m", 3, tmp_path / "adapter.tar"))
+    assert asked == [None, None, "bytes=4-"]
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("adapter.tar", content)]

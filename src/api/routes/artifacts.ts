@@ -1,17 +1,15 @@
 // The artifact store over HTTP. A file that is put under a name becomes a version of its own; several files are put under
 // `name:draft` first, then a manifest makes one version of them. Versions never change.
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ArtifactFile, ArtifactVersion } from '#domain/artifact';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { NamedVersion } from '#services/artifacts/artifact-name';
 import type { Committed } from '#services/artifacts/artifacts';
 import type { ApiServices } from '../api-services.ts';
-import { cut, readRange, type ByteRange } from '../byte-range.ts';
 import { declaredBytes } from '../declared-bytes.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
+import { answerWithFile } from '../file-answer.ts';
 import {
   alias,
   artifactResponse,
@@ -147,42 +145,14 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       answer: ['application/octet-stream'],
       async handle({ caller, params, request, reply }) {
         const opened = await artifacts.get(caller, namedArtifact(caller, params));
-        const range = askedRange(opened.artifact, params.path!, request, reply);
-        const { file, content } = await opened.open(params.path!);
-        const { first, last } = range ?? { first: 0, last: file.sizeBytes - 1 };
-        if (range) reply.code(206).header('content-range', `bytes ${first}-${last}/${file.sizeBytes}`);
-        return reply
-          .headers({
-            'content-type': 'application/octet-stream',
-            'content-length': last + 1 - first,
-            'content-disposition': 'attachment',
-            'x-content-type-options': 'nosniff',
-            'accept-ranges': 'bytes',
-            etag: etagOf(file),
-          })
-          .send(Readable.from(range ? cut(content, range) : content));
+        const path = params.path!;
+        const file = opened.artifact.files.find((each) => each.path === path) ?? (await opened.open(path)).file; // it throws
+        const open = async (from: number) => (await opened.open(path, from)).content;
+        const about = { contentType: 'application/octet-stream', disposition: 'attachment' };
+        return answerWithFile(request, reply, { ...file, name: path, open }, about);
       },
     }),
   ];
-}
-
-const etagOf = ({ sha256 }: ArtifactFile): string => `"${sha256}"`;
-
-/** Null: the whole file, or one that is not there. Throws `range_not_satisfiable`. */
-function askedRange(
-  { files }: ArtifactVersion,
-  path: string,
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-): ByteRange | null {
-  const file = files.find((each) => each.path === path);
-  const range = file ? readRange(headers, file.sizeBytes, etagOf(file)) : null;
-  if (range !== 'beyond') return range;
-  reply.header('content-range', `bytes */${file!.sizeBytes}`);
-  throw new AppError(
-    'range_not_satisfiable',
-    `${path} has ${file!.sizeBytes} bytes: none from where the range begins.`,
-  );
 }
 
 /** What a new version is called beside its number. Throws `artifact_conflict` where the name is a version's that is there. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
+import { answerWithFile } from '../file-answer.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
 import { checkpointResponse, deleteCheckpoints, deletedCheckpoints, toCheckpointResponse } from '../schema/model.ts';
 import { logRequest } from '../schema/training-job.ts';
@@ -54,17 +55,18 @@ export function checkpointRoutes({
       method: 'GET',
       path: '/v1/preview/models/{model_id}/checkpoints/{step}/download',
       tag: 'Checkpoints',
-      summary: 'Download a checkpoint as a tar of its PEFT directory; step may be `latest`',
+      summary:
+        'Download a checkpoint as a tar of its PEFT directory, or with a Range header a part of it; step may be `latest`',
       access: 'read',
-      errors: [404, 422],
+      alsoSucceeds: [206],
+      errors: [404, 416, 422],
       answer: ['application/x-tar'],
-      async handle({ caller, params, reply }) {
+      async handle({ caller, params, request, reply }) {
         const { step } = parse(stepPath, params, 'path');
-        const { fileName, content } = await checkpoints.download(caller, params.model_id!, step);
-        return reply
-          .type('application/x-tar')
-          .header('content-disposition', `attachment; filename="${fileName}"`)
-          .send(content);
+        const { fileName, from, ...tar } = await checkpoints.download(caller, params.model_id!, step);
+        const file = { ...tar, name: fileName, open: async (start: number) => from(start) };
+        const about = { contentType: 'application/x-tar', disposition: `attachment; filename="${fileName}"` };
+        return answerWithFile(request, reply, file, about);
       },
     }),
     endpoint({

@@ -6,6 +6,7 @@ import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import type { ConfigJson } from '../config-json.ts';
 import { readDecoderConfig, type DecoderConfig } from '../decoder-config.ts';
+import { counted, type OnNumbers } from '../counted-tensors.ts';
 import { linearLayers, loraAName, loraBName, loraScale } from '../lora.ts';
 import { mergeAdapter } from '../export-merged.ts';
 import { openTensors } from '../open-tensors.ts';
@@ -26,13 +27,17 @@ export interface GgufExport {
   readonly out: string;
   /** For people: which model this is. */
   readonly name: string;
+  readonly onNumbers?: OnNumbers;
 }
 
 /** `general.file_type`, as llama.h numbers what most tensors are. */
 const FILE_TYPE: Readonly<Record<WrittenType, number>> = { F32: 0, F16: 1, Q8_0: 7, BF16: 32 };
 
 /** Vectors are F32, as llama.cpp wants them, and so are matrices whose rows are no whole blocks. Throws `invalid_request`, `bad_model_files`. */
-export async function exportGgufModel({ base, adapter, out, name }: GgufExport, type: WrittenType): Promise<void> {
+export async function exportGgufModel(
+  { base, adapter, out, name, onNumbers }: GgufExport,
+  type: WrittenType,
+): Promise<void> {
   await refuseExisting(out);
   const config = await readDecoderConfig(base);
   const json = JSON.parse(await readFile(join(base, 'config.json'), 'utf8')) as ConfigJson;
@@ -65,7 +70,7 @@ export async function exportGgufModel({ base, adapter, out, name }: GgufExport, 
       'general.file_type': u32(FILE_TYPE[type]),
       'general.quantization_version': u32(2),
     };
-    await writeGguf(out, { ...general, ...values, ...tokenizer }, [...factors, ...tensors]);
+    await writeGguf(out, { ...general, ...values, ...tokenizer }, counted([...factors, ...tensors], onNumbers));
   } finally {
     await source.close();
   }

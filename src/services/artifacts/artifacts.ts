@@ -109,8 +109,8 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
     return found;
   }
 
-  async function read(artifact: ArtifactVersion, path: string) {
-    const opened = await findArtifactFile({ storage, blobs }, artifact, path);
+  async function read(artifact: ArtifactVersion, path: string, from?: number) {
+    const opened = await findArtifactFile({ storage, blobs }, artifact, path, from);
     if (opened) return opened;
     const paths = artifact.files.map((each) => each.path).slice(0, 10);
     throw new AppError(
@@ -123,7 +123,7 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
     artifact,
     isLatest: artifact.id === latest?.id,
     md5s: () => md5sOf({ storage, blobs }, artifact),
-    open: (path) => read(artifact, path),
+    open: (path, from) => read(artifact, path, from),
   });
 
   const look: Artifacts['look'] = async (caller, which) => {

@@ -40,8 +40,8 @@ export function createCheckpointArtifacts({
 }): CheckpointArtifacts {
   const known = new Map<string, readonly PeftFile[]>();
 
-  async function stream({ blobPrefix, step }: Checkpoint, name: string, path: string) {
-    const content = PEFT_FILES.includes(path) ? await blobs.stream(`${blobPrefix}/${path}`) : null;
+  async function stream({ blobPrefix, step }: Checkpoint, name: string, path: string, from = 0) {
+    const content = PEFT_FILES.includes(path) ? await blobs.stream(`${blobPrefix}/${path}`, from) : null;
     if (content) return content;
     throw new AppError('artifact_not_found', `${name}:step${step} has no file ${path}.`);
   }
@@ -80,10 +80,10 @@ export function createCheckpointArtifacts({
       artifact,
       isLatest: step === latest?.step,
       md5s: async () => new Map(files.map(({ path, md5 }) => [path, md5])),
-      open: async (path) => {
-        const content = await stream(checkpoint, name, path);
+      open: async (path, from = 0) => {
+        const content = await stream(checkpoint, name, path, from);
         const file = files.find((each) => each.path === path)!;
-        return { file, content: checked(file, content) };
+        return { file, content: checked(file, content, from) };
       },
     };
   }

@@ -1,8 +1,8 @@
 // The checkpoints of a model, for its owner: list, delete, download.
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { pack } from 'tar-stream';
 import type { Log } from '#base/log';
+import { createDigests } from '#base/stream-digest';
 import type { Caller } from '#domain/caller';
 import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
@@ -23,8 +23,18 @@ export interface Checkpoints {
     modelId: string,
     steps: readonly number[],
   ): Promise<{ deletedCount: number; notFoundSteps: readonly number[] }>;
-  /** A tar of the PEFT directory; step null is the latest. Throws `checkpoint_not_found`. */
-  download(caller: Caller, modelId: string, step: number | null): Promise<{ fileName: string; content: Readable }>;
+  /** The PEFT directory; step null is the latest. Throws `checkpoint_not_found`. */
+  download(caller: Caller, modelId: string, step: number | null): Promise<CheckpointTar>;
+}
+
+/** The same bytes whenever it is asked for: entries have the time at which the checkpoint was made. */
+export interface CheckpointTar {
+  readonly fileName: string;
+  readonly sizeBytes: number;
+  /** Of the whole tar, in hex. */
+  readonly sha256: string;
+  /** Its bytes from there on. */
+  readonly from: (start: number) => AsyncIterable<Uint8Array>;
 }
 
 export interface CheckpointsDeps {
@@ -62,13 +72,16 @@ export function createCheckpoints({ storage, blobs, baseModels, log }: Checkpoin
           `Model ${modelId} has no checkpoint${step === null ? '' : ` at step ${step}`}.`,
         );
       }
-      return { fileName: `${model.name}-step${checkpoint.step}.tar`, content: Readable.from(tarOf(blobs, checkpoint)) };
+      return { fileName: `${model.name}-step${checkpoint.step}.tar`, ...(await tarOf(blobs, checkpoint)) };
     },
   };
 }
 
-/** Throws before its first byte. */
-async function* tarOf(blobs: BlobStore, { blobPrefix, createdAtMs }: Checkpoint): AsyncGenerator<Uint8Array> {
+/** Whole in memory: an adapter is small beside its model, and a damaged one is refused before its first byte. */
+async function tarOf(
+  blobs: BlobStore,
+  { blobPrefix, createdAtMs }: Checkpoint,
+): Promise<Omit<CheckpointTar, 'fileName'>> {
   const tar = pack();
   const checksums = await findChecksums(blobs, blobPrefix);
   for (const name of PEFT_FILES) {
@@ -79,5 +92,19 @@ async function* tarOf(blobs: BlobStore, { blobPrefix, createdAtMs }: Checkpoint)
     tar.entry({ name, mtime: new Date(createdAtMs), mode: 0o644 }, Buffer.from(content));
   }
   tar.finalize();
-  yield* tar as AsyncIterable<Uint8Array>;
+  const pieces: Uint8Array[] = [];
+  const digests = createDigests();
+  for await (const piece of tar as AsyncIterable<Uint8Array>) {
+    digests.add(piece);
+    pieces.push(piece);
+  }
+  return { ...digests.end(), from: (start) => withoutBeginning(pieces, start) };
+}
+
+async function* withoutBeginning(pieces: readonly Uint8Array[], bytes: number): AsyncGenerator<Uint8Array> {
+  let left = bytes;
+  for (const piece of pieces) {
+    if (left < piece.length) yield piece.subarray(left);
+    left = Math.max(0, left - piece.length);
+  }
 }

@@ -65,10 +65,10 @@ function filesBelow(base: string, temporary: string): BlobStore {
 
     find: async (name) => readFile(await pathOf(name)).catch(nullIfMissing),
 
-    async stream(name) {
+    async stream(name, from = 0) {
       const file = await open(await pathOf(name), 'r').catch(nullIfMissing); // open: a delete from now on takes nothing away
       if (!file) return null;
-      if ((await file.stat()).isFile()) return file.createReadStream();
+      if ((await file.stat()).isFile()) return file.createReadStream({ start: from });
       await file.close();
       return null;
     },

@@ -32,9 +32,9 @@ export function createMemoryBlobs(): BlobStore {
       const blob = blobs.get(checked(name));
       return blob ? Buffer.from(blob) : null;
     },
-    async stream(name) {
+    async stream(name, from = 0) {
       const blob = blobs.get(checked(name));
-      return blob ? streamOf(blob) : null;
+      return blob ? streamOf(blob.subarray(from)) : null;
     },
     async list(prefix) {
       return under(prefix).map((name) => ({ name, sizeBytes: blobs.get(name)!.length }));

@@ -7,8 +7,11 @@ import { createEtagDigest, type EtagKind } from './s3-etag.ts';
 import { isMissing, namedS3Fault, s3Unavailable } from './s3-faults.ts';
 
 export interface S3Objects {
-  /** The last piece comes when all bytes are known to be the store's. Null: there is no such object. */
-  stream(key: string): Promise<AsyncGenerator<Uint8Array> | null>;
+  /**
+   * The last piece comes when all bytes are known to be the store's. Null: there is no such object. `from`: without so many bytes at
+   * its beginning; then nobody knows a checksum of what comes.
+   */
+  stream(key: string, from?: number): Promise<AsyncGenerator<Uint8Array> | null>;
   /** Reads it again where it was changed on its way. */
   read<T>(key: string, use: (content: AsyncGenerator<Uint8Array>) => Promise<T>): Promise<T | null>;
 }
@@ -41,10 +44,10 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
     throw s3Unavailable('has other bytes under this name than when reading them began');
   }
 
-  /** All bytes, in order, over as many connections as it takes. */
-  async function* whole(key: string, first: GetObjectCommandOutput): AsyncGenerator<Uint8Array> {
+  /** All bytes from there on, in order, over as many connections as it takes. */
+  async function* whole(key: string, first: GetObjectCommandOutput, from = 0): AsyncGenerator<Uint8Array> {
     let body = bodyOf(first);
-    let at = 0;
+    let at = from;
     for (let failures = 0; ;) {
       try {
         for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -54,7 +57,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
         }
         return;
       } catch (error) {
-        if (at === first.ContentLength) return; // only its end was lost
+        if (at - from === first.ContentLength) return; // only its end was lost
         if (++failures >= attempts) throw namedS3Fault(error);
       }
       body = await getRest(key, at, first.ETag);
@@ -90,9 +93,12 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
     if (!known.has(digest.kind)) known.set(digest.kind, 'names');
   }
 
-  async function stream(key: string): Promise<AsyncGenerator<Uint8Array> | null> {
-    const first = await get(key);
-    return first && checked(key, first);
+  async function stream(key: string, from = 0): Promise<AsyncGenerator<Uint8Array> | null> {
+    const first = await get(key, from > 0 ? { Range: `bytes=${from}-` } : {});
+    if (first === null || from === 0) return first && checked(key, first);
+    if (first.ContentRange?.startsWith(`bytes ${from}-`) === true) return whole(key, first, from);
+    bodyOf(first).destroy();
+    throw s3Unavailable('does not answer with parts of objects');
   }
 
   return {

@@ -140,7 +140,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
 
     find: async (name) => objects.read(keyOf(name), collectBytes),
 
-    stream: async (name) => objects.stream(keyOf(name)),
+    stream: async (name, from) => objects.stream(keyOf(name), from),
 
     list: listUnder,
 

@@ -11,10 +11,15 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from urllib.parse import quote
 
+import httpx
+
+from whetstone_client.errors import ApiError
 from whetstone_client.http import Http
-from whetstone_client.wire import Artifact, ArtifactFile
+from whetstone_client.retry import is_refusal, pause_before
+from whetstone_client.wire import Artifact
 
 _CHUNK_BYTES = 1024 * 1024
+_ATTEMPTS = 6  # without a byte between: 15 seconds of pauses
 
 
 class ArtifactFilesError(Exception):
@@ -63,38 +68,44 @@ async def pull(http: Http, name: str, directory: Path) -> Artifact:
         if target.is_file() and await asyncio.to_thread(_digest, target) == each.sha256:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        await _fetch(http, _path(fixed, each.path), target, each)
+        await _receive(http, _path(fixed, each.path), target, each.sha256, each.size_bytes)
     return artifact
 
 
-async def _fetch(http: Http, path: str, target: Path, file: ArtifactFile) -> None:
-    """What had arrived when a pull ended early stays as `.part`: the next one goes on behind it."""
-    unfinished = target.with_name(f"{target.name}.{file.sha256[:12]}.part")
+async def save(http: Http, path: str, target: Path) -> None:
+    """A file that the server makes: its size and its checksum stand in the answer."""
+    async with http.stream("GET", path) as response:
+        size, digest = int(response.headers["content-length"]), response.headers["etag"].strip('"')
+    await _receive(http, path, target, digest, size)
+
+
+async def _receive(http: Http, path: str, target: Path, digest: str, size: int) -> None:
+    """What arrived before the line broke stays as `.part`: the next try, of this call or a later one, goes on behind it."""
+    unfinished = target.with_name(f"{target.name}.{digest[:12]}.part")
     if unfinished.is_symlink():
         raise ArtifactFilesError(f"{unfinished} is a symbolic link: nothing is written through it. Remove it.")
-    here = unfinished.stat().st_size if unfinished.is_file() else 0
-    if here == 0 or here != file.size_bytes:
-        headers = {"range": f"bytes={here}-", "if-range": f'"{file.sha256}"'} if 0 < here < file.size_bytes else {}
-        async with http.stream("GET", path, headers=headers) as response:
-            with unfinished.open("ab" if response.status_code == 206 else "wb") as content:
-                async for chunk in response.aiter_bytes():
-                    content.write(chunk)
-    if await asyncio.to_thread(_digest, unfinished) != file.sha256:
+    failures = 0
+    while True:
+        here = unfinished.stat().st_size if unfinished.is_file() else 0
+        if 0 < here == size:
+            break
+        headers = {"range": f"bytes={here}-", "if-range": f'"{digest}"'} if 0 < here < size else {}
+        try:
+            async with http.stream("GET", path, headers=headers) as response:
+                with unfinished.open("ab" if response.status_code == 206 else "wb") as content:
+                    async for chunk in response.aiter_bytes():
+                        content.write(chunk)
+            break
+        except (ApiError, httpx.TransportError) as error:
+            arrived = unfinished.stat().st_size if unfinished.is_file() else 0
+            failures = 1 if arrived > here else failures + 1
+            if is_refusal(error) or failures >= _ATTEMPTS:
+                raise
+            await pause_before(failures, error)
+    if await asyncio.to_thread(_digest, unfinished) != digest:
         unfinished.unlink()
-        raise ArtifactFilesError(f"{target} arrived damaged. Pull again.")
+        raise ArtifactFilesError(f"{target} arrived damaged. Get it again.")
     unfinished.replace(target)
-
-
-async def write(target: Path, content: AsyncIterator[bytes]) -> None:
-    """Whole, or not at all."""
-    unfinished = target.with_name(f"{target.name}.part")
-    try:
-        with unfinished.open("wb") as file:
-            async for chunk in content:
-                file.write(chunk)
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _path(name: str, path: str = "") -> str:

@@ -112,10 +112,12 @@ class AsyncClient:
         await self._http.call(dict[str, Any], "DELETE", f"{_model(model_id)}/checkpoints", {"steps": list(steps)})
 
     async def download_checkpoint(self, model_id: str, step: int | None, file: Path | str) -> None:
-        """A tar with a PEFT directory; no step: the latest."""
+        """A tar with a PEFT directory; no step: the latest. Goes on where an earlier download ended early."""
+        if step is None:
+            newest = [each.step async for each in self.list_checkpoints(model_id)][-1:]
+            step = newest[0] if newest else None  # which may be another one when a download goes on
         path = f"{_model(model_id)}/checkpoints/{'latest' if step is None else step}/download"
-        async with self._http.stream("GET", path) as response:
-            await artifact_files.write(Path(file), response.aiter_bytes())
+        await artifact_files.save(self._http, path, Path(file))
 
     def list_history(self, model_id: str) -> AsyncIterator[HistoryStep]:
         """Metrics, step by step."""

@@ -1,0 +1,58 @@
+// Bytes that arrive over a line that breaks: what has arrived is in a `.part` beside the file, and the next try, of this process or a
+// later one, goes on behind it. What is whole is who asks to know, by its checksum.
+import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { isRefusal, pauseBefore } from './retry.ts';
+
+export interface Opened {
+  readonly content: ReadableStream<Uint8Array>;
+  /** False: it is all of them again. */
+  readonly isRest: boolean;
+}
+
+export type OnBytes = (doing: 'reading' | 'sending' | 'receiving', done: number, of: number) => void;
+
+/** Without a byte between: 15 seconds of pauses. A server that restarts is back by then. */
+const ATTEMPTS = 6;
+
+/** `open` is asked for the bytes behind those that are there. Where nothing is left to fetch, it is not asked. */
+export async function receive(
+  unfinished: string,
+  sizeBytes: number,
+  open: (here: number) => Promise<Opened>,
+  onReceived: (bytes: number) => void = () => {},
+): Promise<void> {
+  for (let failures = 0; ;) {
+    const found = await sizeOf(unfinished);
+    const here = found > sizeBytes ? 0 : found;
+    if (here === sizeBytes && here > 0) return;
+    let ofLine: unknown = null;
+    try {
+      const { content, isRest } = await open(here).catch((error: unknown) => {
+        throw (ofLine = error);
+      });
+      let arrived = isRest ? here : 0;
+      async function* counted(): AsyncGenerator<Uint8Array> {
+        try {
+          for await (const chunk of Readable.fromWeb(content) as AsyncIterable<Uint8Array>) {
+            arrived += chunk.length;
+            onReceived(arrived);
+            yield chunk;
+          }
+        } catch (error) {
+          ofLine = error;
+          throw error;
+        }
+      }
+      return await pipeline(counted, createWriteStream(unfinished, { flags: isRest ? 'a' : 'w' }));
+    } catch (error) {
+      failures = (await sizeOf(unfinished)) > found ? 1 : failures + 1;
+      if (ofLine === null || isRefusal(ofLine) || failures >= ATTEMPTS) throw error;
+      await pauseBefore(failures, ofLine, undefined);
+    }
+  }
+}
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => null))?.size ?? 0;
