@@ -6,23 +6,24 @@ import type { BlobReader } from '#storage/blobs';
 import type { Inventory } from '#storage/inventory';
 import { readStoredUnits } from './stored-units.ts';
 
-/** What a new server leaves without rows when it is killed in its first requests: a model's step 0, an upload. */
-function isBeforeRows(blob: string): boolean {
+/** A fresh model's step 0. It holds random numbers of a seed: where its row is missing, nothing of anybody is. */
+function isFresh(blob: string): boolean {
   const owner = parseBlobOwner(blob);
-  return owner === null || (owner.kind === 'checkpoint' && blob === stepZeroBlob(owner.modelId, 'fresh'));
+  return owner?.kind === 'checkpoint' && blob === stepZeroBlob(owner.modelId, 'fresh');
 }
-/** Of those; more were not under way at once. */
-const LEFTOVERS_MAX = 2;
+/** Of uploads, which a new server leaves without rows when it is killed in its first requests; more were not under way at once. */
+const UPLOADS_MAX = 2;
 
 /** Throws `invalid_request` with what to do. */
 export async function refuseLostDatabase(inventory: Inventory, blobs: Pick<BlobReader, 'list'>): Promise<void> {
   const tables = [inventory.models(), inventory.jobs(), inventory.artifactContents(), inventory.storedBlobs()];
   for (const rows of tables) for await (const _ of rows) return;
   const stored = [...(await readStoredUnits(blobs, new Map())).keys()];
-  if (stored.length <= LEFTOVERS_MAX && stored.every(isBeforeRows)) return;
+  const others = stored.filter((blob) => !isFresh(blob));
+  if (others.length <= UPLOADS_MAX && others.every((blob) => parseBlobOwner(blob) === null)) return;
   throw new AppError(
     'invalid_request',
-    `The database is empty, but the blob store has data of models, jobs or artifacts (such as ${stored.at(0)}): its rows are lost, or this is another database. ` +
+    `The database is empty, but the blob store has data of models, jobs or artifacts (such as ${others.at(0)}): its rows are lost, or this is another database. ` +
       'Look at --data and WHETSTONE_DATABASE_URL; or restore a backup into an empty place with `whetstone restore`. To begin anew, move the blobs away first.',
   );
 }

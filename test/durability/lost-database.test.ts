@@ -57,11 +57,11 @@ describe('a server', () => {
   test('starts on what a new one leaves when it is killed in its first requests', async () => {
     const fresh = localStore(join(root, 'fresh'));
     await using(fresh, async ({ blobs }) => {
-      await putAdapter(blobs, `checkpoints/${createId()}/0`);
-      await blobs.put('artifacts/1', Buffer.from('1'));
+      for (let i = 0; i < 8; i++) await putAdapter(blobs, `checkpoints/${createId()}/0`); // of clients that came at once
+      for (const name of ['1', '2']) await blobs.put(`artifacts/${name}`, Buffer.from(name));
     });
     await expect(start(fresh)).rejects.toThrow(NO_MODEL);
-    await using(fresh, ({ blobs }) => blobs.put('artifacts/2', Buffer.from('2')));
+    await using(fresh, ({ blobs }) => blobs.put('artifacts/3', Buffer.from('3')));
     await expect(start(fresh)).rejects.toThrow(LOST);
   });
 });
