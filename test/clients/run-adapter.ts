@@ -5,24 +5,20 @@ import { buffer } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import type { Client } from '#client/client';
 
-/** adapter_model.safetensors of a model's step. */
-async function adapterOf(
+/** SHA-256 of adapter_model.safetensors of a model's step. */
+export async function digestOfModel(
   client: Client,
   model: { readonly project: string; readonly name: string },
   step: number,
-): Promise<Buffer> {
+): Promise<string> {
   for await (const { id } of client.listModels(model)) {
     const tar = Readable.from((await client.downloadCheckpoint(id, step)).content).pipe(extract());
     const files = new Map<string, Buffer>();
     for await (const entry of tar) files.set(entry.header.name, await buffer(entry));
-    return files.get('adapter_model.safetensors')!;
+    return createHash('sha256').update(files.get('adapter_model.safetensors')!).digest('hex');
   }
   throw new Error(`no step ${step} of ${model.name}`);
 }
 
-const modelOfRun = (runId: string) => ({ project: 'tinker', name: runId.replace(':train:', '-') });
-
-const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
-export const digestOfRun = async (client: Client, runId: string, step: number): Promise<string> =>
-  digestOf(await adapterOf(client, modelOfRun(runId), step));
+export const digestOfRun = (client: Client, runId: string, step: number): Promise<string> =>
+  digestOfModel(client, { project: 'tinker', name: runId.replace(':train:', '-') }, step);

@@ -23,10 +23,14 @@ export interface StarterServer {
   close(): Promise<void>;
 }
 
-export async function openStarterServer(key = KEY, tinkerAlias: string[] = []): Promise<StarterServer> {
+/** `flags`: of the command line. */
+export async function openStarterServer(
+  key = KEY,
+  flags: { readonly tinkerAlias?: string[]; readonly workerModel?: string[] } = {},
+): Promise<StarterServer> {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-clients-'));
   const server = await startServer(
-    readServerConfig({ data, port: '0', tinkerAlias }, { WHETSTONE_API_KEY: key }),
+    readServerConfig({ data, port: '0', ...flags }, { WHETSTONE_API_KEY: key }),
     silentLog,
   );
   return {

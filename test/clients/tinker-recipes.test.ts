@@ -27,7 +27,7 @@ describe.skipIf(!python)('recipes of the Tinker cookbook', () => {
   let runner: RecipeRunner;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'whetstone-recipes-'));
-    server = await openStarterServer(KEY, [`${RECIPE_MODEL}=${MODEL}`]);
+    server = await openStarterServer(KEY, { tinkerAlias: [`${RECIPE_MODEL}=${MODEL}`] });
     runner = { python: python!, directory, url: server.baseUrl.replace(/\/v1$/, '/tinker'), key: KEY };
     await layOutRecipeFiles(directory, {
       conversations: SUPERVISED.batch_size * SUPERVISED.steps,

@@ -1,18 +1,15 @@
 // Training runs of the Tinker protocol on a whole server that is killed and started again: what was acknowledged is there, what is
 // asked twice is done once, and nothing is other than without the kills. And a run of its verbs ends with the bytes of
 // the SFT job over the same rows.
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { extract } from 'tar-stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pushArtifact } from '#client/artifact-files';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
 import { sftJob } from '../golden/sft-rows.ts';
-import { openTinkerClient, type TinkerClient, type TinkerRun, type WeightedDatum } from './tinker-client.ts';
+import { digestOfModel, digestOfRun } from './run-adapter.ts';
+import { openTinkerClient, type TinkerClient, type WeightedDatum } from './tinker-client.ts';
 
 /** A server starts several times, on machines that do other things beside. */
 const PATIENT = { timeout: 600_000 };
@@ -28,19 +25,6 @@ afterAll(async () => {
   await server.kill('server').catch(() => {});
   await rm(data, { recursive: true, force: true });
 });
-
-/** adapter_model.safetensors of a model's step. */
-async function adapterOf(model: { readonly project: string; readonly name: string }, step: number): Promise<Buffer> {
-  for await (const { id } of server.client.listModels(model)) {
-    const tar = Readable.from((await server.client.downloadCheckpoint(id, step)).content).pipe(extract());
-    const files = new Map<string, Buffer>();
-    for await (const entry of tar) files.set(entry.header.name, await buffer(entry));
-    return files.get('adapter_model.safetensors')!;
-  }
-  throw new Error(`no step ${step} of ${model.name}`);
-}
-const modelOf = ({ id }: TinkerRun) => ({ project: 'tinker', name: id.replace(':train:', '-') });
-const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 const ADAM = { learning_rate: 1e-2 };
 const BATCHES = [40, 41, 42, 43].map((first): WeightedDatum[] => {
@@ -62,7 +46,7 @@ async function trainOn(client: TinkerClient, between: (acknowledged: number) => 
     await note(await run.optimStep(ADAM));
   }
   await run.saveState('end');
-  return { run, told, adapter: digest(await adapterOf(modelOf(run), 1)) };
+  return { run, told, adapter: await digestOfRun(server.client, run.id, 1) };
 }
 
 test(
@@ -167,8 +151,8 @@ test.each(WAYS)(
 
     expect(ofSteps).toHaveLength(rates.length);
     for (const [i, loss] of ofSteps.entries()) expect(Math.abs(losses[i]! / loss - 1)).toBeLessThan(LOSS_ERROR_MAX);
-    const [began, ofVerbs] = [await adapterOf(modelOf(run), 0), await adapterOf(modelOf(run), 1)];
-    expect(digest(ofVerbs)).not.toBe(digest(began));
-    expect(digest(await adapterOf({ project: 'same', name: model.name }, 1))).toBe(digest(ofVerbs));
+    const [began, ofVerbs] = await Promise.all([0, 1].map((step) => digestOfRun(server.client, run.id, step)));
+    expect(ofVerbs).not.toBe(began);
+    expect(await digestOfModel(server.client, { project: 'same', name: model.name }, 1)).toBe(ofVerbs);
   },
 );

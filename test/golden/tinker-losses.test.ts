@@ -10,63 +10,18 @@ import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engi
 import type { TrainingEngine } from '#engine/training-engine';
 import { planDatumRows } from '#services/tinker/datum-rows';
 import type { TinkerDatum } from '#services/tinker/protobuf/forward-backward';
-import type { WireTensor } from '#services/tinker/protobuf/tensors';
 import { tinkerLoss } from '#training/tinker-losses';
 import { aSession } from '../learning/a-session.ts';
 import { relativeDistance } from './distance.ts';
-import { openModelFixture, readFixture, type ModelFixture } from './fixture.ts';
+import { openModelFixture, type ModelFixture } from './fixture.ts';
 import { readGradients, sketchError } from './gradients.ts';
 import { NO_LIMITS } from './no-limits.ts';
+import { dataOf, golden, type Part, type Sketches } from './tinker-cases.ts';
 
-type Numbers = readonly number[] | readonly (readonly number[])[];
-
-/** Data by a name, and the loss that they are trained by. */
-interface Part {
-  readonly data: string;
-  readonly loss: string;
-  readonly config: Readonly<Record<string, number>>;
-  /** Of the data, what this loss reads beside the targets. */
-  readonly inputs: readonly string[];
-}
-
-type Sketches = Readonly<Record<string, readonly number[]>>;
-
-interface GoldenLosses {
-  readonly tolerance: number;
-  readonly data: Readonly<
-    Record<string, readonly ({ readonly tokens: readonly number[] } & Record<string, Numbers>)[]>
-  >;
-  readonly cases: readonly (Part & {
-    readonly value: number;
-    /** `[datum][places · K]` */
-    readonly logprobs: readonly (readonly number[])[];
-    readonly gradients: Sketches;
-  })[];
-  /** Of all its parts together. */
-  readonly sum: { readonly parts: readonly Part[]; readonly value: number; readonly gradients: Sketches };
-}
-
-const golden = readFixture<GoldenLosses>('tinker/expected.json');
 const {
   tolerance,
   sum: { parts },
 } = golden;
-
-function tensorOf(numbers: Numbers, type: typeof Float32Array | typeof Int32Array): WireTensor {
-  const [first] = numbers;
-  const shape = typeof first === 'object' ? [numbers.length, first.length] : [numbers.length];
-  return { values: type.from(numbers.flat()), shape };
-}
-
-function dataOf({ data, inputs }: Part): TinkerDatum[] {
-  return golden.data[data]!.map((datum) => ({
-    tokens: Int32Array.from(datum.tokens),
-    inputs: new Map([
-      ['target_tokens', tensorOf(datum['target_tokens']!, Int32Array)],
-      ...inputs.map((name) => [name, tensorOf(datum[name]!, Float32Array)] as const),
-    ]),
-  }));
-}
 
 let fixture: ModelFixture;
 let engine: TrainingEngine;

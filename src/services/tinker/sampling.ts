@@ -15,6 +15,7 @@ import { checkSampling } from '../chat/check-capabilities.ts';
 import { refuseUnknownTokens } from '../chat/tokenization.ts';
 import type { SampledModel } from '../models/models.ts';
 import type { JobEvents } from '../jobs/job-events.ts';
+import { createKeptSamples, type KeptSample } from './kept-samples.ts';
 import type { FutureAnswer } from './operation-results.ts';
 import { writeSampleResponse, type SampledTokens } from './protobuf/sample.ts';
 import type { Samplers } from './samplers.ts';
@@ -63,14 +64,13 @@ export interface SamplingDeps extends AnswerDeps {
   readonly waitMs: number;
 }
 
-interface Sample extends AcceptedSample {
+interface Sample extends AcceptedSample, KeptSample {
   readonly entity: string;
   readonly bodyHash: string;
   answer: FutureAnswer;
-  endedAtMs: number | null;
 }
 
-/** Accepted and not fetched. Each is an open long poll of its client. */
+/** Accepted and not fetched: each is an open long poll of its client. As many that were fetched are kept beside them. */
 const SAMPLES_MAX = 4_096;
 /** Answers may be fetched twice, when one was lost. */
 const KEPT_MS = 10 * 60_000;
@@ -81,18 +81,8 @@ const SAMPLE_RETRIES = { retries: 60, minTimeout: 250, maxTimeout: 5_000, maxRet
 export const SAMPLE_PREFIX = 'sample-';
 
 export function createSampling({ samplers, limits, events, clock, log, waitMs, recordUsage }: SamplingDeps): Sampling {
-  const samples = new Map<string, Sample>();
-  const byNumber = new Map<string, Sample>();
+  const kept = createKeptSamples<Sample>({ clock, samplesMax: SAMPLES_MAX, keptMs: KEPT_MS });
   const stopping = new AbortController();
-
-  function clear(): void {
-    const before = clock.now() - KEPT_MS;
-    for (const [number, { requestId, endedAtMs }] of byNumber) {
-      if (endedAtMs === null || endedAtMs > before) continue;
-      byNumber.delete(number);
-      samples.delete(requestId);
-    }
-  }
 
   async function run(caller: Caller, request: SampleRequest, sample: Sample): Promise<void> {
     try {
@@ -154,39 +144,38 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
       const { entity } = await samplers.get(caller, samplerId);
       const bodyHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
       const number = `${samplerId}/${seq}`;
-      const existing = byNumber.get(number);
+      const existing = kept.findByNumber(number);
       if (existing) {
         if (existing.bodyHash === bodyHash) return existing;
         throw new AppError('invalid_request', `Request ${seq} of ${samplerId} was sent before, with another body.`);
       }
-      if (samples.size >= SAMPLES_MAX) clear();
-      if (samples.size >= SAMPLES_MAX)
-        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are under way or not fetched.`, {
-          retryAfterSeconds: 1,
-        });
       const requestId = `${SAMPLE_PREFIX}${createId()}`;
       const sequenceIds = Array.from({ length: n }, (_, i) => `${requestId}-${i}`);
       const sample: Sample = {
         requestId,
+        number,
         sequenceIds,
         entity,
         bodyHash,
         answer: { state: 'pending' },
         endedAtMs: null,
       };
-      samples.set(requestId, sample);
-      byNumber.set(number, sample);
+      if (!kept.add(sample))
+        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are under way or not fetched.`, {
+          retryAfterSeconds: 1,
+        });
       void run(caller, request, sample);
       return sample;
     },
 
     async retrieve({ entity }, requestId, signal) {
-      const sample = samples.get(requestId);
+      const sample = kept.find(requestId);
       if (!sample || sample.entity !== entity) return null;
       if (sample.answer.state === 'pending') await events.wait(requestId, waitMs, signal);
+      if (sample.answer.state !== 'pending') kept.fetched(sample);
       return sample.answer;
     },
-    clear,
+    clear: () => kept.clear(),
     stop: () => stopping.abort(),
   };
 }

@@ -1,0 +1,48 @@
+import { beforeEach, expect, test } from 'vitest';
+import { createKeptSamples, type KeptSample, type KeptSamples } from './kept-samples.ts';
+
+const KEPT_MS = 1_000;
+let nowMs: number;
+let kept: KeptSamples<KeptSample>;
+beforeEach(() => {
+  nowMs = 0;
+  kept = createKeptSamples({ clock: { now: () => nowMs }, samplesMax: 3, keptMs: KEPT_MS });
+});
+
+const sample = (i: number, endedAtMs: number | null = 0): KeptSample => ({
+  requestId: `id-${i}`,
+  number: `sampler/${i}`,
+  endedAtMs,
+});
+
+test('a client that fetches its samples may ask for any number of them', () => {
+  for (let i = 0; i < 20; i++) {
+    const each = sample(i);
+    expect(kept.add(each)).toBe(true);
+    kept.fetched(each);
+  }
+  const ids = Array.from({ length: 20 }, (_, i) => `id-${i}`);
+  expect(ids.filter((id) => kept.find(id))).toEqual(['id-17', 'id-18', 'id-19']); // lost answers are fetched again
+  expect(kept.findByNumber('sampler/16')).toBeNull();
+});
+
+test('what was fetched again is the newest', () => {
+  const all = [0, 1, 2, 3].map((i) => sample(i));
+  for (const each of all.slice(0, 3)) {
+    kept.add(each);
+    kept.fetched(each);
+  }
+  kept.fetched(all[0]!);
+  kept.add(all[3]!);
+  kept.fetched(all[3]!);
+  expect(all.map(({ requestId }) => kept.find(requestId) !== null)).toEqual([true, false, true, true]);
+});
+
+test('there is a bound for what nobody fetches, until it is old', () => {
+  for (const i of [0, 1, 2]) expect(kept.add(sample(i, i === 2 ? null : 0))).toBe(true);
+  expect(kept.add(sample(3))).toBe(false);
+  expect(kept.find('id-3')).toBeNull();
+  nowMs = KEPT_MS;
+  expect(kept.add(sample(3))).toBe(true);
+  expect(['id-0', 'id-1', 'id-2', 'id-3'].filter((id) => kept.find(id))).toEqual(['id-2', 'id-3']); // one still runs
+});

@@ -1,0 +1,114 @@
+// The Tinker protocol where workers compute: the SDK's own check and recipes of its cookbook, unmodified, on a server that has no engine.
+// Once a Node worker does both, as an operator starts it; once PyTorch trains, and the Node worker samples. Recipes are short here: what
+// they teach, tinker-recipes.test.ts looks at. Needs the interpreters that WHETSTONE_TINKER_PYTHON and WHETSTONE_WORKER_PYTHON name.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '#client/client';
+import { BOOTSTRAP_KEY as KEY } from '../api/test-server.ts';
+import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from '../workers/python-worker.ts';
+import { MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
+import { continueFrom, layOutRecipeFiles, RECIPE_MODEL, runRecipe, type RecipeRunner } from './tinker-recipes.ts';
+
+const python = process.env['WHETSTONE_TINKER_PYTHON'];
+if (!python || !WORKER_PYTHON)
+  console.log(
+    'Tinker on workers skipped: WHETSTONE_TINKER_PYTHON or WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh tinker) and $(scripts/python-env.sh worker).',
+  );
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const CHECK = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
+const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
+const PATIENT = { timeout: 600_000 };
+const SUPERVISED = { batch_size: 4, steps: 6 };
+const REINFORCED = { batch_size: 2, steps: 3 };
+const LOSSES = ['importance_sampling', 'cispo'];
+
+type Worker = Pick<PythonWorker, 'leave'>;
+
+/** Resolves when the server lists one worker more. */
+async function startNodeWorker(url: string, roles: string, isThere: () => Promise<boolean>): Promise<Worker> {
+  const args = ['--import', 'tsx', '-C', 'source', CLI, 'workers', 'run', '--model', 'starter', '--roles', roles];
+  const env = { ...process.env, WHETSTONE_URL: url, WHETSTONE_API_KEY: KEY };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-5_000)));
+  const killed = () => child.kill('SIGKILL');
+  process.once('exit', killed); // nobody would stop it where a test is broken off
+  const ended = once(child, 'close').then(() => process.off('exit', killed));
+  while (!(await isThere())) {
+    const poll = new Promise<'not yet'>((resolve) => setTimeout(resolve, 100, 'not yet'));
+    if ((await Promise.race([ended, poll])) !== 'not yet') throw new Error(`The worker ended:\n${words}`);
+  }
+  return {
+    async leave() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker where %s trains', (trainer) => {
+  let directory: string;
+  let server: StarterServer;
+  let runner: RecipeRunner;
+  const workers: Worker[] = [];
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'whetstone-tinker-workers-'));
+    server = await openStarterServer(KEY, { workerModel: ['starter'], tinkerAlias: [`${RECIPE_MODEL}=${MODEL}`] });
+    const url = server.baseUrl.replace(/\/v1$/, '');
+    runner = { python: python!, directory, url: `${url}/tinker`, key: KEY };
+    const client = createClient({ baseUrl: url, apiKey: KEY });
+    const areThere = (count: number) => async () => (await client.listWorkers()).length >= count;
+    workers.push(await startNodeWorker(url, trainer === 'Node' ? 'sample,train' : 'sample', areThere(1)));
+    if (trainer === 'PyTorch') {
+      const about = ['--model', STARTER, '--model-id', MODEL, '--roles', 'train', '--device', 'cpu'];
+      const cache = ['--cache-dir', join(directory, 'worker-cache')];
+      workers.push(await startPythonWorker({ url, isThere: areThere(2) }, [...about, ...cache]));
+    }
+    await layOutRecipeFiles(directory, {
+      conversations: SUPERVISED.batch_size * SUPERVISED.steps,
+      questions: REINFORCED.batch_size * REINFORCED.steps,
+    });
+  }, PATIENT.timeout);
+  afterAll(async () => {
+    for (const worker of workers) await worker.leave();
+    await server?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test(
+    'the SDK trains with every loss, samples, saves and loads, and both agree on log-probabilities',
+    PATIENT,
+    async () => {
+      const env = { ...process.env, TINKER_TELEMETRY: '0' };
+      const { stdout } = await promisify(execFile)(python!, [CHECK, runner.url, KEY, MODEL], { env });
+      expect(stdout.trim()).toBe('ok');
+    },
+  );
+
+  test('sl_loop teaches, and rl_loop goes on from its last state', PATIENT, async () => {
+    const taught = await runRecipe(runner, 'sl_loop', 'supervised', {
+      batch_size: SUPERVISED.batch_size,
+      learning_rate: 6e-3,
+      lora_rank: 16,
+      train_on_what: 'last_assistant_message',
+      save_every: 3,
+    });
+    const losses = taught.map((step) => step['train_mean_nll']!);
+    expect(losses).toHaveLength(SUPERVISED.steps);
+    expect(losses.at(-1), losses.join(' ')).toBeLessThan(losses[0]!);
+    for (const loss_fn of LOSSES) {
+      await continueFrom(directory, 'supervised', loss_fn);
+      const about = { loss_fn, group_size: 8, learning_rate: 1e-3, max_tokens: 9, save_every: 2 };
+      const steps = await runRecipe(runner, 'rl_loop', loss_fn, { ...about, batch_size: REINFORCED.batch_size });
+      expect(steps).toHaveLength(REINFORCED.steps);
+      for (const step of steps) expect(step['reward/total']).toBeTypeOf('number');
+    }
+  });
+});

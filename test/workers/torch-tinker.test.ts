@@ -1,0 +1,97 @@
+// The Tinker protocol's losses on the trainer on PyTorch, as the worker process that an operator starts, beside the embedded engine: the
+// same rows give the same loss, the same log-probability of every target and the same LoRA gradients, and calls add up to the same sum.
+// That the embedded engine's are PyTorch's in float64: test/golden/tinker-losses.test.ts. Needs the interpreter that
+// WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { silentLog } from '#base/log';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import type { TrainingEngine } from '#engine/training-engine';
+import { planDatumRows } from '#services/tinker/datum-rows';
+import { tinkerLoss } from '#training/tinker-losses';
+import { maxDistance, relativeDistance } from '../golden/distance.ts';
+import { openModelFixture, type ModelFixture } from '../golden/fixture.ts';
+import { readGradients } from '../golden/gradients.ts';
+import { NO_LIMITS } from '../golden/no-limits.ts';
+import { dataOf, golden, type Part } from '../golden/tinker-cases.ts';
+import { aSession } from '../learning/a-session.ts';
+import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
+import { trainerArguments } from './torch-trainer.ts';
+import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
+
+if (!WORKER_PYTHON)
+  console.log(
+    'Tinker on PyTorch skipped: WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh worker).',
+  );
+
+/** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
+vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
+
+/** Nats of a log-probability; of a gradient, its largest element. */
+const TOLERANCE = 1e-5;
+
+describe.skipIf(!WORKER_PYTHON)('Tinker on PyTorch', () => {
+  let directory: string;
+  let fixture: ModelFixture;
+  let embedded: TrainingEngine;
+  let lab: WorkerLab;
+  let worker: PythonWorker;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'whetstone-torch-tinker-'));
+    fixture = await openModelFixture('qwen3');
+    const model = join(directory, 'model');
+    await cp(fixture.model, model, { recursive: true });
+    embedded = await openOnnxTrainingEngine({ modelDirectory: model, threads: 1, memoryBytes: 4e9, log: silentLog });
+    lab = await openWorkerLab(model);
+    worker = await startPythonWorker(lab, trainerArguments(model, 1024));
+  });
+  afterAll(async () => {
+    await worker?.leave();
+    await lab?.close();
+    await embedded?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  let trained = 0;
+  async function trainOn(engine: TrainingEngine, parts: readonly Part[], sharing: 'shared' | 'separate') {
+    const session = await engine.open(
+      aSession({ from: fixture.adapter, lora: { rank: 4, alpha: 8, seed: 0 } }),
+      AbortSignal.timeout(60_000),
+    );
+    const told: { loss: number; logprobs: Float32Array; before: Float32Array }[] = [];
+    for (const part of parts) {
+      const loss = tinkerLoss(part.loss, part.config);
+      for (const { row } of planDatumRows(dataOf(part), loss, { limits: NO_LIMITS, vocabSize: 1000, sharing }).rows) {
+        const before = await session.logprobs(row);
+        const result = await session.forwardBackward(row, loss.program);
+        told.push({ loss: result.loss, logprobs: result.logprobs!, before });
+      }
+    }
+    const gradients = await readGradients(session, join(directory, `gradients-${++trained}`));
+    await session.close();
+    return { told, gradients };
+  }
+
+  const cases = [
+    ...golden.cases.map((each) => [`${each.loss} of ${each.data} ${JSON.stringify(each.config)}`, [each]] as const),
+    ['many losses in one sum', golden.sum.parts] as const,
+  ];
+  describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
+    test.each(cases)('%s', async (_, parts) => {
+      const [ours, expected] = [await trainOn(lab.training, parts, sharing), await trainOn(embedded, parts, sharing)];
+      expect(ours.told).toHaveLength(expected.told.length);
+      for (const [i, { loss, logprobs, before }] of ours.told.entries()) {
+        const wanted = expected.told[i]!;
+        expect(maxDistance(logprobs, wanted.logprobs)).toBeLessThan(TOLERANCE);
+        expect(maxDistance(before, wanted.logprobs)).toBeLessThan(TOLERANCE);
+        // A sum over targets: terms of either sign cancel, their roundings do not.
+        expect(Math.abs(loss - wanted.loss) / logprobs.length).toBeLessThan(TOLERANCE);
+      }
+      expect([...ours.gradients.keys()].sort()).toEqual([...expected.gradients.keys()].sort());
+      for (const [name, gradient] of expected.gradients)
+        expect(relativeDistance(ours.gradients.get(name)!, gradient), name).toBeLessThan(TOLERANCE);
+    });
+  });
+});
