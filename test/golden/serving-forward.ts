@@ -126,14 +126,23 @@ function writeCache(cache: Cache, computed: Float32Array, start: number, seq: nu
   });
 }
 
-/** Every sequence uses the adapter; without one there is a single column of zeros. */
+/** Every sequence uses the adapter, which is a group of its own; without one there is a single column of zeros. */
 function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch: number): Record<string, Feed> {
   const rank = adapter?.rank ?? 0;
   const columnsOf = (projectionCount: number) => Math.max(1, projectionCount * rank);
-  const feeds: Record<string, Feed> = { adapted: { data: Uint8Array.of(adapter ? 1 : 0), dims: [] } };
+  const sequences = BigInt64Array.from({ length: batch }, (_, row) => BigInt(row));
+  const feeds: Record<string, Feed> = {
+    adapted: { data: Uint8Array.of(adapter ? 1 : 0), dims: [] },
+    grouped: { data: Uint8Array.of(0), dims: [] },
+    lora_rows: { data: sequences, dims: [1, batch] },
+    lora_places: {
+      data: BigInt64Array.from(Array.from(sequences).flatMap((row) => [0n, 0n, 0n, row])),
+      dims: [batch, 4],
+    },
+  };
   for (const count of [1, 2, 3]) {
     const columns = columnsOf(count);
-    feeds[`lora_mask.${count}`] = { data: new Float32Array(batch * columns).fill(1), dims: [batch, 1, columns] };
+    feeds[`lora_mask.${count}`] = { data: new Uint8Array(batch * columns).fill(1), dims: [1, batch, 1, columns] };
   }
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of FUSED_LINEARS) {
@@ -157,8 +166,8 @@ function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch:
         }
         outOffset += ownOut;
       });
-      feeds[`lora.${layer}.${linear}.a`] = { data: a, dims: [1, 1, inFeatures, columns] };
-      feeds[`lora.${layer}.${linear}.b`] = { data: b, dims: [1, 1, 1, columns, outFeatures] };
+      feeds[`lora.${layer}.${linear}.a`] = { data: a, dims: [1, 1, 1, inFeatures, columns] };
+      feeds[`lora.${layer}.${linear}.b`] = { data: b, dims: [1, 1, 1, 1, columns, outFeatures] };
     }
   }
   return feeds;

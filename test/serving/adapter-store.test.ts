@@ -66,25 +66,6 @@ test('a prompt gets its own adapter and no other, made once, and so does a batch
   expect(store.fused([null])).toBe(store.alone(null));
 });
 
-test('no adapter straddles a place where the kernels cut their sums', async () => {
-  const many = await Promise.all(
-    [8, 3, 64, 16, 5, 40].map((rank, i) => model.writeAdapter(`rank-${rank}`, { seed: i, rank })),
-  );
-  const store = new AdapterStore(model.config, many.length);
-  for (const ref of many) await store.acquire(ref);
-  const { maskFeeds } = store.fused(many.map(({ id }) => id));
-  for (const { id } of many) {
-    for (const [name, { data, dims }] of Object.entries(maskFeeds([id]))) {
-      const own = Array.from(data as Float32Array).flatMap((x, column) => (x === 1 ? [column] : []));
-      const [first, last] = [own[0]!, own.at(-1)!];
-      expect(own, `${id} ${name}`).toHaveLength(Number(id.split('-')[1]) * Number(name.split('.')[1]));
-      expect(first % 8).toBe(0);
-      expect(dims[2]! % 8).toBe(0);
-      if (first % 128 !== 0) expect(Math.floor(first / 128)).toBe(Math.floor(last / 128));
-    }
-  }
-});
-
 test('a value that is not a number is refused, as it would reach the whole batch', async () => {
   const broken = await model.writeAdapter('broken', { seed: 1, scale: NaN });
   const store = new AdapterStore(model.config, 2);

@@ -278,6 +278,13 @@ export function gather(g: Graph, data: Value, indices: Value): Value {
   );
 }
 
+/** What lies at places int64 `[n, k]` along the first k axes of `data`: `[n, ...rest]`. No gradient. */
+export function gatherPlaces(g: Graph, data: Value, places: Value): Value {
+  const [count, axes] = places.shape as [Dim, number];
+  const shape = [count, ...data.shape.slice(axes)];
+  return one(g.node('GatherND', [data, places], [{ dtype: data.dtype, shape }]));
+}
+
 /** `out = base; out[indices[i, j], j] += updates[i, j]`. Serial, so deterministic. */
 export function scatterAdd(g: Graph, base: Value, indices: Value, updates: Value): Value {
   const attributes = { axis: 0, reduction: 'add' };

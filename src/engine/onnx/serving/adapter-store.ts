@@ -6,6 +6,7 @@ import { linearLayers, type LoraAdapter } from '#model-files/lora';
 import { readPeftDirectory } from '#model-files/peft-directory';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { AdapterRef } from '../../inference-engine.ts';
+import { layOutGroups, sizeOfLayout } from './adapter-groups.ts';
 import { fuseAdapters, soloAdapter, type FusedAdapters, type SoloAdapter } from './fused-adapters.ts';
 
 /** Sets of several that are kept: batches change their adapters rarely, and go back and forth when they do. */
@@ -76,9 +77,9 @@ export class AdapterStore {
     const solos = needed.map((id) => this.#entries.get(id)!.solo);
     const covering = this.#fused
       .filter((set) => needed.every((id) => set.ids.includes(id)))
-      .sort((a, b) => a.width - b.width)[0];
-    const width = solos.reduce((sum, solo) => sum + 3 * solo.rank, 0);
-    const isGood = covering && covering.width <= WASTE_MAX * width;
+      .sort((a, b) => a.size - b.size)[0];
+    const size = sizeOfLayout(layOutGroups(solos.map(({ rank }) => rank)));
+    const isGood = covering && covering.size <= WASTE_MAX * size;
     return this.#touch(isGood ? covering : fuseAdapters(this.#config, solos));
   }
 

@@ -1,43 +1,24 @@
-// Several adapters as one set of graph inputs: their columns lie side by side (models/serving-graph.ts), and a mask leaves
-// each sequence only its own. Decides where columns lie; knows no requests and no files.
-//
-// An adapter's result must not depend on its neighbours, to the bit. Zeros elsewhere in a sum change nothing, but a sum
-// that is cut in another place does, so no adapter straddles a boundary at which the matmul kernels cut (ALIGNMENT for
-// unrolled loops, BLOCK for cache blocking).
+// Several adapters as one set of graph inputs, in groups (models/grouped-adapters.ts; which is where: adapter-groups.ts). Lays out their
+// weights; knows no requests and no files.
 import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
 import { FUSED_LINEARS, type Projection } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { layerPrefix } from '#model-files/decoder-parameters';
 import type { Feed } from '../graph/session.ts';
-
-const ALIGNMENT = 8;
-const BLOCK = 128;
-/** How many projections a fused linear may have: qkv 3, gate_up 2, o and down 1. */
-const PROJECTION_COUNTS = [1, 2, 3] as const;
-type ProjectionCount = (typeof PROJECTION_COUNTS)[number];
-
-interface ColumnLayout {
-  /** First column of each adapter, in the order given. */
-  readonly starts: readonly number[];
-  /** All columns, at least 1: a column of zeros stands for no adapter. */
-  readonly total: number;
-}
+import { columnsOf, layOutGroups, sizeOfLayout, slotFeeds, type GroupLayout, type Ranked } from './adapter-groups.ts';
 
 export interface FusedAdapters {
   readonly ids: readonly string[];
-  /** Total columns for three projections: what a batch pays. */
-  readonly width: number;
+  /** Columns of all groups: what the set takes, and what its use costs. */
+  readonly size: number;
   /** `lora.L.F.a` and `.b`. */
   readonly weightFeeds: Readonly<Record<string, Feed>>;
-  /** `lora_mask.P` for sequences that use these adapters (null: none). */
-  readonly maskFeeds: (adapterIds: readonly (string | null)[]) => Record<string, Feed>;
+  /** The other inputs for sequences that use these adapters (null: none). */
+  readonly slotFeeds: (adapterIds: readonly (string | null)[]) => Record<string, Feed>;
 }
 
 /** A set of one: how an adapter is kept, and what sets of several are made of. */
-export interface SoloAdapter extends FusedAdapters {
-  readonly id: string;
-  readonly rank: number;
-}
+export interface SoloAdapter extends FusedAdapters, Ranked {}
 
 export function soloAdapter(config: DecoderConfig, id: string, adapter: LoraAdapter): SoloAdapter {
   const { rank, tensors } = adapter;
@@ -46,7 +27,7 @@ export function soloAdapter(config: DecoderConfig, id: string, adapter: LoraAdap
     let firstOut = 0;
     for (const { module, outFeatures: ownOut } of parts) {
       const path = `${layerPrefix(layer)}.${module}`;
-      placeA(a, columns.total, column, tensors.get(loraAName(path)), rank, inFeatures);
+      placeA(a, columns, column, tensors.get(loraAName(path)), rank, inFeatures);
       placeB(b, outFeatures, column, firstOut, tensors.get(loraBName(path)), adapter, ownOut);
       column += rank;
       firstOut += ownOut;
@@ -56,16 +37,18 @@ export function soloAdapter(config: DecoderConfig, id: string, adapter: LoraAdap
 }
 
 export function fuseAdapters(config: DecoderConfig, adapters: readonly SoloAdapter[]): FusedAdapters {
-  return fuse(config, adapters, ({ name, parts, columns, inFeatures, outFeatures, a, b }) => {
+  return fuse(config, adapters, ({ name, parts, layout, columns, inFeatures, outFeatures, a, b }) => {
     adapters.forEach(({ rank, weightFeeds }, i) => {
       const own = { a: weightFeeds[`${name}.a`]!, b: weightFeeds[`${name}.b`]! };
-      const width = rank * parts.length;
-      const ownColumns = own.a.dims[3]!;
-      const start = columns.starts[i]!;
+      const used = rank * parts.length;
+      const ownColumns = own.a.dims.at(-1)!;
+      const { group, start } = layout.places[i]!;
+      const first = start * parts.length;
       for (let row = 0; row < inFeatures; row++) {
-        for (let c = 0; c < width; c++) a[row * columns.total + start + c] = own.a.data[row * ownColumns + c] as number;
+        const to = (group * inFeatures + row) * columns + first;
+        for (let c = 0; c < used; c++) a[to + c] = own.a.data[row * ownColumns + c] as number;
       }
-      b.set((own.b.data as Float32Array).subarray(0, width * outFeatures), start * outFeatures);
+      b.set((own.b.data as Float32Array).subarray(0, used * outFeatures), (group * columns + first) * outFeatures);
     });
   });
 }
@@ -76,64 +59,43 @@ interface Site {
   readonly name: string;
   readonly layer: number;
   readonly parts: readonly Projection[];
-  readonly columns: ColumnLayout;
+  readonly layout: GroupLayout;
+  /** Of a group. */
+  readonly columns: number;
   readonly inFeatures: number;
   /** Of all projections. */
   readonly outFeatures: number;
-  /** `[in, columns]` */
+  /** `[groups, in, columns]` */
   readonly a: Float32Array;
-  /** `[columns, Σ out]` */
+  /** `[groups, columns, Σ out]` */
   readonly b: Float32Array;
 }
 
-type Ranked = Pick<SoloAdapter, 'id' | 'rank'>;
-
 function fuse(config: DecoderConfig, adapters: readonly Ranked[], fill: (site: Site) => void): FusedAdapters {
-  const layouts = {
-    1: layOut(adapters, 1),
-    2: layOut(adapters, 2),
-    3: layOut(adapters, 3),
-  } satisfies Record<ProjectionCount, ColumnLayout>;
+  const layout = layOutGroups(adapters.map(({ rank }) => rank));
+  const { groups } = layout;
   const weightFeeds: Record<string, Feed> = {};
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of FUSED_LINEARS) {
       const parts = config.linears[linear];
-      const columns = layouts[parts.length as ProjectionCount];
+      const columns = columnsOf(layout, parts.length);
       const inFeatures = parts[0]!.inFeatures;
       const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
-      const a = new Float32Array(inFeatures * columns.total);
-      const b = new Float32Array(columns.total * outFeatures);
+      const a = new Float32Array(groups * inFeatures * columns);
+      const b = new Float32Array(groups * columns * outFeatures);
       const name = `lora.${layer}.${linear}`;
-      fill({ name, layer, parts, columns, inFeatures, outFeatures, a, b });
-      weightFeeds[`${name}.a`] = { data: a, dims: [1, 1, inFeatures, columns.total] };
-      weightFeeds[`${name}.b`] = { data: b, dims: [1, 1, 1, columns.total, outFeatures] };
+      fill({ name, layer, parts, layout, columns, inFeatures, outFeatures, a, b });
+      weightFeeds[`${name}.a`] = { data: a, dims: [1, groups, 1, inFeatures, columns] };
+      weightFeeds[`${name}.b`] = { data: b, dims: [1, 1, groups, 1, columns, outFeatures] };
     }
   }
-  const ids = adapters.map(({ id }) => id);
-  const maskFeeds = (adapterIds: readonly (string | null)[]) =>
-    Object.fromEntries(
-      PROJECTION_COUNTS.map((count) => {
-        const widths = adapters.map(({ rank }) => rank * count);
-        return [`lora_mask.${count}`, createMask(layouts[count], ids, widths, adapterIds)];
-      }),
-    );
-  return { ids, width: layouts[3].total, weightFeeds, maskFeeds };
+  return {
+    ids: adapters.map(({ id }) => id),
+    size: sizeOfLayout(layout),
+    weightFeeds,
+    slotFeeds: (adapterIds) => slotFeeds(layout, adapters, adapterIds),
+  };
 }
-
-function layOut(adapters: readonly Ranked[], projectionCount: number): ColumnLayout {
-  const starts: number[] = [];
-  let end = 0;
-  for (const { rank } of adapters) {
-    const width = rank * projectionCount;
-    let start = roundUp(end, ALIGNMENT);
-    if (roundUp(start + 1, BLOCK) < start + width) start = roundUp(start, BLOCK);
-    starts.push(start);
-    end = start + width;
-  }
-  return { starts, total: Math.max(1, roundUp(end, ALIGNMENT)) };
-}
-
-const roundUp = (x: number, multiple: number): number => Math.ceil(x / multiple) * multiple;
 
 /** loraA `[rank, in]` into columns of a `[in, columns]`. */
 function placeA(
@@ -167,21 +129,4 @@ function placeB(
     const row = (column + r) * outFeatures + firstOut;
     for (let o = 0; o < ownOut; o++) b[row + o] = loraB[o * rank + r]! * scale;
   }
-}
-
-/** `[sequences, 1, columns]`: 1 in the columns of the sequence's adapter. */
-function createMask(
-  layout: ColumnLayout,
-  ids: readonly string[],
-  widths: readonly number[],
-  adapterIds: readonly (string | null)[],
-): Feed {
-  const data = new Float32Array(adapterIds.length * layout.total);
-  adapterIds.forEach((id, sequence) => {
-    if (id === null) return;
-    const i = ids.indexOf(id);
-    const first = sequence * layout.total + layout.starts[i]!;
-    data.fill(1, first, first + widths[i]!);
-  });
-  return { data, dims: [adapterIds.length, 1, layout.total] };
 }

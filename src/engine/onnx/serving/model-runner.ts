@@ -97,8 +97,7 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
       ...feeds,
       counts: { data: BigInt64Array.from(heldPast, (view) => BigInt(view!.count)), dims: [CLASSES_MAX] },
       several: flagFeed(past.length > 1),
-      adapted: flagFeed(adapterIds.some((id) => id !== null)),
-      ...adapters.maskFeeds(adapterIds),
+      ...adapters.slotFeeds(adapterIds),
     });
     const computed = { data: results['new_kv']!, batch: adapterIds.length, seq };
     const [logits, logsumexp, hidden] = [results['logits']!, results['logsumexp']!, results['hidden']!];

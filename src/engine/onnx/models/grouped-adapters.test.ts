@@ -1,0 +1,172 @@
+// Products by groups against the obvious way, one sequence and one adapter at a time: near to it in float64, and the very bits of a batch
+// of one. Wide enough for the places at which kernels cut their loops: inputs and columns beyond 128.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRandom } from '#base/random';
+import type { FusedLinear } from '#model-files/block';
+import { parseDecoderConfig } from '#model-files/decoder-config';
+import { createLoraAdapter, linearLayers, loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
+import { Graph } from '../graph/graph.ts';
+import { openSession, type Feed, type Session } from '../graph/session.ts';
+import { fuseAdapters, soloAdapter, type FusedAdapters, type SoloAdapter } from '../serving/fused-adapters.ts';
+import { groupedAdapters } from './grouped-adapters.ts';
+
+const config = parseDecoderConfig({
+  model_type: 'qwen3',
+  hidden_size: 200,
+  num_hidden_layers: 1,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 16,
+  intermediate_size: 72,
+  vocab_size: 16,
+  max_position_embeddings: 16,
+  rms_norm_eps: 1e-6,
+});
+const RANKS = [8, 3, 64, 16, 5, 40, 100, 1, 8, 8, 12, 32, 64, 7, 8, 24];
+const LINEARS: readonly FusedLinear[] = ['qkv', 'gate_up', 'down'];
+
+let session: Session;
+let adapters: LoraAdapter[];
+let solos: SoloAdapter[];
+let none: FusedAdapters;
+
+beforeAll(async () => {
+  const g = new Graph();
+  const addDelta = groupedAdapters(g, config);
+  for (const linear of LINEARS) {
+    const parts = config.linears[linear];
+    const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
+    const x = g.input(`x.${linear}`, 'float32', ['batch', 'seq', parts[0]!.inFeatures]);
+    const y = g.input(`y.${linear}`, 'float32', ['batch', 'seq', outFeatures]);
+    g.output(linear, addDelta(0, linear, x, y));
+  }
+  session = await openSession(g, { threads: 2 });
+  adapters = RANKS.map((rank, seed) => {
+    const adapter = createLoraAdapter(linearLayers(config), { rank, alpha: 2 * rank, seed });
+    const random = createRandom(seed);
+    for (const data of adapter.tensors.values()) data.forEach((_, i) => (data[i] = random.next() - 0.5));
+    return adapter;
+  });
+  solos = adapters.map((adapter, i) => soloAdapter(config, `a${i}`, adapter));
+  none = fuseAdapters(config, []);
+});
+afterAll(() => session.close());
+
+interface Sequence {
+  readonly adapter: number | null;
+  /** `[in]` and `[Σ out]` by linear. */
+  readonly x: Readonly<Record<string, Float32Array>>;
+  readonly y: Readonly<Record<string, Float32Array>>;
+}
+
+function sequence(adapter: number | null, seed: number): Sequence {
+  const random = createRandom(seed);
+  const values = (length: number) => Float32Array.from({ length }, () => random.next() - 0.5);
+  const sizes = LINEARS.map((linear) => [linear, config.linears[linear]] as const);
+  return {
+    adapter,
+    x: Object.fromEntries(sizes.map(([linear, parts]) => [linear, values(parts[0]!.inFeatures)])),
+    y: Object.fromEntries(
+      sizes.map(([linear, parts]) => [linear, values(parts.reduce((sum, part) => sum + part.outFeatures, 0))]),
+    ),
+  };
+}
+
+/** One token of each sequence; results by linear and sequence. */
+async function run(batch: readonly Sequence[], set: FusedAdapters): Promise<Record<string, Float32Array[]>> {
+  const side = (name: 'x' | 'y', linear: string): Feed => {
+    const size = batch[0]![name][linear]!.length;
+    return { data: Float32Array.from(batch.flatMap((one) => [...one[name][linear]!])), dims: [batch.length, 1, size] };
+  };
+  const weights = Object.entries(set.weightFeeds).filter(([name]) => LINEARS.some((own) => name.includes(`.${own}.`)));
+  const results = await session.run({
+    ...Object.fromEntries(weights),
+    ...set.slotFeeds(batch.map(({ adapter }) => (adapter === null ? null : `a${adapter}`))),
+    ...Object.fromEntries(
+      LINEARS.flatMap((own) => [
+        [`x.${own}`, side('x', own)],
+        [`y.${own}`, side('y', own)],
+      ]),
+    ),
+  });
+  return Object.fromEntries(
+    LINEARS.map((linear) => {
+      const all = results[linear]!;
+      const size = all.length / batch.length;
+      return [linear, batch.map((_, i) => all.slice(i * size, (i + 1) * size))];
+    }),
+  );
+}
+
+/** y + scale · (x Aᵀ) Bᵀ of each projection. */
+function slowly({ adapter, x, y }: Sequence, linear: FusedLinear): number[] {
+  const result = Array.from(y[linear]!);
+  if (adapter === null) return result;
+  const lora = adapters[adapter]!;
+  let firstOut = 0;
+  for (const { module, inFeatures, outFeatures } of config.linears[linear]) {
+    const path = `model.layers.0.${module}`;
+    const [a, b] = [lora.tensors.get(loraAName(path))!, lora.tensors.get(loraBName(path))!];
+    for (let r = 0; r < lora.rank; r++) {
+      let inner = 0;
+      for (let i = 0; i < inFeatures; i++) inner += x[linear]![i]! * a[r * inFeatures + i]!;
+      for (let o = 0; o < outFeatures; o++) result[firstOut + o]! += loraScale(lora) * inner * b[o * lora.rank + r]!;
+    }
+    firstOut += outFeatures;
+  }
+  return result;
+}
+
+const setOf = (used: readonly number[]): FusedAdapters =>
+  used.length === 0
+    ? none
+    : used.length === 1
+      ? solos[used[0]!]!
+      : fuseAdapters(
+          config,
+          used.map((i) => solos[i]!),
+        );
+
+async function expectAsAlone(batch: readonly Sequence[], set: FusedAdapters, among = batch): Promise<void> {
+  const together = await run(batch, set);
+  for (const one of among) {
+    const alone = await run([one], setOf(one.adapter === null ? [] : [one.adapter]));
+    for (const linear of LINEARS) {
+      const got = together[linear]![batch.indexOf(one)]!;
+      expect(got, `${linear} of sequence ${batch.indexOf(one)}`).toEqual(alone[linear]![0]);
+      const reference = slowly(one, linear);
+      expect(Math.max(...reference.map((value, i) => Math.abs(value - got[i]!)))).toBeLessThan(2e-3);
+    }
+  }
+}
+
+test.each([1, 2, 4, 16])(
+  '%i adapters of mixed ranks, and sequences without: each has the bits of a batch of one',
+  async (count) => {
+    const used = Array.from({ length: count }, (_, i) => (i * 7) % RANKS.length);
+    const random = createRandom(count);
+    for (const size of [count, 9, 32]) {
+      const batch = Array.from({ length: size }, (_, i) =>
+        sequence(i < count ? used[i]! : [null, ...used][random.integer(count + 1)]!, i),
+      );
+      await expectAsAlone(batch, setOf(used));
+    }
+  },
+);
+
+test('an adapter of many sequences beside one of a single sequence, in any order, and a set of more than are there', async () => {
+  const batch = [...Array.from({ length: 20 }, (_, i) => sequence(0, i)), sequence(2, 20), sequence(null, 21)];
+  await expectAsAlone(batch, setOf([0, 2]));
+  await expectAsAlone(batch.toReversed(), setOf([2, 0]));
+  await expectAsAlone([...batch.slice(7), ...batch.slice(0, 7)], setOf([0, 1, 2, 3, 4, 5]));
+});
+
+test('a sequence whose values are no numbers stays alone with them', async () => {
+  const sick = sequence(1, 1);
+  for (const linear of LINEARS) sick.x[linear]!.fill(Infinity, 0, 3).fill(NaN, 3, 5);
+  const healthy = [sequence(0, 2), sequence(4, 3), sequence(null, 4), sequence(null, 5), sequence(1, 6)];
+  for (const used of [[1], [0, 1, 4], [0, 1, 2, 4]]) {
+    const batch = [sick, ...healthy.filter(({ adapter }) => adapter === null || used.includes(adapter))];
+    await expectAsAlone(batch, setOf(used), batch.slice(1));
+  }
+});
