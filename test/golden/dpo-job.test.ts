@@ -11,7 +11,7 @@ import { scoreReference, trainDpo, type DpoPlan, type ReferenceScores } from '#t
 import type { StepMetrics } from '#training/step-metrics';
 import { aSession } from '../learning/a-session.ts';
 import { batchesOf } from '../training/planned-sft.ts';
-import { dpoJobs, planDpoCase, type GoldenPairs, type Sketches } from './dpo-rows.ts';
+import { dpoJobs, expectPairs, planDpoCase, type Sketches } from './dpo-rows.ts';
 import { readAllTensors } from './fixture.ts';
 import { readGradients, sketchError } from './gradients.ts';
 import { SFT_ADAPTER, STARTER } from './sft-rows.ts';
@@ -38,14 +38,6 @@ const referenceOf = async (plan: DpoPlan, from: string | null): Promise<Referenc
   (await withSession(from, (session) => scoreReference(session, plan, async () => true)))!;
 
 const { tolerance } = dpoJobs;
-
-/** Rewards and margins are differences of log-probabilities, and are as exact as those. */
-function expectPairs(step: StepMetrics, expected: GoldenPairs): void {
-  expect(Math.abs(step['loss']! / expected.loss - 1)).toBeLessThan(tolerance);
-  const size = Math.max(...Object.values(expected.metrics).map(Math.abs));
-  for (const [name, value] of Object.entries(expected.metrics))
-    expect(Math.abs(step[name]! - value), name).toBeLessThan(tolerance * size);
-}
 
 test('tokens are those of the template, and the answers are trained', async () => {
   const plan = await planDpoCase({});

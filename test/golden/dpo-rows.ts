@@ -1,11 +1,13 @@
 // The DPO jobs of fixtures/dpo (python/golden/make_dpo.py): lines of a file, planned into batches as a job plans them. For whoever
 // checks an engine against that fixture. They begin with the adapter of fixtures/sft.
+import { expect } from 'vitest';
 import { readDpoJob, readPreferencePair } from '#api/schema/dpo';
 import type { DpoConfigInput } from '#domain/dpo';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import { readTextModel } from '#text/text-model';
 import type { DpoPlan } from '#training/dpo-job';
 import type { RowBudget } from '#training/row-budget';
+import type { StepMetrics } from '#training/step-metrics';
 import { planPairs } from '../training/planned-dpo.ts';
 import { readFixture } from './fixture.ts';
 import { NO_LIMITS } from './no-limits.ts';
@@ -14,7 +16,7 @@ import { STARTER } from './sft-rows.ts';
 /** By LoRA parameter: its norm, then projections on waves. */
 export type Sketches = Readonly<Record<string, readonly number[]>>;
 
-export interface GoldenPairs {
+interface GoldenPairs {
   readonly loss: number;
   readonly metrics: Readonly<Record<string, number>>;
 }
@@ -57,4 +59,13 @@ export async function planDpoCase(
     config: { batch_size, learning_rate, ...config },
   };
   return planPairs(pairs, { ...readDpoJob(request).config, ...more }, { encoder, budget });
+}
+
+/** Rewards and margins are differences of log-probabilities, and are as exact as those. */
+export function expectPairs(step: StepMetrics, expected: GoldenPairs): void {
+  const { tolerance } = dpoJobs;
+  expect(Math.abs(step['loss']! / expected.loss - 1)).toBeLessThan(tolerance);
+  const size = Math.max(...Object.values(expected.metrics).map(Math.abs));
+  for (const [name, value] of Object.entries(expected.metrics))
+    expect(Math.abs(step[name]! - value), name).toBeLessThan(tolerance * size);
 }
