@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { silentLog } from '#base/log';
@@ -40,6 +41,8 @@ interface Start {
   readonly peakBytes: Readonly<Record<'server' | 'sampler' | 'trainer', number>>;
   readonly idle: Held;
   readonly sampled: Held;
+  /** Without work for longer than caches are kept. */
+  readonly rested: Held;
   readonly training: Held;
 }
 
@@ -75,9 +78,11 @@ async function start(shape: string, precision: ServingPrecision, directory: stri
   const idle = held();
   await sample(backend);
   const sampled = held();
+  await setTimeout(12_000);
+  const rested = held();
   const busy = await train(backend, vocab, held);
   await backend.close();
-  return { seconds, peakBytes, idle, sampled, training: busy };
+  return { seconds, peakBytes, idle, sampled, rested, training: busy };
 }
 
 /** A prompt and some tokens: what of the weights is touched is resident then. */
@@ -130,7 +135,7 @@ async function measure(shape: string): Promise<void> {
       const next = startInChild(shape, precision, model, weights);
       const stored = readdirSync(weights).length;
       await rm(weights, { recursive: true });
-      const { idle, sampled, training, peakBytes } = next;
+      const { idle, sampled, rested, training, peakBytes } = next;
       const cells = [
         shape,
         precision,
@@ -138,6 +143,7 @@ async function measure(shape: string): Promise<void> {
         [first.peakBytes.server, peakBytes.server, peakBytes.sampler].map(gigabytes).join(' / '),
         both(idle.sampler),
         both(sampled.sampler),
+        both(rested.sampler),
         both(idle.trainer),
         both(training.trainer),
         String(stored),
@@ -157,8 +163,8 @@ if (flags.model && flags.weights) {
 } else {
   process.stdout.write(`GB, anonymous + pages of files. ${readFileSync('/proc/version', 'utf8').split(' (')[0]}\n`);
   process.stdout.write(
-    '| shape | precision | start, s: first / next | peak: server first / next, sampler | sampler idle | after sampling | trainer idle | training | files |\n',
+    '| shape | precision | start, s: first / next | peak: server first / next, sampler | sampler idle | after sampling | 12 s later | trainer idle | training | files |\n',
   );
-  process.stdout.write(`|${' --- |'.repeat(9)}\n`);
+  process.stdout.write(`|${' --- |'.repeat(10)}\n`);
   for (const shape of flags.shapes.split(',')) await measure(shape);
 }

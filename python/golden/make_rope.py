@@ -1,4 +1,5 @@
-"""Writes test/golden/fixtures/rope: rotary frequencies of real models' sizes, and logits after 4096 tokens.
+"""Writes test/golden/fixtures/rope: rotary frequencies of real models' sizes, and logits after 4096 tokens, and
+what the tiny models say greedily after 1920.
 
 A frequency that is off by one unit in the last place turns a head visibly after thousands of positions, so these are
 compared bit by bit; the logits are those of the tiny models of make_models.py, which must be written first.
@@ -26,11 +27,26 @@ SIZES = {
 }
 LENGTH = 4096
 ROWS = [1023, 2047, 3071, 4095]
+GREEDY_PROMPT = 1920
+GREEDY_TOKENS = 128
+GREEDY_MARGIN = 5e-5  # several times the difference of two ways to compute the same logits
 
 
 def long_sequence(vocab: int) -> list[int]:
     """The test computes the same."""
     return [(i * 7919 + (i >> 5) * 104729) % vocab for i in range(LENGTH)]
+
+
+def greedy(model: torch.nn.Module, prompt: list[int]) -> list[int]:
+    """The tokens that `generate` says, none of which another rounding of the logits would turn into another."""
+    ids = torch.tensor([prompt])
+    out = model.generate(
+        ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=GREEDY_TOKENS, min_new_tokens=GREEDY_TOKENS,
+        pad_token_id=0, eos_token_id=None, output_logits=True, return_dict_in_generate=True,
+    )  # fmt: skip
+    margin = min((first - second).item() for first, second in (step[0].topk(2).values for step in out.logits))
+    assert margin > GREEDY_MARGIN, f"a token is chosen by only {margin:.1e}: take another prompt"
+    return out.sequences[0, len(prompt) :].tolist()
 
 
 def frequencies(head_dim: int, rope_parameters: dict) -> torch.Tensor:
@@ -46,18 +62,24 @@ def main() -> None:
     tensors = load_file(path) if path.exists() else {}
     tensors |= {f"frequencies.{name}": frequencies(*size) for name, size in SIZES.items()}
     noise = known_fixture("rope/expected.json").get("eagerAgainstSdpa", {})
+    greedily = known_fixture("rope/expected.json").get("greedy", {})
     for family in wanted_families():
         tokens = torch.tensor([long_sequence(family.config.vocab_size)])
         with torch.no_grad():
             ways = ("eager", "sdpa") if family.has_sdpa else ("eager",)
             eager, *others = (load(FIXTURES / family.name / "model", way)(tokens).logits[0, ROWS] for way in ways)
         tensors[f"logits.{family.name}"] = eager
+        with torch.no_grad():
+            prompt = tokens[0, :GREEDY_PROMPT].tolist()
+            greedily |= {family.name: greedy(load(FIXTURES / family.name / "model"), prompt)}
         noise |= {family.name: (eager - other).abs().max().item() for other in others}
     save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
     expected = {
         "madeWith": made_with("torch", "transformers", "safetensors"),
         "arithmetic": "float32, eager attention",
         "eagerAgainstSdpa": noise,
+        "greedy": greedily,
+        "greedyPrompt": GREEDY_PROMPT,
         "length": LENGTH,
         "rows": ROWS,
         "sizes": {name: {"headDim": head_dim, "ropeParameters": rope} for name, (head_dim, rope) in SIZES.items()},
