@@ -102,6 +102,18 @@ test('roles come in their own order, all of them unless some are named', () => {
   ]);
 });
 
+test('a server that is alone leaves out chat or training, never what keeps its models', () => {
+  expect(readServerConfig({ role: 'api,serve' }, {}).roles).toEqual(['api', 'serve']);
+  expect(readServerConfig({ role: 'api,train' }, { WHETSTONE_BLOBS_URL: 's3://bucket' }).roles).toEqual([
+    'api',
+    'train',
+  ]);
+  for (const role of ['serve', 'train', 'api', 'serve,train'])
+    expect(() => readServerConfig({ role }, {})).toThrow('One that is alone takes --role api,serve');
+  const postgres = { WHETSTONE_DATABASE_URL: 'postgres://x/y' };
+  expect(() => readServerConfig({ role: 'api,serve' }, postgres)).toThrow('set WHETSTONE_BLOBS_URL=s3://…');
+});
+
 test('an S3 URL names bucket, prefix, endpoint and region', () => {
   const read = (url: string) => readServerConfig({}, { WHETSTONE_BLOBS_URL: url }).s3;
   expect(read('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '', endpoint: null, region: null });

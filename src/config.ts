@@ -217,16 +217,24 @@ function hostsOf(host: string, allowed: readonly string[]): AllowedHosts | null 
   return { names: [host.toLowerCase(), ...allowed], anyAddress };
 }
 
-/** Throws where servers with parts could not see each other's work. */
+/**
+ * A data directory belongs to one server, which may leave out chat or training, but not what keeps its models, jobs and keys. Servers that
+ * divide the roles need a store that all of them see.
+ */
 function rolesWithin(roles: readonly Role[], { databaseUrl, s3 }: StoreConfig): readonly Role[] {
   if (roles.length === ROLES.length || (databaseUrl !== null && s3 !== null)) return roles;
+  if (databaseUrl === null && roles.includes('api') && roles.length > 1) return roles;
   const missing = [
     ...(databaseUrl === null ? ['WHETSTONE_DATABASE_URL=postgres://…'] : []),
     ...(s3 === null ? ['WHETSTONE_BLOBS_URL=s3://…'] : []),
   ].join(' and ');
+  const alone =
+    databaseUrl === null
+      ? 'One that is alone takes --role api,serve to chat only, or --role api,train to train only.'
+      : 'Or leave --role out.';
   throw new AppError(
     'invalid_request',
-    `A server with the role ${roles.join(',')} works together with others, and a data directory belongs to one server: set ${missing}, the same for all of them. Or leave --role out.`,
+    `A server with the role ${roles.join(',')} works together with others, and a data directory belongs to one server: set ${missing}, the same for all of them. ${alone}`,
   );
 }
 

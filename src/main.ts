@@ -21,6 +21,7 @@ import { createChargedBlobs } from '#services/accounts/charged-blobs';
 import { openWorkers } from '#engine/workers/workers';
 import { UNWATCHED, type DownloadProgress } from '#model-files/hub-download';
 import { createUsage } from '#services/accounts/usage';
+import { ROLES } from '#domain/role';
 import { startingFault } from '#domain/storage-fault';
 import { prepareSealedWebhooks, refuseUnsealedWebhooks } from '#storage/sealed-webhooks';
 import type { WebhookStore } from '#storage/webhook-store';
@@ -112,6 +113,7 @@ async function start(
     limits: config.api,
     version: VERSION,
     roles: config.roles,
+    storeRoles: config.databaseUrl === null ? config.roles : ROLES,
     dashboard: await openDashboard(DASHBOARD_DIRECTORY),
     reference: await openReference(REFERENCE_DIRECTORY),
   });

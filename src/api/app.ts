@@ -7,7 +7,7 @@ import { invariant } from '#base/invariant';
 import type { Span } from '#base/tracing';
 import type { Caller } from '#domain/caller';
 import { AppError, type ErrorCode } from '#domain/errors';
-import { ROLE_DOES, type Role } from '#domain/role';
+import { ROLE_DOES, ROLES, type Role } from '#domain/role';
 import { storageFault } from '#domain/storage-fault';
 import type { ApiLimits, ApiServices } from './api-services.ts';
 import { authenticate } from './auth.ts';
@@ -68,12 +68,15 @@ export interface AppDeps {
   readonly version: string;
   /** What this server does. */
   readonly roles: readonly Role[];
+  /** What this server and those that share its store do together. */
+  readonly storeRoles: readonly Role[];
   /** Null: it was not built. */
   readonly dashboard: Dashboard | null;
   readonly reference: Reference | null;
 }
 
-export function createApp({ services, limits, version, roles, dashboard, reference }: AppDeps): FastifyInstance {
+export function createApp(deps: AppDeps): FastifyInstance {
+  const { services, limits, version, dashboard, reference } = deps;
   const { basePath } = limits;
   const app = Fastify({
     logger: false,
@@ -140,27 +143,22 @@ export function createApp({ services, limits, version, roles, dashboard, referen
   ];
   const description = describeApi(endpoints, version, basePath);
   const takesSockets = ({ acceptSocket }: Endpoint) => acceptSocket !== undefined;
-  for (const endpoint of endpoints.filter((each) => !takesSockets(each))) serve(app, endpoint, services, limits, roles);
+  for (const endpoint of endpoints.filter((each) => !takesSockets(each))) serve(app, endpoint, deps);
   takeUpgrades(app, (scope) => {
-    for (const endpoint of endpoints.filter(takesSockets)) serve(scope, endpoint, services, limits, roles);
+    for (const endpoint of endpoints.filter(takesSockets)) serve(scope, endpoint, deps);
   });
   app.setErrorHandler((error, request, reply) => fail(services, error, request, reply));
   app.setNotFoundHandler((request, reply) => notFound(endpoints, request, reply));
   return app;
 }
 
-function serve(
-  app: FastifyInstance,
-  endpoint: Endpoint,
-  services: ApiServices,
-  limits: ApiLimits,
-  roles: readonly Role[],
-): void {
+function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, roles, storeRoles }: AppDeps): void {
   const {
     method,
     path,
     access,
     role = 'api',
+    begins = 'api',
     bodySize = 'small',
     readBody,
     querySchema,
@@ -174,6 +172,8 @@ function serve(
     config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file', dialect: endpoint.dialect },
     // Before the body is read: strangers cannot make us take half a gigabyte.
     onRequest: async (request, reply) => {
+      const missing = [role, begins].find((each) => each !== 'every' && !storeRoles.includes(each)) as Role | undefined;
+      if (missing) throw absentRole(missing, roles);
       if (role !== 'every' && !roles.includes(role)) throw otherRole(role, roles);
       if (access === 'public') return;
       request.caller = await authenticate(services.apiKeys, request, access === 'any key' ? null : access);
@@ -208,6 +208,12 @@ function serve(
 function otherRole(role: Role, roles: readonly Role[]): AppError {
   const message = `This server does not do that: it runs with the role ${roles.join(', ')}. Send the request to a server with the role ${role} (${ROLE_DOES[role]}).`;
   return new AppError('other_role', message, { retryAfterSeconds: 1 });
+}
+
+/** A data directory without Postgres has one server: nobody else will do it, and a request that waited would wait for ever. */
+function absentRole(role: Role, roles: readonly Role[]): AppError {
+  const message = `This server runs with --role ${roles.join(',')}, without ${ROLE_DOES[role]}, and no other shares its data directory. Start it with --role ${ROLES.filter((each) => each === role || roles.includes(each)).join(',')} for that.`;
+  return new AppError('invalid_request', message);
 }
 
 /** For public endpoints, which ignore it: owns nothing. */

@@ -46,6 +46,8 @@ interface Common {
   readonly access: Access;
   /** Which servers answer it, where it is not `api`. */
   readonly role?: Role | 'every';
+  /** Who does the work that it begins; refused where no server of the store does. */
+  readonly begins?: Role;
   /** Failures beside 401, 422 and 500. */
   readonly errors?: readonly number[];
   /** Bodies with training data may be large. A file is not read before the handler: `request.body` is its stream. */

@@ -127,7 +127,7 @@ const MODELS = {
     value: choices(ROLES, 'Leave it out for all of them.'),
     default: ROLES,
     defaultText: 'all',
-    help: 'what this server does, of api,serve,train: others that share its Postgres and blob store do the rest',
+    help: 'what this server does, of api,serve,train: others that share its Postgres and blob store do the rest; alone api,serve only chats and api,train only trains',
   }),
   model: setting({
     flag: '--model <name>',

@@ -86,9 +86,7 @@ function changesOf(wishes: MemoryWishes): [flag: string, change: Partial<MemoryW
       ? []
       : [['a smaller WHETSTONE_PREFIX_CACHE_MB', { prefixCacheBytes: 0 }] as const]),
     ...(trainingMemoryBytes === null ? [] : [['a smaller --training-memory', { trainingMemoryBytes: null }] as const]),
-    ...(samples && wishes.trains
-      ? [['--role api,serve here and --role train on another machine', { trains: false }] as const]
-      : []),
+    ...(samples && wishes.trains ? [['--role api,serve, which does not train', { trains: false }] as const] : []),
   ].map(([flag, change]) => [flag, change]);
 }
 

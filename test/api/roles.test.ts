@@ -65,3 +65,47 @@ describe.each(ROLES)('a server with the role %s', (role) => {
     expect((await send(server, huge)).statusCode).toBe(503);
   });
 });
+
+describe('a server that is alone on its data directory', () => {
+  const refused = (start: string) => ({
+    status: 400,
+    answer: { error: { code: 'invalid_request', message: containing(`Start it with --role ${start} for that.`) } },
+  });
+
+  describe('and only chats', () => {
+    let server: TestServer;
+    beforeAll(async () => (server = await openTestServer({ roles: ['api', 'serve'], storeRoles: ['api', 'serve'] })));
+    afterAll(() => server.close());
+    runScenarios(
+      () => server,
+      [
+        { name: 'chats', url: '/v1/chat/completions', body: chat(), status: 200 },
+        { name: 'lists jobs of before', url: '/v1/preview/training-jobs', status: 200 },
+        ...['training-jobs', 'sft-training-jobs', 'dpo-training-jobs'].map((path) => ({
+          name: `begins none of ${path}, which would wait for ever`,
+          url: `/v1/preview/${path}`,
+          body: {},
+          ...refused('api,serve,train'),
+        })),
+      ],
+    );
+    test('no training run of Tinker either', async () => {
+      const answer = await send(server, { method: 'POST', url: '/tinker/api/v1/create_model', body: '{}' });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.body).toContain('--role api,serve,train');
+    });
+  });
+
+  describe('and only trains', () => {
+    let server: TestServer;
+    beforeAll(async () => (server = await openTestServer({ roles: ['api', 'train'], storeRoles: ['api', 'train'] })));
+    afterAll(() => server.close());
+    runScenarios(
+      () => server,
+      [
+        { name: 'does not chat', url: '/v1/chat/completions', body: chat(), ...refused('api,serve,train') },
+        { name: 'reads what a job would be', url: '/v1/preview/sft-training-jobs', body: {}, status: 422 },
+      ],
+    );
+  });
+});

@@ -120,6 +120,7 @@ export interface TestServerOptions {
   readonly sandbox?: TemplateSandbox | null;
   readonly tracing?: Tracing;
   readonly roles?: readonly Role[];
+  readonly storeRoles?: readonly Role[];
   readonly engine?: Parameters<typeof openTinyChatModel>[1];
   /** Named by whoever starts the server, instead of the template's. */
   readonly parsers?: AnswerParsers;
@@ -149,6 +150,7 @@ export async function openTestServer({
   sandbox = null,
   tracing = noTracing,
   roles = ROLES,
+  storeRoles = ROLES,
   engine,
   parsers,
   workerLimits = {},
@@ -269,6 +271,7 @@ export async function openTestServer({
     limits: { ...LIMITS, ...apiLimits },
     version: '0.0.0-test',
     roles,
+    storeRoles,
     dashboard,
     reference,
   });

@@ -13,7 +13,7 @@ import * as wire from './tinker-schema.ts';
 const REQUEST_BYTES_MAX = 16_000_000;
 
 export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions' | 'operations'>): Endpoint[] {
-  const about = { access: 'train', errors: [400, 404, 429], answer: wire.future } as const;
+  const about = { access: 'train', begins: 'train', errors: [400, 404, 429], answer: wire.future } as const;
   return [
     tinkerRoute('POST /create_model', {
       ...about,
