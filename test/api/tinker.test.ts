@@ -102,6 +102,19 @@ describe('a Tinker client', () => {
     expect((await post('retrieve_future', { request_id: 'sample-gone' })).statusCode).toBe(410);
   });
 
+  test('samples from a copy of the client, which counts from beyond what JavaScript counts to', async () => {
+    const numbered = (number: string) => JSON.stringify(sample(0)).replace('"seq_id":0', `"seq_id":${number}`);
+    const asked = async (number: string) =>
+      (await post('asample', numbered(number), { 'content-type': 'application/json' })).json<{ request_id: string }>();
+    const [first, second] = [await asked('449777509000000001'), await asked('449777509000000002')];
+    expect(first.request_id).toMatch(/^sample-/);
+    expect(second.request_id).not.toBe(first.request_id);
+    expect((await asked('449777509000000001')).request_id).toBe(first.request_id);
+    const refused = await post('asample', numbered('-1'), { 'content-type': 'application/json' });
+    expect(refused.statusCode).toBe(422);
+    expect(refused.body).toContain('0 or greater');
+  });
+
   test('is told in the answer why a sample failed', async () => {
     const { request_id } = (await post('asample', sample(1, {}, { max_tokens: 1_000_000 }))).json<{
       request_id: string;

@@ -1,6 +1,7 @@
-// The Tinker SDK as it is on the Python package index: python/tinker/check_sdk.py talks to a server started here. Needs the interpreter
+// The Tinker SDK as it is on the Python package index, the newest and the oldest that work: python/tinker/check_sdk.py talks to a server started here. Needs the interpreter
 // that WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
 import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -10,17 +11,24 @@ const python = process.env['WHETSTONE_TINKER_PYTHON'];
 if (!python)
   console.log('tinker skipped: WHETSTONE_TINKER_PYTHON names no interpreter. Try $(scripts/python-env.sh tinker).');
 
+const PATIENT = { timeout: 600_000 };
 const SCRIPT = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
 
 describe.skipIf(!python)('the Tinker SDK', () => {
-  test('trains, samples, saves, loads and is told what is refused', { timeout: 600_000 }, async () => {
+  // Beside the environment: the oldest that works (python/tinker/requirements-earlier.txt).
+  const earlier = join(dirname(dirname(python ?? '')), 'earlier');
+
+  test.each([
+    ['0.38.0', ''],
+    ['0.22.4', earlier],
+  ])('%s trains, samples, saves, loads, publishes and is told what is refused', PATIENT, async (version, packages) => {
     const server = await openStarterServer();
     const url = server.baseUrl.replace(/\/v1$/, '/tinker');
     try {
-      const env = { ...process.env, TINKER_TELEMETRY: '0' };
+      const env = { ...process.env, TINKER_TELEMETRY: '0', PYTHONPATH: packages };
       const others = await server.createKey('others');
       const { stdout } = await promisify(execFile)(python!, [SCRIPT, url, KEY, MODEL, others], { env });
-      expect(stdout.trim()).toBe('ok');
+      expect(stdout.trim()).toBe(`ok ${version}`);
     } finally {
       await server.close();
     }

@@ -53,7 +53,7 @@ function readSample(body: z.output<typeof wire.sample>): SampleRequest {
   const { sampling_params: params } = body;
   return {
     samplerId: body.sampling_session_id,
-    seq: body.seq_id,
+    seq: String(body.seq_id),
     prompt: body.prompt.chunks.flatMap(({ tokens }) => tokens),
     n: body.num_samples,
     maxTokens: params.max_tokens ?? null,

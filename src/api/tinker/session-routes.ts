@@ -8,6 +8,9 @@ import * as wire from './tinker-schema.ts';
 /** Each sample in flight is an open request. */
 const CONCURRENT_SAMPLES = 500;
 
+/** SDKs before 0.25 send data as JSON, and to another route, unless they are told to. Later ones have no such settings. */
+const AS_LATER_ONES = { proto_write_fwdbwd: true, fwd_via_fwdbwd: true };
+
 const UNEMBEDDING =
   'This server trains attention and MLP layers; the unembedding is left as it is, whatever train_unembed says.';
 
@@ -26,7 +29,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       role: 'every',
       body: wire.clientConfig,
       answer: wire.anyAnswer,
-      handle: async () => ({ sample_max_concurrent_requests: CONCURRENT_SAMPLES }),
+      handle: async () => ({ sample_max_concurrent_requests: CONCURRENT_SAMPLES, ...AS_LATER_ONES }),
     }),
     tinkerRoute('POST /client/dynamic_config', {
       summary: 'What of that may change; nothing does',

@@ -130,6 +130,12 @@ const tokenId = z
   .min(0)
   .max(2 ** 31 - 1);
 const SAMPLES_MAX = 128;
+/** Clients that were copied to another process count from up to 10^18: json-body.ts keeps such numbers as bigints. */
+const isSampleSeq = (value: unknown): value is number | bigint =>
+  (Number.isSafeInteger(value) || typeof value === 'bigint') && (value as number | bigint) >= 0;
+const sampleSeq = z
+  .custom<number | bigint>(isSampleSeq, 'Input should be a whole number, 0 or greater')
+  .meta({ type: 'integer', minimum: 0 });
 
 export const sample = z.strictObject({
   num_samples: z.int().min(1).max(SAMPLES_MAX).default(1),
@@ -156,7 +162,7 @@ export const sample = z.strictObject({
     top_p: z.number().gt(0).max(1).default(1),
   }),
   sampling_session_id: id,
-  seq_id: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+  seq_id: sampleSeq,
   prompt_logprobs: z.boolean().nullish(),
   topk_prompt_logprobs: z.int().min(0).max(100).nullish(),
   topk_sample_logprobs: z.int().min(0).max(100).nullish(),

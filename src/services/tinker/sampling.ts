@@ -22,7 +22,8 @@ import type { Samplers } from './samplers.ts';
 
 export interface SampleRequest {
   readonly samplerId: string;
-  readonly seq: number;
+  /** Digits: clients that were copied to another process count from far beyond 2^53. */
+  readonly seq: string;
   readonly prompt: readonly number[];
   readonly n: number;
   readonly maxTokens: number | null;
