@@ -1,4 +1,4 @@
-// The Tinker SDK as it is on the Python package index, the newest and the oldest that work: python/tinker/check_sdk.py talks to a server started here. Needs the interpreter
+// The Tinker SDK as it is on the Python package index, the newest and the oldest that is known to work: python/tinker/check_sdk.py talks to a server started here. Needs the interpreter
 // that WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ const PATIENT = { timeout: 600_000 };
 const SCRIPT = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
 
 describe.skipIf(!python)('the Tinker SDK', () => {
-  // Beside the environment: the oldest that works (python/tinker/requirements-earlier.txt).
+  // Beside the environment: the oldest (python/tinker/requirements-earlier.txt).
   const earlier = join(dirname(dirname(python ?? '')), 'earlier');
 
   test.each([
