@@ -13,6 +13,7 @@ import { createClient } from '#client/client';
 import { BOOTSTRAP_KEY as KEY } from '../api/test-server.ts';
 import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from '../workers/python-worker.ts';
 import { MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
+import { openTinkerClient } from './tinker-client.ts';
 import { continueFrom, layOutRecipeFiles, RECIPE_MODEL, runRecipe, type RecipeRunner } from './tinker-recipes.ts';
 
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
@@ -29,10 +30,8 @@ const SUPERVISED = { batch_size: 4, steps: 6 };
 const REINFORCED = { batch_size: 2, steps: 3 };
 const LOSSES = ['importance_sampling', 'cispo'];
 
-type Worker = Pick<PythonWorker, 'leave'>;
-
 /** Resolves when the server lists one worker more. */
-async function startNodeWorker(url: string, roles: string, isThere: () => Promise<boolean>): Promise<Worker> {
+async function startNodeWorker(url: string, roles: string, isThere: () => Promise<boolean>): Promise<PythonWorker> {
   const args = ['--import', 'tsx', '-C', 'source', CLI, 'workers', 'run', '--model', 'starter', '--roles', roles];
   const env = { ...process.env, WHETSTONE_URL: url, WHETSTONE_API_KEY: KEY };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -46,6 +45,7 @@ async function startNodeWorker(url: string, roles: string, isThere: () => Promis
     if ((await Promise.race([ended, poll])) !== 'not yet') throw new Error(`The worker ended:\n${words}`);
   }
   return {
+    pid: child.pid!,
     async leave() {
       child.kill('SIGTERM');
       await ended;
@@ -57,7 +57,9 @@ describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker whe
   let directory: string;
   let server: StarterServer;
   let runner: RecipeRunner;
-  const workers: Worker[] = [];
+  /** The trainer is the last of them. */
+  const workers: PythonWorker[] = [];
+  let startTrainer: () => Promise<PythonWorker>;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'whetstone-tinker-workers-'));
     server = await openStarterServer(KEY, { workerModel: ['starter'], tinkerAlias: [`${RECIPE_MODEL}=${MODEL}`] });
@@ -65,12 +67,14 @@ describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker whe
     runner = { python: python!, directory, url: `${url}/tinker`, key: KEY };
     const client = createClient({ baseUrl: url, apiKey: KEY });
     const areThere = (count: number) => async () => (await client.listWorkers()).length >= count;
-    workers.push(await startNodeWorker(url, trainer === 'Node' ? 'sample,train' : 'sample', areThere(1)));
-    if (trainer === 'PyTorch') {
+    if (trainer === 'Node') startTrainer = () => startNodeWorker(url, 'sample,train', areThere(1));
+    else {
+      workers.push(await startNodeWorker(url, 'sample', areThere(1)));
       const about = ['--model', STARTER, '--model-id', MODEL, '--roles', 'train', '--device', 'cpu'];
       const cache = ['--cache-dir', join(directory, 'worker-cache')];
-      workers.push(await startPythonWorker({ url, isThere: areThere(2) }, [...about, ...cache]));
+      startTrainer = () => startPythonWorker({ url, isThere: areThere(2) }, [...about, ...cache]);
     }
+    workers.push(await startTrainer());
     await layOutRecipeFiles(directory, {
       conversations: SUPERVISED.batch_size * SUPERVISED.steps,
       questions: REINFORCED.batch_size * REINFORCED.steps,
@@ -111,4 +115,35 @@ describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker whe
       for (const step of steps) expect(step['reward/total']).toBeTypeOf('number');
     }
   });
+
+  /** Two forward_backwards and a step, three times; gives losses and norms. */
+  async function trainOn(between: (acknowledged: number) => Promise<void>): Promise<number[]> {
+    const run = await (await openTinkerClient(runner.url.replace(/\/tinker$/, ''), KEY)).train(4, 7);
+    const told: number[] = [];
+    for (let step = 0; step < 3; step++) {
+      for (const first of [40, 50]) {
+        const tokens = Array.from({ length: 12 }, (_, i) => first + step + i);
+        const datum = { tokens, targets: tokens.map((token) => token + 1), weights: tokens.map((_, i) => i % 3) };
+        told.push(await run.forwardBackward([datum]));
+        await between(told.length);
+      }
+      told.push(await run.optimStep({ learning_rate: 1e-2 }));
+    }
+    return told;
+  }
+
+  test(
+    'a trainer that is killed with gradients is followed by another, and every loss and norm is the same',
+    PATIENT,
+    async () => {
+      const calm = await trainOn(async () => {});
+      expect(new Set(calm).size).toBe(9);
+      const disturbed = await trainOn(async (acknowledged) => {
+        if (acknowledged !== 4) return; // behind a step, and the first part of another
+        process.kill(workers.pop()!.pid, 'SIGKILL');
+        workers.push(await startTrainer());
+      });
+      expect(disturbed).toEqual(calm);
+    },
+  );
 });
