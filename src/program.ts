@@ -101,7 +101,9 @@ were called wrongly, 130 when they were interrupted.`,
     dataOption: local.dataOption,
     load: async () => (await import('./maintenance/maintenance.ts')).maintenance,
   };
-  addDoctor(program, maintained);
+  addDoctor(program, maintained, async (flags) =>
+    (await import('./server/planned-memory.ts')).readPlannedMemory(readServerConfig(flags, process.env)),
+  );
   addBackup(program, maintained);
 
   const remote = createRemote(findLocalKey);

@@ -1,30 +1,70 @@
-// `whetstone doctor`: a line per finding and a summary, or JSON. Ends with 1 while something is left that is not right.
+// `whetstone doctor`: a line per finding and a summary, or JSON. With what `serve` would be started with: the memory that it would take.
+// Ends with 1 while something is left that is not right.
 import type { Command } from 'commander';
 import type { DoctorReport } from '#maintenance/reports';
 import { describeFinding, describeLooked, type Maintained } from './maintenance.ts';
+import { settingOption } from '#config/describe-settings';
+import type { Flags } from '#config/setting';
+import { SETTINGS } from '#config/settings';
+import { gigabytes } from '#base/gigabytes';
 import { confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { showProgress } from './progress.ts';
 
-interface DoctorFlags extends JsonFlag, YesFlag {
+interface DoctorFlags extends JsonFlag, YesFlag, Flags<typeof PLANNED> {
   readonly data?: string;
   readonly repair?: boolean;
 }
 
-export function addDoctor(program: Command, { dataOption, load }: Maintained): void {
-  withYes(withJson(program.command('doctor')))
-    .description('check that everything stored is present and undamaged; stop the server first')
+/** What a plan of memory depends on, as `serve` takes it. */
+const { model, precision, role, memory, kvCache, maxModelLen, trainingMemory } = SETTINGS;
+const PLANNED = { model, precision, role, memory, kvCache, maxModelLen, trainingMemory };
+
+/** Of a server that would be started so. */
+export interface MemoryReport {
+  readonly plan: {
+    readonly memoryBytes: number;
+    readonly bytes: number;
+    readonly parts: readonly { readonly part: string; readonly model: string | null; readonly bytes: number }[];
+  };
+  readonly shortage: string | null;
+}
+
+export type PlanMemory = (flags: Flags<typeof SETTINGS>) => Promise<MemoryReport>;
+
+export function addDoctor(program: Command, { dataOption, load }: Maintained, planMemory: PlanMemory): void {
+  const doctor = program.command('doctor');
+  Object.values(PLANNED).forEach((each) => doctor.addOption(settingOption(each).helpGroup('Memory, as for serve:')));
+  withYes(withJson(doctor))
+    .description(
+      'check that everything stored is present and undamaged (stop the server first); or with --model, the memory that serve would take',
+    )
     .addOption(dataOption())
     .option(
       '--repair',
       'move blobs that nothing refers to into quarantine, delete what ended jobs have left, put accounts right, and close files to other users; nothing else is touched',
     )
     .action(async ({ data, repair = false, ...flags }: DoctorFlags) => {
+      if (Object.keys(PLANNED).some((key) => key in flags)) return showMemory(flags, await planMemory(flags));
       if (repair) await confirm(flags, 'Repair the store?');
       const { onDone, end } = showProgress();
       const report = await (await load()).doctor({ data, repair, onDone }).finally(end);
       show(flags, forMachines(report), () => forPeople(report, repair));
       if (!isHealthy(report)) process.exitCode = 1;
     });
+}
+
+function showMemory(flags: JsonFlag, { plan, shortage }: MemoryReport): void {
+  const { memoryBytes, bytes, parts } = plan;
+  const machine = { fits: shortage === null, memory_bytes: memoryBytes, planned_bytes: bytes, parts, shortage };
+  const lines = parts
+    .filter((each) => each.bytes > 0)
+    .map(
+      (each) =>
+        `${gigabytes(each.bytes, 2).padStart(9)}  ${each.part.replace('_', ' ')} of ${each.model ?? 'the server'}`,
+    );
+  const fits = `${gigabytes(bytes, 2).padStart(9)}  planned, of ${gigabytes(memoryBytes, 2)}: it fits.`;
+  show(flags, machine, () => (shortage === null ? [...lines, fits] : [shortage]));
+  if (shortage !== null) process.exitCode = 1;
 }
 
 const isHealthy = ({ findings }: DoctorReport): boolean => findings.every(({ repaired }) => repaired);

@@ -15,9 +15,31 @@ type MemoryConfig = Pick<ServerConfig, 'roles' | 'precision' | 'memoryBytes' | '
 /** Gives what each model's engines may take, by its id. Throws `invalid_request`. */
 export async function planModelMemory(
   resolved: readonly ResolvedModel[],
-  { roles, precision, memoryBytes, memoryLimits }: MemoryConfig,
+  config: MemoryConfig,
   log: Log,
 ): Promise<(id: string) => MemoryLimits> {
+  const { models, plan, shortage } = await plannedFor(resolved, config);
+  if (shortage !== null) throw new AppError('invalid_request', shortage);
+  if (models.length > 0) {
+    const now = process.availableMemory();
+    log.info('memory.planned', { availableMb: megabytes(now), ...report(plan) });
+    if (plan.bytes > now) log.warn('memory.in_use', { plannedMb: megabytes(plan.bytes), availableMb: megabytes(now) });
+  }
+  return (id) => limitsOf(plan, id, config.memoryLimits);
+}
+
+export interface PlannedMemory {
+  readonly models: readonly PlannedModel[];
+  readonly plan: MemoryPlan;
+  /** Why it does not fit, and what would; null: it fits. */
+  readonly shortage: string | null;
+}
+
+/** Reads `config.json` of each model and nothing else. */
+export async function plannedFor(
+  resolved: readonly ResolvedModel[],
+  { roles, precision, memoryBytes, memoryLimits }: MemoryConfig,
+): Promise<PlannedMemory> {
   const models = await Promise.all(
     resolved.map(async ({ id, directory }) => ({ id, config: await readDecoderConfig(directory) })),
   );
@@ -29,13 +51,7 @@ export async function planModelMemory(
     memoryBytes: memoryBytes ?? machineMemory(),
   };
   const plan = planMemory(models, wishes);
-  if (!plan.fits) throw new AppError('invalid_request', explainShortage(plan, models, wishes));
-  if (models.length > 0) {
-    const now = process.availableMemory();
-    log.info('memory.planned', { availableMb: megabytes(now), ...report(plan) });
-    if (plan.bytes > now) log.warn('memory.in_use', { plannedMb: megabytes(plan.bytes), availableMb: megabytes(now) });
-  }
-  return (id) => limitsOf(plan, id, memoryLimits);
+  return { models, plan, shortage: plan.fits ? null : explainShortage(plan, models, wishes) };
 }
 
 /** In a terminal a table. */

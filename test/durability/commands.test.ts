@@ -61,3 +61,19 @@ test('a store is backed up beside its server, restored elsewhere, and looked at'
   expect(again.stdout).toContain(artifactBlob);
   expect(await run('restore', join(root, 'second'), '--data', join(root, 'third'))).toMatchObject({ code: 1 });
 }, 120_000);
+
+test('doctor with what serve takes says what memory it would take, beside a server and without a store', async () => {
+  const fits = await run('doctor', '--model', 'starter', '--memory', '4');
+  expect(fits).toMatchObject({ code: 0, stderr: '' });
+  for (const line of [/^ +0\.\d\d GB {2}weights of whetstone\/starter$/m, /planned, of 4\.00 GB: it fits\.$/m])
+    expect(fits.stdout).toMatch(line);
+  const refused = await run('doctor', '--memory', '0.5', '--json');
+  expect(refused.code).toBe(1);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    fits: false,
+    memory_bytes: 500_000_000,
+    shortage: expect.stringContaining('It fits with --role api,serve') as string,
+  });
+  const serving = await run('doctor', '--memory', '0.5', '--role', 'api,serve');
+  expect(serving).toMatchObject({ code: 0, stderr: '' });
+});
