@@ -27,6 +27,8 @@ export interface Project {
 export interface EmptyMachine {
   readonly tarball: string;
   createProject(name: string): Promise<Project>;
+  /** A command that everybody on it has. */
+  addCommand(name: string, script: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -67,6 +69,10 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
         run: (command, ...args) => run(project, command, args),
         start: (command, ...args) => spawn(command, args, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }),
       };
+    },
+    async addCommand(name, script) {
+      await mkdir(at('global/bin'), { recursive: true });
+      await writeFile(at(join('global/bin', name)), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   };

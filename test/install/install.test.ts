@@ -1,13 +1,14 @@
 // What somebody does in the first minute, with what `npm pack` makes: installs it with npm's own settings, starts it, asks it
 // something, stops it, and removes it. Needs the package registry and nothing else beyond this machine.
 import { once } from 'node:events';
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { announced, createEmptyMachine, type EmptyMachine } from './empty-machine.ts';
 import { readBlocks } from './readme-blocks.ts';
+import { createReader } from './run-blocks.ts';
 
 const PATIENT = { timeout: 600_000 };
 
@@ -79,29 +80,12 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
     expect(pack).toBe('npm pack');
     for (const line of before) expect(gate.split('\n')).toContain(line);
 
-    const port = await freePort(README_PORT);
-    const state = join(project.directory, 'exported-variables');
-    const said: string[] = [];
-    for (const { language, code: written } of blocks) {
-      const code = written.replaceAll(String(README_PORT), String(port)); // the same, unless somebody has that port
-      if (language === 'js') await writeFile(join(project.directory, /^\/\/ (\S+)/.exec(code)![1]!), code);
-      else if (code.trim() === 'npx whetstone serve') {
-        const serving = project.start('bash', '-c', `WHETSTONE_PORT=${port} exec ${code}`);
-        onTestFinished(() => void serving.kill());
-        await announced(serving);
-      } else {
-        expect(language).toBe('sh');
-        const { stdout } = await project.run('bash', '-euo', 'pipefail', '-c', shellWith(code, state));
-        said.push(stdout);
-      }
-    }
-    const rewards = [...said.join('\n').matchAll(/^step \d+: (\S+) right$/gm)].map(([, reward]) => Number(reward));
+    const reader = createReader(project, await freePort(README_PORT));
+    onTestFinished(() => reader.stop());
+    const said = await reader.follow(blocks);
+    const rewards = [...said.matchAll(/^step \d+: (\S+) right$/gm)].map(([, reward]) => Number(reward));
     expect(rewards).toHaveLength(10);
     expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.15);
     expect(await readdir(join(project.directory, 'echo-peft'))).toContain('adapter_model.safetensors');
   });
 });
-
-/** What one block exports, the next has. */
-const shellWith = (code: string, state: string): string =>
-  `if [ -e '${state}' ]; then . '${state}'; fi\n${code}\nexport -p > '${state}'`;

@@ -1,0 +1,72 @@
+// Runs the blocks of a page as its reader does: files are written under the name in their first line, commands run in one shell after
+// the other, and what serves runs on in a terminal of its own. Blocks in other languages are for the eye.
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { announced, type Project } from './empty-machine.ts';
+import type { Block } from './readme-blocks.ts';
+
+/** As pages have it; a reader whose machine has it in use takes another. */
+const PAGES_PORT = 8484;
+const LONG_RUNNING = /^npx whetstone (?:serve|workers run)\b[^\n]*\n$/;
+/** What the page says to do with the server stopped. */
+const WHILE_STOPPED = /^(?:npm install|npx whetstone doctor) /m;
+
+export interface Reader {
+  /** Gives all that the commands printed. */
+  follow(blocks: readonly Block[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export function createReader(project: Project, port: number): Reader {
+  const state = join(project.directory, 'exported-variables');
+  let running: ChildProcess[] = [];
+
+  /** What one block exports, the next has. */
+  const shell = (code: string): readonly [string, string, string, string] => [
+    '-euo',
+    'pipefail',
+    '-c',
+    `if [ -e '${state}' ]; then . '${state}'; fi\n${code}\nexport -p > '${state}'`,
+  ];
+
+  async function stop(): Promise<void> {
+    const children = running;
+    running = [];
+    for (const child of children.reverse()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    }
+  }
+
+  async function start(code: string): Promise<void> {
+    const isServer = code.startsWith('npx whetstone serve');
+    if (isServer) await stop();
+    const environment = `WHETSTONE_PORT=${port} WHETSTONE_URL=http://127.0.0.1:${port}`; // a terminal without exported variables
+    const child = project.start('bash', '-c', `${environment} exec ${code}`);
+    running.push(child);
+    if (isServer) await announced(child);
+  }
+
+  return {
+    stop,
+    async follow(blocks) {
+      const said: string[] = [];
+      for (const { language, code: written } of blocks) {
+        const code = written.replaceAll(String(PAGES_PORT), String(port));
+        const file = /^(?:\/\/|#) (\w+\.(?:mjs|py))\n/.exec(code)?.[1];
+        if (file !== undefined) await writeFile(join(project.directory, file), code);
+        else if (language !== 'sh') continue;
+        else if (LONG_RUNNING.test(code)) await start(code.trim());
+        else {
+          if (WHILE_STOPPED.test(code)) await stop();
+          said.push((await project.run('bash', ...shell(code))).stdout);
+        }
+      }
+      return said.join('\n');
+    },
+  };
+}
