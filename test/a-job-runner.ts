@@ -16,6 +16,9 @@ export const ableTrainer = (): TrainerCapabilities => ({
   sharedPrefixRows: true,
 });
 
+/** Of a trainer without a sampler beside it. */
+export const noSampler = { preload: async () => {}, unload: async () => {} };
+
 const USUAL = {
   clock: systemClock,
   log: silentLog,

@@ -88,6 +88,9 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'POST /detokenize': { model: MODEL, tokens: [5, 6, 7] },
   'POST /v1/preview/models': { project: 'demo', name: 'sums', base_model: MODEL },
   'DELETE /v1/preview/models/{model_id}/checkpoints': { steps: [1] },
+  'PUT /v1/preview/models/{model_id}/save-policy': {
+    save_policy: { save_total_limit: 3, metric_for_best_model: 'val/reward' },
+  },
   'POST /v1/preview/models/{model_id}/log': { split: 'val', trajectory_groups: GROUPS },
   'POST /v1/preview/training-jobs': {
     model_id: EXAMPLE_IDS.model,

@@ -23,6 +23,7 @@ import type {
   LoraOptions,
   Model,
   RlJobRequest,
+  SavePolicy,
   SftJobRequest,
   TrainingEvent,
   TrainingJob,
@@ -109,8 +110,12 @@ export function createClient(options: ClientOptions) {
       /** Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`. */
       from_checkpoint?: string | null;
       lora?: LoraOptions | null;
+      save_policy?: SavePolicy | null;
     }): Promise<Model> => call('POST', '/v1/preview/models', { body: { return_existing: true, ...model } }),
     getModel: (id: string): Promise<Model> => call('GET', modelPath(id)),
+    /** Counts from the next checkpoint on. Null: all stay. */
+    setSavePolicy: (id: string, policy: SavePolicy | null): Promise<Model> =>
+      call('PUT', `${modelPath(id)}/save-policy`, { body: { save_policy: policy } }),
     listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>
       rows<Model>('/v1/preview/models', filter),
     deleteModel: (id: string): Promise<{ model_id: string; deleted_checkpoints: number }> =>

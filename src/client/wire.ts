@@ -9,6 +9,18 @@ export interface Model {
   readonly run_id: string | null;
   /** Of the latest checkpoint. Where one model is read; not in lists. */
   readonly lora?: Required<Omit<LoraOptions, 'seed'>> | null;
+  /** Which checkpoints stay; null: all do. Where one model is read; not in lists. */
+  readonly save_policy?: Required<SavePolicy> | null;
+}
+
+/** Which checkpoints of a model stay when a job makes one, under the names of Transformers. */
+export interface SavePolicy {
+  /** The newest, the best, then the newest of the others. What is in use stays beside them. */
+  readonly save_total_limit: number;
+  /** A metric of checkpoints, such as `val/reward`; default: age alone counts. */
+  readonly metric_for_best_model?: string | null;
+  /** Default: false where the name of the metric ends with `loss`. */
+  readonly greater_is_better?: boolean;
 }
 
 /** The adapter of a model to be made, under the names of PEFT's LoraConfig. */

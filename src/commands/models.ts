@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { Option, type Command } from 'commander';
-import type { LoraOptions } from '#client/client';
+import type { LoraOptions, SavePolicy } from '#client/client';
 import { AppError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
 import { all, say, show, withJson, type JsonFlag } from './output.ts';
@@ -19,7 +19,7 @@ export function addModels(program: Command, remote: Remote): void {
       show(flags, await remote.connect(flags).listCallableModels(), (list) => list.map(({ id }) => id));
     });
 
-  withJson(remote.command(models, 'create <model>'))
+  withPolicy(withJson(remote.command(models, 'create <model>')))
     .description('register a model to train; <model> is project/name')
     .option('--base-model <id>', 'default: the first that the server hosts')
     .option('--from <checkpoint>', 'fork: start from a copy of this checkpoint, entity/project/name@step')
@@ -39,8 +39,22 @@ export function addModels(program: Command, remote: Remote): void {
         from_checkpoint: flags.from ?? null,
         return_existing: false,
         ...loraOf(flags),
+        save_policy: policyOf(flags),
       });
       show(flags, made, ({ id }) => [id]);
+    });
+
+  withPolicy(withJson(remote.command(models, 'keep <model>')))
+    .description('limit how many checkpoints of a model stay; it counts from the next one that a job makes')
+    .option('--all', 'all stay, until they are deleted')
+    .action(async (name: string, flags: KeepFlags) => {
+      const policy = policyOf(flags);
+      if ((policy === null) !== (flags.all === true))
+        throw new AppError('invalid_request', 'Say how many stay with --save-total-limit, or --all.');
+      const client = remote.connect(flags);
+      const { model } = await getModel(client, name);
+      const { save_policy: kept } = await client.setSavePolicy(model.id, policy);
+      show(flags, { save_policy: kept }, () => [kept ? `keeps ${describePolicy(kept)}` : 'keeps all checkpoints']);
     });
 
   withJson(remote.command(models, 'metrics <model>'))
@@ -65,7 +79,40 @@ export function addModels(program: Command, remote: Remote): void {
     });
 }
 
-interface CreateFlags extends RemoteFlags, JsonFlag {
+interface PolicyFlags {
+  readonly saveTotalLimit?: number;
+  readonly metricForBestModel?: string;
+  readonly lowerIsBetter?: boolean;
+}
+
+interface KeepFlags extends RemoteFlags, JsonFlag, PolicyFlags {
+  readonly all?: boolean;
+}
+
+const withPolicy = (command: Command): Command =>
+  command
+    .option('--save-total-limit <count>', 'checkpoints that stay when a job makes one', wholeNumber(1, 10_000))
+    .option('--metric-for-best-model <name>', 'the best by this metric stays too, such as val/reward')
+    .option('--lower-is-better', 'the best is the lowest; so it is anyway for names that end with loss');
+
+function policyOf({ saveTotalLimit, metricForBestModel, lowerIsBetter }: PolicyFlags): SavePolicy | null {
+  if (saveTotalLimit === undefined) {
+    if (metricForBestModel === undefined && !lowerIsBetter) return null;
+    throw new AppError('invalid_request', 'Say how many stay with --save-total-limit.');
+  }
+  return {
+    save_total_limit: saveTotalLimit,
+    ...(metricForBestModel === undefined ? {} : { metric_for_best_model: metricForBestModel }),
+    ...(lowerIsBetter ? { greater_is_better: false } : {}),
+  };
+}
+
+function describePolicy({ save_total_limit: limit, metric_for_best_model: metric }: SavePolicy): string {
+  const newest = limit === 1 ? 'the newest checkpoint' : `${limit} checkpoints`;
+  return metric ? `${newest}, the best by ${metric} among or beside them` : newest;
+}
+
+interface CreateFlags extends RemoteFlags, JsonFlag, PolicyFlags {
   readonly baseModel?: string;
   readonly from?: string;
   readonly loraRank?: number;

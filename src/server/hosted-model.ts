@@ -91,6 +91,7 @@ export async function hostModel(
     readElsewhere: jobData.read,
     ...size,
     encoder: createConversationEncoder(id, text, inference.vocabSize),
+    unload: (checkpointId) => inference.unloadAdapter(checkpointId),
     async preload({ id: checkpointId, blobPrefix, fresh }) {
       if (fresh || !config.roles.includes('serve')) return; // the servers that chat load it when it is first called
       const adapter = await blobs.findDirectory(blobPrefix);

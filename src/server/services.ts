@@ -72,7 +72,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
   const idempotent = createIdempotent(storage.idempotency, clock, log);
 
   const models = createModels({ storage, blobs, baseModels, limits, clock, log });
-  const checkpoints = createCheckpoints({ storage, blobs, baseModels, log });
+  const checkpoints = createCheckpoints({ storage, blobs, baseModels, clock, log });
 
   const sampledTokens = createSampledTokens();
   const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;

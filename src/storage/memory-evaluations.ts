@@ -16,6 +16,8 @@ export interface MemoryEvaluations {
   /** One that has not begun. */
   cancel(jobId: string, nowMs: number): void;
   removeJobs(jobIds: readonly string[]): void;
+  /** Of checkpoints that are asked, or will be. */
+  unfinishedSteps(modelId: string): readonly number[];
 }
 
 /** `baseModelOf`: of a job that has made its checkpoint; null: it has not. `stepOf`: of a job that runs or ran. */
@@ -140,5 +142,9 @@ export function createMemoryEvaluations(
     },
     cancel,
     removeJobs: (jobIds) => void (rows = rows.filter(({ jobId }) => !jobIds.includes(jobId))),
+    unfinishedSteps: (modelId) =>
+      rows
+        .filter((row) => row.modelId === modelId && row.endedAtMs === null)
+        .flatMap(({ jobId }) => stepOf(jobId) ?? []),
   };
 }

@@ -12,6 +12,8 @@ export interface MemoryTinker {
   readonly store: TinkerStore;
   /** With its runs, and all that is theirs. */
   removeModel(modelId: string): void;
+  /** Of a model: those that something of theirs names. */
+  stepsOf(modelId: string): readonly number[];
 }
 
 export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTinker {
@@ -178,6 +180,8 @@ export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTin
 
   return {
     store,
+    stepsOf: (modelId) =>
+      [...samplers, ...checkpoints].filter((each) => each.modelId === modelId).flatMap(({ step }) => step ?? []),
     removeModel(modelId) {
       const gone = new Set(runs.filter((run) => run.modelId === modelId).map(({ id }) => id));
       runs = runs.filter(({ id }) => !gone.has(id));

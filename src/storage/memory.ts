@@ -4,7 +4,8 @@ import { invariant } from '#base/invariant';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
-import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
+import { toldDeletions, type SavePolicy } from '#domain/save-policy';
+import type { KlReference } from '#domain/trajectory';
 import { createMemoryAccounts } from './memory-accounts.ts';
 import { createMemoryApiKeys } from './memory-api-keys.ts';
 import { createMemoryArtifacts } from './memory-artifacts.ts';
@@ -16,6 +17,7 @@ import { createMemoryResponses } from './memory-responses.ts';
 import { createMemoryTinker } from './memory-tinker.ts';
 import { createMemoryRuns } from './memory-runs.ts';
 import { createMemoryTrajectoryLogs, withOldBody } from './memory-trajectory-logs.ts';
+import { createMemoryUsage } from './memory-usage.ts';
 import { createMemoryWebhooks } from './memory-webhooks.ts';
 import type { NewEvent, Storage } from './storage.ts';
 
@@ -23,6 +25,7 @@ interface Claimable extends TrainingJob {
   worker: string | null;
   leaseUntilMs: number;
   claimedAtMs: number;
+  klReference?: KlReference;
 }
 
 export function createMemoryStorage(): Storage {
@@ -32,6 +35,9 @@ export function createMemoryStorage(): Storage {
   const lastSteps = new Map<string, number>();
   /** By checkpoint. */
   const notes = new Map<string, Readonly<Record<string, unknown>>>();
+  /** By checkpoint: when somebody was about to read its files last. */
+  const uses = new Map<string, number>();
+  const savePolicies = new Map<string, SavePolicy>();
   let jobs: Claimable[] = [];
   let events: TrainingEvent[] = [];
   const webhooks = createMemoryWebhooks();
@@ -49,8 +55,6 @@ export function createMemoryStorage(): Storage {
   const artifacts = createMemoryArtifacts(accounts, () => models);
   const runs = createMemoryRuns(accounts);
 
-  const used = new Map<string, UsageEntry>();
-
   const eventsOf = (jobId: string) => events.filter((event) => event.jobId === jobId);
   const runningAttempt = (id: string, attempt: number) =>
     jobs.find((job) => job.id === id && job.attempt === attempt && job.status === 'running');
@@ -63,7 +67,13 @@ export function createMemoryStorage(): Storage {
       createdAtMs,
       ...jobs.filter((job) => job.modelId === id).map((job) => Math.max(job.createdAtMs, job.endedAtMs ?? 0)),
     );
-  const publicJob = ({ worker: _w, leaseUntilMs: _l, claimedAtMs: _c, ...job }: Claimable): TrainingJob => job;
+  const publicJob = ({
+    worker: _w,
+    leaseUntilMs: _l,
+    claimedAtMs: _c,
+    klReference: _k,
+    ...job
+  }: Claimable): TrainingJob => job;
 
   function append(event: NewEvent): boolean {
     const count = eventsOf(event.jobId).length;
@@ -85,7 +95,7 @@ export function createMemoryStorage(): Storage {
     apiKeys: createMemoryApiKeys(),
 
     models: {
-      async create(model, stepZero) {
+      async create(model, stepZero, savePolicy = null) {
         const existing = models.find(
           (m) => m.entity === model.entity && m.project === model.project && m.name === model.name,
         );
@@ -95,10 +105,16 @@ export function createMemoryStorage(): Storage {
         models.push(model);
         lastSteps.set(model.id, stepZero.step);
         checkpoints.push(asJson(stepZero));
+        if (savePolicy) savePolicies.set(model.id, savePolicy);
         return { outcome: 'created', model };
       },
       async find(id) {
         return models.find((m) => m.id === id) ?? null;
+      },
+      findSavePolicy: async (id) => savePolicies.get(id) ?? null,
+      async setSavePolicy(id, policy) {
+        savePolicies.delete(id);
+        if (policy && models.some((m) => m.id === id)) savePolicies.set(id, policy);
       },
       async findByName(entity, project, name) {
         return models.find((m) => m.entity === entity && m.project === project && m.name === name) ?? null;
@@ -161,6 +177,13 @@ export function createMemoryStorage(): Storage {
         checkpoints.push(added);
         return added;
       },
+      async noteUse(id, usedAtMs) {
+        uses.set(id, Math.max(usedAtMs, uses.get(id) ?? 0));
+      },
+      async listNeeded(modelId, usedSinceMs) {
+        const used = checkpoints.filter((c) => c.modelId === modelId && (uses.get(c.id) ?? 0) >= usedSinceMs);
+        return [...used.map(({ step }) => step), ...evaluations.unfinishedSteps(modelId), ...tinker.stepsOf(modelId)];
+      },
       async mergeMetrics(id, metrics) {
         checkpoints = checkpoints.map((c) =>
           c.id === id ? { ...c, metrics: { ...c.metrics, ...asJson(metrics) } } : c,
@@ -217,6 +240,10 @@ export function createMemoryStorage(): Storage {
       },
       listLatest: async (modelIds) =>
         modelIds.flatMap((id) => jobs.findLast(({ modelId }) => modelId === id) ?? []).map(publicJob),
+      listReferences: async (entity) =>
+        jobs
+          .filter((job) => job.entity === entity && !isFinished(job.status))
+          .flatMap(({ modelId, klReference }) => (klReference ? [{ modelId, reference: klReference }] : [])),
       async countQueued(account) {
         return jobs.filter(
           (job) =>
@@ -275,7 +302,7 @@ export function createMemoryStorage(): Storage {
         updateJob(id, update);
         return true;
       },
-      async finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint }) {
+      async finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint, surplus }) {
         if (!runningAttempt(id, attempt)) return false;
         if (checkpoint) {
           const taken = checkpoints.some((c) => c.modelId === checkpoint.modelId && c.step === checkpoint.step);
@@ -286,7 +313,14 @@ export function createMemoryStorage(): Storage {
           invariant(!taken, `model ${checkpoint.modelId} has a step ${checkpoint.step} already`);
           refuseSecond(checkpoints, checkpoint);
         }
-        append(event);
+        const unused = checkpoints.filter(
+          (c) => surplus?.ids.includes(c.id) && (uses.get(c.id) ?? 0) < surplus.usedSinceMs,
+        );
+        append({
+          ...event,
+          data: { ...event.data, ...toldDeletions(unused.map(({ step }) => step).sort((a, b) => a - b)) },
+        });
+        checkpoints = checkpoints.filter((c) => !unused.includes(c));
         if (checkpoint) {
           checkpoints.push(asJson(checkpoint));
           const { modelId, step } = checkpoint;
@@ -351,26 +385,7 @@ export function createMemoryStorage(): Storage {
 
     idempotency: createMemoryIdempotency(),
 
-    usage: {
-      async add(entries) {
-        for (const entry of entries) addUsage(used, entry);
-      },
-      async list({ entity, keyId, project, model, from, to }, page) {
-        const all = [...used]
-          .map(([id, entry]) => ({ id, ...entry }))
-          .filter((row) => row.entity === entity)
-          .sort((a, b) => (a.dayUtc === b.dayUtc ? 0 : a.dayUtc < b.dayUtc ? -1 : 1));
-        const wanted = all.filter(
-          (row) =>
-            row.keyId === (keyId ?? row.keyId) &&
-            row.project === (project ?? row.project) &&
-            row.model === (model ?? row.model) &&
-            row.dayUtc >= (from ?? row.dayUtc) &&
-            row.dayUtc <= (to ?? row.dayUtc),
-        );
-        return { ...paginate(all, wanted, page), totals: totalUsage(wanted) };
-      },
-    },
+    usage: createMemoryUsage(),
 
     async ping() {},
     async close() {},

@@ -7,6 +7,8 @@ import type { Account } from '#domain/limits';
 import type { Model } from '#domain/model';
 import type { Listing, Order, Page } from '#domain/page';
 import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
+import type { SavePolicy } from '#domain/save-policy';
+import type { KlReference } from '#domain/trajectory';
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
 import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
@@ -61,8 +63,15 @@ export interface ModelFilter {
 
 export interface ModelStore {
   /** Creates the model and its step-0 checkpoint together; gives back the existing model if the name is taken. */
-  create(model: Model, stepZero: Checkpoint): Promise<{ outcome: 'created' | 'exists'; model: Model }>;
+  create(
+    model: Model,
+    stepZero: Checkpoint,
+    savePolicy?: SavePolicy | null,
+  ): Promise<{ outcome: 'created' | 'exists'; model: Model }>;
   find(id: string): Promise<Model | null>;
+  /** Null: all its checkpoints stay, or it is gone. */
+  findSavePolicy(id: string): Promise<SavePolicy | null>;
+  setSavePolicy(id: string, policy: SavePolicy | null): Promise<void>;
   findByName(entity: string, project: string, name: string): Promise<Model | null>;
   /** In order of creation, or from the newest on; or from the one on that was made, or had a job that came or ended, last. */
   list(filter: ModelFilter, page: Page, order?: Order | 'latest'): Promise<Listing<Model>>;
@@ -84,6 +93,13 @@ export interface CheckpointStore {
   /** What its owner noted beside the server's own; in the place of what was noted. */
   setMetadata(id: string, metadata: Readonly<Record<string, unknown>>): Promise<void>;
   findMetadata(id: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Somebody is about to read its files. Later times win. */
+  noteUse(id: string, usedAtMs: number): Promise<void>;
+  /**
+   * Steps of a model that something still needs, whatever its policy: they were used since `usedSinceMs`, an evaluation that
+   * has not ended asks there, or Tinker clients have a name for them.
+   */
+  listNeeded(modelId: string, usedSinceMs: number): Promise<readonly number[]>;
   /** Merged over what is there: a later value of the same metric wins. */
   mergeMetrics(id: string, metrics: Readonly<Record<string, number>>): Promise<void>;
   /** Idempotent. */
@@ -102,6 +118,8 @@ export interface NewJob {
   readonly keyId: string;
   readonly bodyBlob: string;
   readonly createdAtMs: number;
+  /** What its KL is measured against. */
+  readonly klReference?: KlReference;
   /** Made with it. */
   readonly evaluation?: NewEvaluation;
 }
@@ -129,6 +147,8 @@ export interface JobStore {
   list(filter: JobFilter, page: Page, order?: Order): Promise<Listing<TrainingJob>>;
   /** The newest of each of these models that has one. */
   listLatest(modelIds: readonly string[]): Promise<readonly TrainingJob[]>;
+  /** Of the entity's jobs that have not ended. */
+  listReferences(entity: string): Promise<readonly { readonly modelId: string; readonly reference: KlReference }[]>;
   /** Null: of everyone. */
   countQueued(account: Account | null): Promise<number>;
   /**
@@ -160,7 +180,8 @@ export interface JobStore {
   ): Promise<boolean>;
   /**
    * In one transaction: the status (per NEXT_STATUS), the closing event if that ordinal is new, the checkpoint if
-   * there is one (else its evaluation is cancelled), and what webhooks are to be told. False: not this attempt's job any more,
+   * there is one (else its evaluation is cancelled), and what webhooks are to be told. `surplus` are checkpoints that go, but for those
+   * that were used since then; the event names the steps that went, as `deleted_checkpoints`. False: not this attempt's job any more,
    * nothing changed.
    */
   finish(
@@ -172,6 +193,7 @@ export interface JobStore {
       endedAtMs: number;
       event: NewEvent;
       checkpoint: Checkpoint | null;
+      surplus?: { readonly ids: readonly string[]; readonly usedSinceMs: number };
     },
   ): Promise<boolean>;
   /** RL jobs that ended before then and whose body is still there, in the order in which they ended. */

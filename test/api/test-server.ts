@@ -236,7 +236,7 @@ export async function openTestServer({
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
     datasetRows: createDatasetRows({ artifacts, baseModels, readLine: readSftLine }),
     webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),
-    checkpoints: createCheckpoints({ storage, blobs, baseModels, log }),
+    checkpoints: createCheckpoints({ storage, blobs, baseModels, clock, log }),
     trainingJobs,
     jobInputs: createJobInputs({ storage, blobs, baseModels, getJob }),
     evaluations: createEvaluations({ storage, blobs, getJob, clock, log }),

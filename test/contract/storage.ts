@@ -13,6 +13,7 @@ import { responseContract } from './response-store.ts';
 import { runContract } from './run-store.ts';
 import { NOW, FIRST, aJob, anEvent, addModel, failing } from './stored-rows.ts';
 import { tinkerContract } from './tinker-store.ts';
+import { savePolicyContract } from './save-policy-store.ts';
 import { trajectoryLogContract } from './trajectory-log-store.ts';
 import { usageContract } from './usage-store.ts';
 import { webhookContract } from './webhook-store.ts';
@@ -91,6 +92,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
 
     modelContract(open);
     jobContract(open);
+    savePolicyContract(open);
     idempotencyContract(open);
     artifactContract(open);
     usageContract(open);

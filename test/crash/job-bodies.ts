@@ -80,7 +80,7 @@ export const PREFERENCE_STOPPED: { readonly pairs: typeof PREFERENCE.pairs; read
     epochs: 4,
     evalSteps: 1,
     bestMetric: 'val/rewards/margins',
-    earlyStoppingPatience: 2,
+    earlyStoppingPatience: 1,
     earlyStoppingThreshold: 100,
     loadsBest: false,
   },

@@ -23,7 +23,7 @@ import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import { aCaller } from '../a-caller.ts';
 import { EVALUATION_LIMITS } from '../api/test-server.ts';
-import { ableTrainer, aJobRunner, noObserver } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noObserver, noSampler } from '../a-job-runner.ts';
 import { writeTinyModel } from '../serving/tiny-model.ts';
 import { encoder } from '../training/rollouts.ts';
 import type { JobData } from './job-bodies.ts';
@@ -160,6 +160,6 @@ export const labRunner = ({ engine, work }: JobLab, { storage, blobs, jobEvents 
       encoder,
       capabilities: ableTrainer,
       readElsewhere: null,
-      preload: async () => {},
+      ...noSampler,
     }),
   });

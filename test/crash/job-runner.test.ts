@@ -8,7 +8,7 @@ import { silentLog, type Log } from '#base/log';
 import { jobRecordBlob, progressPointerBlob } from '#domain/blob-names';
 import type { TrainingEvent } from '#domain/training-job';
 import type { TrainingEngine } from '#engine/training-engine';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { type FatalRow, createKillSwitch, dyingAt, failingOnce } from './dying.ts';
 import { encoder } from '../training/rollouts.ts';
@@ -75,7 +75,7 @@ async function runUntilEnd(
       encoder,
       capabilities: ableTrainer,
       readElsewhere: null,
-      preload: async () => {},
+      ...noSampler,
     }),
   });
   await runner.start().catch(() => undefined);

@@ -5,7 +5,7 @@ import { createId } from '#base/ids';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import type { Trainer } from '#services/jobs/job-attempt';
 import type { TrainerRoom } from '#services/jobs/job-runner';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { encoder } from '../training/rollouts.ts';
 import { BODY } from './job-bodies.ts';
 import { openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
@@ -49,7 +49,13 @@ function createTrainers(beforeStep: (baseModel: string) => Promise<void>) {
         return watchSession(session);
       },
     };
-    return { engine: watchedEngine, encoder, capabilities: ableTrainer, readElsewhere: null, preload: async () => {} };
+    return {
+      engine: watchedEngine,
+      encoder,
+      capabilities: ableTrainer,
+      readElsewhere: null,
+      ...noSampler,
+    };
   }
   const trainers = { tiny: watched('tiny'), other: watched('other') };
   return { most, trainerOf: (baseModel: string) => trainers[baseModel as 'tiny' | 'other'] ?? null };

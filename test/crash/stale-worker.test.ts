@@ -5,7 +5,7 @@ import { createId } from '#base/ids';
 import { AppError } from '#domain/errors';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import type { JobRunner } from '#services/jobs/job-runner';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { encoder } from '../training/rollouts.ts';
 import { BODY } from './job-bodies.ts';
 import { openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
@@ -36,7 +36,13 @@ function createRunner(
     workDirectory: join(lab.work, createId()),
     exclusive: false,
     saveEveryMs: 0,
-    trainerOf: () => ({ engine, encoder, capabilities: ableTrainer, readElsewhere: null, preload: async () => {} }),
+    trainerOf: () => ({
+      engine,
+      encoder,
+      capabilities: ableTrainer,
+      readElsewhere: null,
+      ...noSampler,
+    }),
   });
 }
 

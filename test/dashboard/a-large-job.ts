@@ -91,6 +91,7 @@ export async function runLargeJob(server: TestServer): Promise<LargeJob> {
       capabilities: ableTrainer,
       readElsewhere: null,
       preload: async () => {},
+      unload: async () => {},
     }),
   });
   await runner.start();

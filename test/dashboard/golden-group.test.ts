@@ -78,6 +78,7 @@ describe.skipIf(browser === null)('the golden job', () => {
         capabilities: ableTrainer,
         readElsewhere: null,
         preload: async () => {},
+        unload: async () => {},
       }),
     });
     await runner.start();

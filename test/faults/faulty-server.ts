@@ -138,6 +138,7 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
         capabilities: ableTrainer,
         readElsewhere: null,
         preload: async () => {},
+        unload: async () => {},
       }),
     });
     if (exclusive) await storage.idempotency.releaseAll();

@@ -137,6 +137,7 @@ const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown
     training_data_url: 'wandb-artifact:///default/secret-project/secret-data',
   }),
   '/v1/preview/models/{model_id}/log': () => ({ split: 'val', trajectory_groups: [] }),
+  '/v1/preview/models/{model_id}/save-policy': () => ({ save_policy: null }),
   '/v1/preview/models/{model_id}/checkpoints': () => ({ steps: [0] }),
   '/v1/keys': () => ({ name: 'new' }),
   '/v1/webhooks': () => ({ url: 'http://127.0.0.1:9/' }),

@@ -128,6 +128,7 @@ async function runJob(model_id: string): Promise<string> {
       capabilities: ableTrainer,
       readElsewhere: null,
       preload: async () => {},
+      unload: async () => {},
     }),
   });
   await runner.start();

@@ -55,7 +55,14 @@ async function run(body: RlJobBody, wrap = (session: TrainingSession) => session
     workDirectory: join(lab.work, createId()),
     exclusive: true,
     saveEveryMs: 60_000,
-    trainerOf: () => ({ engine, encoder, capabilities: ableTrainer, readElsewhere: null, preload: async () => {} }),
+    trainerOf: () => ({
+      engine,
+      encoder,
+      capabilities: ableTrainer,
+      readElsewhere: null,
+      preload: async () => {},
+      unload: async () => {},
+    }),
   });
   await runner.start();
   for await (const _ of world.jobs.followEvents(OWNER, id, null, AbortSignal.timeout(DEADLINE_MS)));

@@ -46,6 +46,7 @@ async function eventsOf(
       capabilities: () => ({ ...ableTrainer(), ...changes }),
       readElsewhere: null,
       preload: async () => {},
+      unload: async () => {},
     }),
   });
   await runner.start();

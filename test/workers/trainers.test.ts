@@ -91,6 +91,7 @@ function startRunner({ storage, blobs, jobEvents }: World) {
       capabilities: ableTrainer,
       readElsewhere: null,
       preload: async () => {},
+      unload: async () => {},
     }),
     trainerRoom: () => {
       const { sessionsMax, ready } = training.status();

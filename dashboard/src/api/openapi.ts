@@ -2999,6 +2999,17 @@ export interface paths {
                         return_existing?: boolean;
                         /** @description Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state. */
                         from_checkpoint?: string | null;
+                        /** @description Which checkpoints of a model stay when a job makes one, under the names of Transformers; null: all do. */
+                        save_policy?: ({
+                            /** @description How many checkpoints stay when a job makes one: the newest, the best by metric_for_best_model, then the newest of the others. What is in use stays beside them. */
+                            save_total_limit: number;
+                            /** @description A metric of checkpoints, such as `val/reward` or `val/loss`. Default: age alone counts. */
+                            metric_for_best_model?: string | null;
+                            /** @description Default: false for a metric whose name ends with `loss`, else true. */
+                            greater_is_better?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** @description What kind of adapter is trained, under the names of PEFT. It stays with the model; a fork has its source’s. */
                         lora?: ({
                             /** @description Rank of the adapter. Default 8. */
@@ -3109,6 +3120,15 @@ export interface paths {
                                 /** @description It is scaled by lora_alpha / √r instead. */
                                 use_rslora: boolean;
                             } | null;
+                            /** @description Which checkpoints stay when a job makes one; null: all do. */
+                            save_policy: {
+                                /** @description How many stay: the newest, the best, then the newest of the others. What is in use stays beside them. */
+                                save_total_limit: number;
+                                /** @description The metric of checkpoints by which the best is told; null: age alone counts. */
+                                metric_for_best_model: string | null;
+                                /** @description Whether the best is the highest. */
+                                greater_is_better: boolean;
+                            } | null;
                         };
                     };
                 };
@@ -3152,6 +3172,111 @@ export interface paths {
                 };
             };
         };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview/models/{model_id}/save-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change which checkpoints of a model stay; it counts from the next one on
+         * @description Needs a key with the scope `train`.
+         */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Id of the model, as its registration answered. */
+                    model_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "save_policy": {
+                     *         "save_total_limit": 3,
+                     *         "metric_for_best_model": "val/reward"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Which checkpoints of a model stay when a job makes one, under the names of Transformers; null: all do. */
+                        save_policy: ({
+                            /** @description How many checkpoints stay when a job makes one: the newest, the best by metric_for_best_model, then the newest of the others. What is in use stays beside them. */
+                            save_total_limit: number;
+                            /** @description A metric of checkpoints, such as `val/reward` or `val/loss`. Default: age alone counts. */
+                            metric_for_best_model?: string | null;
+                            /** @description Default: false for a metric whose name ends with `loss`, else true. */
+                            greater_is_better?: boolean | null;
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /**
+                             * Format: uuid
+                             * @description Names this object for as long as it is there.
+                             */
+                            id: string;
+                            /** @description The team that it belongs to. */
+                            entity: string;
+                            /** @description The project that it belongs to. */
+                            project: string;
+                            /** @description Its name. */
+                            name: string;
+                            /** @description The base model that is sampled from or trained on. */
+                            base_model: string;
+                            /** @description Run that it belongs to; null where there is none. */
+                            run_id: string | null;
+                            /** @description Of the latest checkpoint; null: there is none any more. */
+                            lora: {
+                                /** @description Rank of the adapter. */
+                                r: number;
+                                /** @description What the adapter adds is scaled by lora_alpha / r. */
+                                lora_alpha: number;
+                                /** @description Names of the linear layers that carry it. */
+                                target_modules: string[];
+                                /** @description It is scaled by lora_alpha / √r instead. */
+                                use_rslora: boolean;
+                            } | null;
+                            /** @description Which checkpoints stay when a job makes one; null: all do. */
+                            save_policy: {
+                                /** @description How many stay: the newest, the best, then the newest of the others. What is in use stays beside them. */
+                                save_total_limit: number;
+                                /** @description The metric of checkpoints by which the best is told; null: age alone counts. */
+                                metric_for_best_model: string | null;
+                                /** @description Whether the best is the highest. */
+                                greater_is_better: boolean;
+                            } | null;
+                            /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;

@@ -6,11 +6,14 @@ import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../schema/listing.ts';
 import {
+  changedModel,
+  changeModel,
   createdModel,
   createModel,
   deletedModel,
   modelResponse,
   oneModelResponse,
+  readChangeModel,
   readCreateModel,
   toModelResponse,
   toOneModelResponse,
@@ -27,6 +30,9 @@ const listQuery = z.looseObject({
 
 const NO_SECOND_FORK =
   'from_checkpoint was not used: the model existed already, and its step 0 is what it was made from then.';
+
+const NO_SECOND_POLICY =
+  'save_policy was not used: the model existed already. PUT /v1/preview/models/{model_id}/save-policy changes it.';
 
 /** Scripts register at every start: only what differs is told. The seed is not remembered. */
 function otherLora(asked: LoraConfig, has: CheckpointLora | null): string[] {
@@ -61,6 +67,7 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
         const exists = outcome === 'exists';
         const ignored = [
           ...(exists && registration.fromCheckpoint !== null ? [NO_SECOND_FORK] : []),
+          ...(exists && registration.savePolicy ? [NO_SECOND_POLICY] : []),
           ...(exists && registration.lora ? otherLora(registration.lora, await models.findLora(model)) : []),
         ];
         return { ...toModelResponse(model), ...warned([...warnings, ...ignored]) };
@@ -96,7 +103,21 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
       answer: oneModelResponse,
       async handle({ caller, params }) {
         const model = await models.get(caller, params.model_id!);
-        return toOneModelResponse(model, await models.findLora(model));
+        return toOneModelResponse(model, await models.findLora(model), await models.findSavePolicy(model));
+      },
+    }),
+    endpoint({
+      method: 'PUT',
+      path: '/v1/preview/models/{model_id}/save-policy',
+      tag: 'Models',
+      summary: 'Change which checkpoints of a model stay; it counts from the next one on',
+      access: 'train',
+      errors: [404],
+      body: { schema: changeModel, read: readChangeModel },
+      answer: changedModel,
+      async handle({ caller, params, body: { savePolicy, warnings } }) {
+        const model = await models.setSavePolicy(caller, params.model_id!, savePolicy);
+        return { ...toOneModelResponse(model, await models.findLora(model), savePolicy), ...warned(warnings) };
       },
     }),
     endpoint({

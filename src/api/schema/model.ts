@@ -2,12 +2,15 @@
 import { z } from 'zod';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
+import { isGreaterBetter, type SavePolicy } from '#domain/save-policy';
 import type { CheckpointLora } from '#services/models/checkpoint-lora';
 import type { Registration } from '#services/models/models';
 import { boolean, integer } from './lax.ts';
 import { lora, loraResponse } from './lora.ts';
 import { unknownFields, warnings } from './unknown-fields.ts';
 import { parse, refuse } from './validation.ts';
+
+const STEPS_MAX = 10_000; // bounds one transaction
 
 /** They become parts of the name `entity/project/name:stepN`. */
 const namePart = z
@@ -25,6 +28,23 @@ const namePart = z
     });
   });
 
+const savePolicy = z
+  .looseObject({
+    save_total_limit: integer({ ge: 1, le: STEPS_MAX }).meta({
+      description:
+        'How many checkpoints stay when a job makes one: the newest, the best by metric_for_best_model, then the newest of the others. What is in use stays beside them.',
+    }),
+    metric_for_best_model: z.string().min(1).max(200).nullish().meta({
+      description: 'A metric of checkpoints, such as `val/reward` or `val/loss`. Default: age alone counts.',
+    }),
+    greater_is_better: boolean().nullish().meta({
+      description: 'Default: false for a metric whose name ends with `loss`, else true.',
+    }),
+  })
+  .meta({
+    description: 'Which checkpoints stay, under the names of Transformers. Null: all do, until they are deleted.',
+  });
+
 const wireModel = z.looseObject({
   entity: namePart.nullish().meta({ description: "Default: the key's own." }),
   project: namePart,
@@ -34,14 +54,38 @@ const wireModel = z.looseObject({
   from_checkpoint: z.string().min(1).nullish().meta({
     description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
   }),
+  save_policy: savePolicy.nullish(),
   lora: lora.nullish().meta({
     description:
       'What kind of adapter is trained, under the names of PEFT. It stays with the model; a fork has its source’s.',
   }),
 });
 
+const readSavePolicy = (wire: z.output<typeof savePolicy>): SavePolicy => ({
+  totalLimit: wire.save_total_limit,
+  bestMetric: wire.metric_for_best_model ?? null,
+  greaterIsBetter: wire.greater_is_better ?? isGreaterBetter(wire.metric_for_best_model ?? ''),
+});
+
+export const changeModel = z.looseObject({ save_policy: savePolicy.nullable() });
+
+export function readChangeModel(raw: unknown): { savePolicy: SavePolicy | null; warnings: readonly string[] } {
+  const read = parse(changeModel, raw, 'body');
+  return {
+    savePolicy: read.save_policy && readSavePolicy(read.save_policy),
+    warnings: [
+      ...unknownFields(changeModel, read),
+      ...(read.save_policy ? unknownFields(savePolicy, read.save_policy, 'save_policy.') : []),
+    ],
+  };
+}
+
 export const createModel = wireModel.transform((wire): { registration: Registration; warnings: readonly string[] } => ({
-  warnings: [...unknownFields(wireModel, wire), ...(wire.lora?.warnings ?? [])],
+  warnings: [
+    ...unknownFields(wireModel, wire),
+    ...(wire.lora?.warnings ?? []),
+    ...(wire.save_policy ? unknownFields(savePolicy, wire.save_policy, 'save_policy.') : []),
+  ],
   registration: {
     entity: wire.entity ?? null,
     project: wire.project,
@@ -50,6 +94,7 @@ export const createModel = wireModel.transform((wire): { registration: Registrat
     returnExisting: wire.return_existing,
     fromCheckpoint: wire.from_checkpoint ?? null,
     ...(wire.lora ? { lora: wire.lora.lora } : {}),
+    ...(wire.save_policy ? { savePolicy: readSavePolicy(wire.save_policy) } : {}),
   },
 }));
 
@@ -82,11 +127,30 @@ export const toModelResponse = (model: Model): z.input<typeof modelResponse> => 
 
 export const oneModelResponse = modelResponse.extend({
   lora: loraResponse.nullable().meta({ description: 'Of the latest checkpoint; null: there is none any more.' }),
+  save_policy: z
+    .object({
+      save_total_limit: z.int(),
+      metric_for_best_model: z.string().nullable(),
+      greater_is_better: z.boolean(),
+    })
+    .nullable()
+    .meta({ description: 'Which checkpoints stay when a job makes one; null: all do.' }),
 });
 
-export const toOneModelResponse = (model: Model, of: CheckpointLora | null): z.input<typeof oneModelResponse> => ({
+export const changedModel = oneModelResponse.extend({ warnings });
+
+export const toOneModelResponse = (
+  model: Model,
+  of: CheckpointLora | null,
+  policy: SavePolicy | null,
+): z.input<typeof oneModelResponse> => ({
   ...toModelResponse(model),
   lora: of && { ...of, target_modules: [...of.target_modules] },
+  save_policy: policy && {
+    save_total_limit: policy.totalLimit,
+    metric_for_best_model: policy.bestMetric,
+    greater_is_better: policy.greaterIsBetter,
+  },
 });
 
 export const createdModel = modelResponse.extend({ warnings });
@@ -104,8 +168,6 @@ export const toCheckpointResponse = ({ id, step, metrics }: Checkpoint): z.input
   step,
   metrics: { ...metrics },
 });
-
-const STEPS_MAX = 10_000; // bounds one transaction
 
 export const deleteCheckpoints = z.looseObject({ steps: z.array(integer({ ge: 0 })).max(STEPS_MAX) });
 

@@ -91,7 +91,7 @@ const UNUSED_MS_MAX = 24 * 60 * 60 * 1000;
 const GRACE_MS = 60 * 60 * 1000;
 
 export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limits }: ArtifactsDeps): Artifacts {
-  const checkpoints = createCheckpointArtifacts({ storage, blobs });
+  const checkpoints = createCheckpointArtifacts({ storage, blobs, clock });
   const notFound = ({ entity, project, name, version = null }: ArtifactName & { version?: string | null }) =>
     new AppError(
       'artifact_not_found',

@@ -1,5 +1,6 @@
 // A model's checkpoint read as an artifact: type `lora`, aliases `stepN` and `latest`, the files that PEFT loads.
 import { createHash } from 'node:crypto';
+import type { Clock } from '#base/clock';
 import { CHECKPOINT_TYPE, type ArtifactFile, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
@@ -8,6 +9,7 @@ import type { Listing, Order, Page } from '#domain/page';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { findChecksums } from '#storage/directory-checksums';
+import { createUseCheckpoint } from '../models/kept-checkpoints.ts';
 import { checked, damagedFile, type OpenArtifact } from './artifact-content.ts';
 import { stepOf, type NamedVersion } from './artifact-name.ts';
 import { digestOf, type Digests } from '#base/stream-digest';
@@ -34,10 +36,13 @@ type PeftFile = ArtifactFile & Digests;
 export function createCheckpointArtifacts({
   storage,
   blobs,
+  clock,
 }: {
   storage: Storage;
   blobs: BlobStore;
+  clock: Clock;
 }): CheckpointArtifacts {
+  const useCheckpoint = createUseCheckpoint(storage, clock);
   const known = new Map<string, readonly PeftFile[]>();
 
   async function stream({ blobPrefix, step }: Checkpoint, name: string, path: string, from = 0) {
@@ -81,6 +86,7 @@ export function createCheckpointArtifacts({
       isLatest: step === latest?.step,
       md5s: async () => new Map(files.map(({ path, md5 }) => [path, md5])),
       open: async (path, from = 0) => {
+        await useCheckpoint(checkpoint);
         const content = await stream(checkpoint, name, path, from);
         const file = files.find((each) => each.path === path)!;
         return { file, content: checked(file, content, from) };

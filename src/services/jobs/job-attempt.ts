@@ -17,6 +17,7 @@ import type { StepMetrics } from '#training/step-metrics';
 import type { ConversationEncoder } from '#training/tokenize';
 import { getCheckpointFiles } from '../models/checkpoint-files.ts';
 import { findCheckpointLora, type CheckpointLora } from '../models/checkpoint-lora.ts';
+import { forgetDeleted, planDeletions, USED_MS } from '../models/kept-checkpoints.ts';
 import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 import type { JobEvents } from './job-events.ts';
@@ -40,6 +41,8 @@ export interface Trainer {
   readonly readElsewhere: ReadData | null;
   /** Loads the adapter into the sampler, so that the first call after `training_ended` does not wait. */
   readonly preload: (checkpoint: Checkpoint) => Promise<void>;
+  /** Of a checkpoint that is deleted, once requests that run with it have ended. */
+  readonly unload: (checkpointId: string) => Promise<void>;
 }
 
 export interface AttemptDeps {
@@ -122,7 +125,7 @@ async function endingOf(job: TrainingJob, storage: Storage, signal: AbortSignal)
 async function trainWork(
   work: JobWork,
   { job, model, start: previous }: Pick<WorkContext, 'job' | 'model' | 'start'>,
-  { engine, preload }: Trainer,
+  { engine, preload, unload }: Trainer,
   deps: AttemptDeps,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
@@ -191,6 +194,8 @@ async function trainWork(
     await runMetrics.ended(stepsDone, { ...means, ...metrics });
   }
   const closingOrdinal = await storage.events.count(job.id); // behind those of a longer plan too
+  const usedSinceMs = clock.now() - USED_MS;
+  const surplus = await planDeletions(storage, model.id, checkpoint, usedSinceMs);
   const finished = await storage.jobs.finish(job.id, job.attempt, {
     status: 'succeeded',
     errorMessage: null,
@@ -204,7 +209,9 @@ async function trainWork(
       ...warned(warnings),
     }),
     checkpoint,
+    surplus: { ids: surplus.map(({ id }) => id), usedSinceMs },
   });
+  await forgetDeleted(deps, surplus, unload);
   deps.jobEvents.notify(job.id);
   if (finished) deps.observer.measured(job, { baseModel: model.baseModel, metrics, skipped: work.skipped });
   return finished ? 'succeeded' : 'lost';

@@ -10,10 +10,10 @@ import type { Model } from '#domain/model';
 import type { EvaluationBody } from '#domain/evaluation';
 import type { DpoConfigInput, DpoJobBody } from '#domain/dpo';
 import type { SftConfigInput, SftJobBody } from '#domain/sft';
-import type { RlJobBody, TrajectoryGroup } from '#domain/trajectory';
+import type { KlReference, RlJobBody, TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Order, Page } from '#domain/page';
-import type { JobFilter, Storage } from '#storage/storage';
+import type { NewJob, JobFilter, Storage } from '#storage/storage';
 import { writeGroups, type RlJobHead } from './stored-groups.ts';
 import type { JobObserver } from './job-attempt.ts';
 import type { JobEvents } from './job-events.ts';
@@ -108,7 +108,7 @@ export function createTrainingJobs({
 
   /** What `write` puts is held against the limits meanwhile, and so is the place in the queue. */
   async function create(
-    job: Pick<TrainingJob, 'id' | 'type' | 'modelId'>,
+    { klReference, ...job }: Pick<NewJob, 'id' | 'type' | 'modelId'> & { readonly klReference?: KlReference },
     caller: Caller,
     evaluated: EvaluationBody | null,
     write: (held: Pick<BlobStore, 'put'>, bodyBlob: string) => Promise<{ sizeBytes: number }>,
@@ -134,6 +134,7 @@ export function createTrainingJobs({
           entity,
           keyId,
           createdAtMs: clock.now(),
+          ...(klReference ? { klReference } : {}),
           ...(evaluation ? { evaluation } : {}),
         });
         return { value, amount: 1 };
@@ -191,7 +192,7 @@ export function createTrainingJobs({
         await getNamedCheckpoint(storage, caller.entity, klReference.checkpointName, expected);
       }
       return create(
-        { id, type: 'rl', modelId },
+        { id, type: 'rl', modelId, ...(klReference ? { klReference } : {}) },
         caller,
         evaluation && (await acceptEvaluation(caller, evaluation)),
         (held, bodyBlob) => writeGroups(held, bodyBlob, headOf(body), recall(body.groups, model)),

@@ -1,6 +1,7 @@
 // The checkpoints of a model, for its owner: list, delete, download.
 import { createHash } from 'node:crypto';
 import { pack } from 'tar-stream';
+import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { createDigests } from '#base/stream-digest';
 import type { Caller } from '#domain/caller';
@@ -11,6 +12,7 @@ import { findChecksums } from '#storage/directory-checksums';
 import type { Listing, Page } from '#domain/page';
 import type { Storage } from '#storage/storage';
 import type { BaseModels } from './base-models.ts';
+import { createUseCheckpoint } from './kept-checkpoints.ts';
 import { getOwnModel } from './own-model.ts';
 import { PEFT_FILES, refuseDamage } from '../artifacts/checkpoint-artifact.ts';
 
@@ -41,10 +43,12 @@ export interface CheckpointsDeps {
   readonly storage: Storage;
   readonly blobs: BlobStore;
   readonly baseModels: BaseModels;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createCheckpoints({ storage, blobs, baseModels, log }: CheckpointsDeps): Checkpoints {
+export function createCheckpoints({ storage, blobs, baseModels, clock, log }: CheckpointsDeps): Checkpoints {
+  const useCheckpoint = createUseCheckpoint(storage, clock);
   return {
     async list(caller, modelId, page, order) {
       await getOwnModel(storage, caller, modelId);
@@ -72,6 +76,7 @@ export function createCheckpoints({ storage, blobs, baseModels, log }: Checkpoin
           `Model ${modelId} has no checkpoint${step === null ? '' : ` at step ${step}`}.`,
         );
       }
+      await useCheckpoint(checkpoint);
       return { fileName: `${model.name}-step${checkpoint.step}.tar`, ...(await tarOf(blobs, checkpoint)) };
     },
   };

@@ -20,6 +20,7 @@ import { AppError } from '#domain/errors';
 import type { LoraConfig } from '#domain/lora-config';
 import type { Model } from '#domain/model';
 import { ADAPTERS_PROJECT, checkpointName, withSlashes } from '#domain/model-name';
+import type { SavePolicy } from '#domain/save-policy';
 import type { AdapterRef } from '#engine/inference-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Page } from '#domain/page';
@@ -29,6 +30,7 @@ import { holdBlobs, type HeldBlobs } from '../accounts/stored-bytes.ts';
 import type { BaseModel, BaseModels } from './base-models.ts';
 import { findCheckpointLora, type CheckpointLora } from './checkpoint-lora.ts';
 import { getCheckpointFiles } from './checkpoint-files.ts';
+import { createUseCheckpoint } from './kept-checkpoints.ts';
 import { getOwnModel } from './own-model.ts';
 import { findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
 
@@ -43,6 +45,8 @@ export interface Registration {
   readonly fromCheckpoint: string | Checkpoint | null;
   /** Of a fresh adapter; default: as all that are trained by jobs. */
   readonly lora?: LoraConfig;
+  /** Null: all its checkpoints stay. */
+  readonly savePolicy?: SavePolicy | null;
 }
 
 export interface Registered {
@@ -69,6 +73,10 @@ export interface Models {
   get(caller: Caller, id: string): Promise<Model>;
   /** Of its latest checkpoint; null: all were deleted. */
   findLora(model: Model): Promise<CheckpointLora | null>;
+  /** Null: all its checkpoints stay. */
+  findSavePolicy(model: Model): Promise<SavePolicy | null>;
+  /** Counts from the next checkpoint on. Throws `model_not_found`. */
+  setSavePolicy(caller: Caller, id: string, policy: SavePolicy | null): Promise<Model>;
   list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
   /** Its checkpoints, jobs and their data go too; requests that run finish. Throws `model_not_found`. */
   delete(caller: Caller, id: string): Promise<{ modelId: string; deletedCheckpoints: number }>;
@@ -86,6 +94,7 @@ export interface ModelsDeps {
 }
 
 export function createModels({ storage, blobs, baseModels, limits, clock, log }: ModelsDeps): Models {
+  const useCheckpoint = createUseCheckpoint(storage, clock);
   const get = (caller: Caller, id: string): Promise<Model> => getOwnModel(storage, caller, id);
 
   async function create(
@@ -121,7 +130,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       fresh: source?.fresh ?? true,
       createdAtMs: model.createdAtMs,
     };
-    const { outcome, model: stored } = await storage.models.create(model, stepZero);
+    const { outcome, model: stored } = await storage.models.create(model, stepZero, registration.savePolicy);
     if (outcome !== 'created') {
       await blobs.delete(blobPrefix);
       return existing(stored, registration);
@@ -138,6 +147,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
 
   /** With its optimizer state: training goes on as the source's would. */
   async function copyAdapter(held: HeldBlobs, source: Checkpoint, blobPrefix: string): Promise<void> {
+    await useCheckpoint(source);
     await held.putDirectory(blobPrefix, await getCheckpointFiles(blobs, source));
   }
 
@@ -157,6 +167,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
   }
 
   async function sampledCheckpoint({ model, checkpoint }: NamedCheckpoint): Promise<SampledModel> {
+    await useCheckpoint(checkpoint);
     return {
       servedName: checkpointName(model, checkpoint.step),
       base: baseModels.get(model.baseModel),
@@ -195,6 +206,15 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
     async findLora({ id }) {
       const latest = await storage.checkpoints.findLatest(id);
       return latest && findCheckpointLora(blobs, latest);
+    },
+
+    findSavePolicy: ({ id }) => storage.models.findSavePolicy(id),
+
+    async setSavePolicy(caller, id, policy) {
+      const model = await get(caller, id);
+      await storage.models.setSavePolicy(id, policy);
+      log.info('model.save_policy', { modelId: id, policy });
+      return model;
     },
 
     list: (caller, filter, page) => storage.models.list({ ...filter, entity: caller.entity }, page),

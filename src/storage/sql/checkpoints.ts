@@ -87,6 +87,33 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
         return added;
       }),
 
+    async noteUse(id, usedAtMs) {
+      await db
+        .updateTable('checkpoints')
+        .set({ used_at_ms: usedAtMs })
+        .where('id', '=', id)
+        .where('used_at_ms', '<', usedAtMs)
+        .execute();
+    },
+
+    async listNeeded(modelId, usedSinceMs) {
+      const used = db
+        .selectFrom('checkpoints')
+        .select(sql<number | null>`step`.as('step'))
+        .where('model_id', '=', modelId)
+        .where('used_at_ms', '>=', usedSinceMs);
+      const evaluated = db
+        .selectFrom('evaluations')
+        .innerJoin('training_jobs', 'training_jobs.id', 'evaluations.job_id')
+        .select('training_jobs.step')
+        .where('training_jobs.model_id', '=', modelId)
+        .where('evaluations.ended_at_ms', 'is', null);
+      const saved = db.selectFrom('tinker_checkpoints').select('step').where('model_id', '=', modelId);
+      const sampled = db.selectFrom('tinker_samplers').select('step').where('model_id', '=', modelId);
+      const rows = await used.union(evaluated).union(saved).union(sampled).execute();
+      return rows.flatMap(({ step }) => step ?? []);
+    },
+
     mergeMetrics(id, metrics) {
       return db.transaction().execute(async (tx) => {
         const row = await tx.selectFrom('checkpoints').select('metrics').where('id', '=', id).executeTakeFirst();

@@ -1,7 +1,9 @@
 // Jobs and the right to run them. Every write of a worker names its attempt: one whose lease was taken over matches no row.
 import { sql, type Kysely } from 'kysely';
 import type { Checkpoint } from '#domain/checkpoint';
+import { toldDeletions } from '#domain/save-policy';
 import { NEXT_STATUS, type JobStatus } from '#domain/training-job';
+import type { KlReference } from '#domain/trajectory';
 import type { JobStore } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
 import { addEvaluation, cancelEvaluation } from './evaluations.ts';
@@ -35,6 +37,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
             progress: 0,
             skipped: '{}',
             created_at_ms: job.createdAtMs,
+            kl_reference: job.klReference ? JSON.stringify(job.klReference) : null,
           })
           .returningAll()
           .executeTakeFirstOrThrow();
@@ -74,6 +77,17 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         .where('models.id', 'in', [...modelIds])
         .execute();
       return rows.map(toTrainingJob);
+    },
+
+    async listReferences(entity) {
+      const rows = await db
+        .selectFrom('training_jobs')
+        .select(['model_id', 'kl_reference'])
+        .where('entity', '=', entity)
+        .where('status', 'in', UNFINISHED)
+        .where('kl_reference', 'is not', null)
+        .execute();
+      return rows.map((row) => ({ modelId: row.model_id, reference: JSON.parse(row.kl_reference!) as KlReference }));
     },
 
     async countQueued(account) {
@@ -163,7 +177,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       );
     },
 
-    finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint }) {
+    finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint, surplus }) {
       return db.transaction().execute(async (tx) => {
         const ended = await tx
           .updateTable('training_jobs')
@@ -183,7 +197,8 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         if (checkpoint) await addCheckpoint(tx, checkpoint);
         else await cancelEvaluation(tx, id, endedAtMs);
         await noteActivity(tx, ended.model_id, endedAtMs);
-        await appendEvent(tx, event);
+        const deleted = surplus ? await deleteUnused(tx, surplus.ids, surplus.usedSinceMs) : [];
+        await appendEvent(tx, { ...event, data: { ...event.data, ...toldDeletions(deleted) } });
         await enqueueDeliveries(tx, toTrainingJob(ended), endedAtMs);
         return true;
       });
@@ -258,6 +273,18 @@ async function addCheckpoint(tx: Kysely<Tables>, checkpoint: Checkpoint): Promis
     .where('id', '=', checkpoint.modelId)
     .where('last_step', '<', checkpoint.step)
     .execute();
+}
+
+/** Gives the steps. */
+async function deleteUnused(tx: Kysely<Tables>, ids: readonly string[], usedSinceMs: number): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx
+    .deleteFrom('checkpoints')
+    .where('id', 'in', [...ids])
+    .where('used_at_ms', '<', usedSinceMs)
+    .returning('step')
+    .execute();
+  return rows.map(({ step }) => step).sort((a, b) => a - b);
 }
 
 /** An empty list is not SQL everywhere. */

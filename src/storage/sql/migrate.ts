@@ -18,6 +18,7 @@ import { tinker } from './migrations/0013-tinker.ts';
 import { runs } from './migrations/0014-runs.ts';
 import { artifactDrafts } from './migrations/0015-artifact-drafts.ts';
 import { publishedWeights } from './migrations/0016-published-weights.ts';
+import { savePolicies } from './migrations/0017-save-policies.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -37,6 +38,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   runs,
   artifactDrafts,
   publishedWeights,
+  savePolicies,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

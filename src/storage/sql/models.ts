@@ -1,12 +1,13 @@
 // Models, and what goes with them when they go.
 import { sql, type Kysely } from 'kysely';
+import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
 
 export function createModelStore(db: Kysely<Tables>): ModelStore {
   return {
-    create(model, stepZero) {
+    create(model, stepZero, savePolicy = null) {
       return db.transaction().execute(async (tx) => {
         const existing = await tx
           .selectFrom('models')
@@ -29,6 +30,7 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
             created_at_ms: model.createdAtMs,
             last_step: stepZero.step,
             active_at_ms: model.createdAtMs,
+            save_policy: savePolicy && JSON.stringify(savePolicy),
           })
           .execute();
         await tx.insertInto('checkpoints').values(fromCheckpoint(stepZero)).execute();
@@ -39,6 +41,16 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
     async find(id) {
       const row = await db.selectFrom('models').selectAll().where('id', '=', id).executeTakeFirst();
       return row ? toModel(row) : null;
+    },
+
+    async findSavePolicy(id) {
+      const row = await db.selectFrom('models').select('save_policy').where('id', '=', id).executeTakeFirst();
+      return row?.save_policy ? (JSON.parse(row.save_policy) as SavePolicy) : null;
+    },
+
+    async setSavePolicy(id, policy) {
+      const save_policy = policy && JSON.stringify(policy);
+      await db.updateTable('models').set({ save_policy }).where('id', '=', id).execute();
     },
 
     async findByName(entity, project, name) {

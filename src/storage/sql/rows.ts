@@ -84,6 +84,8 @@ export interface ModelTable {
   last_step: number;
   /** When it was made, or a job of it came or ended. */
   active_at_ms: number;
+  /** JSON of a SavePolicy; null: all checkpoints stay. */
+  save_policy: ColumnType<string | null, string | null, string | null>;
 }
 
 export interface CheckpointTable {
@@ -96,6 +98,8 @@ export interface CheckpointTable {
   fresh: number;
   /** JSON; null: nobody noted anything. */
   metadata: ColumnType<string | null, never, string>;
+  /** When somebody was about to read its files last; 0: not known. */
+  used_at_ms: ColumnType<number, never, number>;
 }
 
 export interface TrajectoryLogTable {
@@ -135,6 +139,8 @@ export interface TrainingJobTable {
   created_at_ms: number;
   started_at_ms: number | null;
   ended_at_ms: number | null;
+  /** JSON of a KlReference; null: the base model, or none. */
+  kl_reference: string | null;
 }
 
 export interface TrainingEventTable {

@@ -63,7 +63,7 @@ CREATE TABLE checkpoints (
   step integer not null,
   metrics text not null,
   blob_prefix text not null,
-  created_at_ms bigint not null, fresh bigint not null default 0, metadata text,
+  created_at_ms bigint not null, fresh bigint not null default 0, metadata text, used_at_ms bigint not null default 0,
   unique (model_id, step)
 );
 
@@ -109,7 +109,7 @@ CREATE TABLE models (
   name text not null,
   base_model text not null,
   run_id text,
-  created_at_ms bigint not null, last_step bigint not null default 0, active_at_ms bigint not null default 0,
+  created_at_ms bigint not null, last_step bigint not null default 0, active_at_ms bigint not null default 0, save_policy text,
   unique (entity, project, name)
 );
 
@@ -282,7 +282,7 @@ CREATE TABLE training_jobs (
   created_at_ms bigint not null,
   started_at_ms bigint,
   ended_at_ms bigint
-, key_id text not null default '', saved_attempt bigint not null default 0);
+, key_id text not null default '', saved_attempt bigint not null default 0, kl_reference text);
 
 CREATE TABLE trajectory_logs (
   id text primary key,

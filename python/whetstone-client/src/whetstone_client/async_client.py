@@ -28,6 +28,7 @@ from whetstone_client.wire import (
     Lora,
     Model,
     RlJob,
+    SavePolicy,
     SftJob,
     TrainingEvent,
     TrainingJob,
@@ -88,13 +89,20 @@ class AsyncClient:
         *,
         lora: Lora | None = None,
         from_checkpoint: str | None = None,
+        save_policy: SavePolicy | None = None,
         return_existing: bool = True,
     ) -> Model:
         """`lora` says what kind of adapter is trained; `from_checkpoint` forks a model: `entity/project/name@N`."""
         body = {"project": project, "name": name, "base_model": base_model, "return_existing": return_existing}
         adapter = {} if lora is None else {"lora": lora.model_dump(exclude_none=True)}
         forked = {} if from_checkpoint is None else {"from_checkpoint": from_checkpoint}
-        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **adapter, **forked})
+        kept = {} if save_policy is None else {"save_policy": save_policy.model_dump(exclude_none=True)}
+        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **adapter, **forked, **kept})
+
+    async def set_save_policy(self, model_id: str, policy: SavePolicy | None) -> Model:
+        """Which checkpoints stay; it counts from the next one on. None: all do."""
+        body = {"save_policy": policy and policy.model_dump(exclude_none=True)}
+        return await self._http.call(Model, "PUT", f"/v1/preview/models/{model_id}/save-policy", body)
 
     async def get_model(self, model_id: str) -> Model:
         return await self._http.call(Model, "GET", _model(model_id))

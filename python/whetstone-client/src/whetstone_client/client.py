@@ -57,6 +57,7 @@ class Client:
     chat = _waiting(AsyncClient.chat)
     chat_stream = _iterating(AsyncClient.chat_stream)
 
+    set_save_policy = _waiting(AsyncClient.set_save_policy)
     submit = _waiting(AsyncClient.submit)
     train = _waiting(AsyncClient.train)
     follow = _waiting(AsyncClient.follow)

@@ -11,6 +11,17 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="allow", protected_namespaces=())
 
 
+class SavePolicy(Wire):
+    """Which checkpoints of a model stay when a job makes one, under the names of Transformers."""
+
+    save_total_limit: int
+    """The newest, the best, then the newest of the others. What is in use stays beside them."""
+    metric_for_best_model: str | None = None
+    """A metric of checkpoints, such as `val/reward`. None: age alone counts."""
+    greater_is_better: bool | None = None
+    """None is false for a metric whose name ends with `loss`, else true."""
+
+
 class Model(Wire):
     id: str
     entity: str
@@ -19,6 +30,8 @@ class Model(Wire):
     base_model: str
     lora: "Lora | None" = None
     """Of the latest checkpoint; where one model is read."""
+    save_policy: SavePolicy | None = None
+    """None: all checkpoints stay. Where one model is read."""
 
     @property
     def path(self) -> str:
