@@ -1,8 +1,9 @@
 // `npm run bench:workers`: what it costs that an engine is somewhere else. The same embedded engine as a child of this process and as a
-// worker over a WebSocket, in turns; then routing alone, and 64 samplers without a model under 4,096 streams; then an adapter of 100 MB to 8 workers.
+// worker over a WebSocket, in turns: with all cores for the engine, which server and worker then share with it, and with one core left
+// to them, as where the engine is on another machine; then routing alone, and 64 samplers without a model under 4,096 streams; then an adapter of 100 MB to 8 workers.
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { silentLog } from '../src/base/log.ts';
@@ -91,13 +92,15 @@ async function compare<E>(what: string, unit: string, measure: (engine: E) => Pr
   say(`${what}: child ${ms(here)} ms ${unit}, worker ${ms(there)} ms: ${cost >= 0 ? '+' : ''}${cost.toFixed(1)} %`);
 }
 
-async function costOfTheWire(model: string, modelDirectory: string): Promise<void> {
-  const options = { modelDirectory, log: silentLog };
+async function costOfTheWire(model: string, modelDirectory: string, threads: number): Promise<void> {
+  const options = { modelDirectory, threads, log: silentLog };
   const inference = await openInferenceEngine({ ...options, limits: DEFAULT_INFERENCE_LIMITS });
   const training = await openTrainingEngine({ ...options, memoryBytes: trainingMemoryShare(1) });
   const lab = await openWorkerLab(modelDirectory);
   await lab.connect({ inference, training });
-  say(`${model}, ${BATCH} streams of ${TOKENS} tokens; a row of ${ROW} tokens; medians of ${ROUNDS} rounds`);
+  say(
+    `${model}, engines of ${threads} threads, ${BATCH} streams of ${TOKENS} tokens; a row of ${ROW} tokens; medians of ${ROUNDS} rounds`,
+  );
   await compare('sampling', 'a token', secondsPerToken, inference, lab.inference);
   await compare('training', 'a gradient step', secondsPerStep, training, lab.training);
   await lab.close();
@@ -175,9 +178,10 @@ async function deliver(lab: WorkerLab, directory: string): Promise<void> {
   );
 }
 
-await costOfTheWire('the starter', STARTER);
+const cores = availableParallelism();
+for (const threads of new Set([cores, Math.max(1, cores - 1)])) await costOfTheWire('the starter', STARTER, threads);
 const random135m = await makeModelDirectory(SHAPES['135m']!);
-await costOfTheWire('135M parameters', random135m);
+await costOfTheWire('135M parameters', random135m, cores);
 await rm(random135m, { recursive: true });
 const scratch = await mkdtemp(join(tmpdir(), 'whetstone-bench-workers-'));
 await mkdir(join(scratch, 'model'));

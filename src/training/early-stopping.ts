@@ -1,6 +1,7 @@
 // Which of a job's evaluations on held-out rows is the best, and when training stops because it gets no better. The rules are those of
 // Transformers: any improvement is the new best; one by more than the threshold begins the count of evaluations anew
 // (EarlyStoppingCallback). Knows numbers only; who evaluates and who keeps weights is services/jobs/held-out.ts.
+import { isGreaterBetter } from '#domain/save-policy';
 import type { HeldOutMetric } from '#domain/sft';
 import type { StepMetrics } from './step-metrics.ts';
 
@@ -27,8 +28,6 @@ export interface Standing {
 
 export const NOTHING_EVALUATED: Standing = { best: null, withoutImprovement: 0 };
 
-const isLowerBetter = (metric: HeldOutMetric): boolean => metric === 'val/loss';
-
 export const isEvaluated = ({ everySteps }: EvaluationSchedule, step: number, steps: number): boolean =>
   step % everySteps === 0 || step === steps;
 
@@ -41,7 +40,7 @@ export function judge(
 ): Standing {
   const value = metrics[metric] ?? NaN;
   const before = best?.metrics[metric];
-  const sign = isLowerBetter(metric) ? -1 : 1;
+  const sign = isGreaterBetter(metric) ? 1 : -1;
   const gain = before === undefined ? (Number.isFinite(value) ? Infinity : NaN) : sign * (value - before);
   return {
     best: gain > 0 ? { step, metrics } : best,
@@ -60,6 +59,8 @@ export function describeStop(
   { best, withoutImprovement }: Standing,
 ): string {
   const by = threshold > 0 ? ` by more than ${threshold}` : '';
-  const known = best ? `; the best was ${best.metrics[metric]} at gradient step ${best.step}` : '';
+  const known = best
+    ? `; the best was ${Number(best.metrics[metric]!.toPrecision(4))} at gradient step ${best.step}`
+    : '';
   return `${metric} did not improve${by} in ${withoutImprovement} ${withoutImprovement === 1 ? 'evaluation' : 'evaluations'}${known}`;
 }
