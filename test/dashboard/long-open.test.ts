@@ -1,6 +1,6 @@
 // Pages that stay open while things happen: what a person chose on a chart stays, and the page grows by nothing that it does not show.
 import type { Browser, CDPSession, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { register } from '../api/registered-model.ts';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { openLiveJob, type LiveJob } from './a-live-job.ts';
@@ -18,7 +18,8 @@ async function held(devtools: CDPSession) {
 }
 
 async function zoomIn(page: Page): Promise<void> {
-  const box = (await page.locator('.u-over').first().boundingBox())!;
+  const chart = page.locator('.u-over').first();
+  const box = await vi.waitUntil(() => chart.boundingBox(), WITHIN); // none for the moment in which it is drawn anew
   await page.mouse.move(box.x + 0.25 * box.width, box.y + 20);
   await page.mouse.down();
   await page.mouse.move(box.x + 0.5 * box.width, box.y + 20, { steps: 4 });
