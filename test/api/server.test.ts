@@ -146,9 +146,8 @@ describe('training through our own client', () => {
     expect([latest.model, before.model]).toEqual([`${name}:step1`, `${name}:step0`]);
 
     const files = new Map<string, number>();
-    for await (const entry of Readable.fromWeb((await client.downloadCheckpoint(model.id, 'latest')) as never).pipe(
-      extract(),
-    )) {
+    const { content } = await client.downloadCheckpoint(model.id, 'latest');
+    for await (const entry of Readable.from(content).pipe(extract())) {
       files.set(entry.header.name, entry.header.size);
       entry.resume();
     }
