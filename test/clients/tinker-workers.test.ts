@@ -91,8 +91,9 @@ describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker whe
     PATIENT,
     async () => {
       const env = { ...process.env, TINKER_TELEMETRY: '0' };
-      const { stdout } = await promisify(execFile)(python!, [CHECK, runner.url, KEY, MODEL], { env });
-      expect(stdout.trim()).toBe('ok');
+      const others = await server.createKey('others');
+      const { stdout } = await promisify(execFile)(python!, [CHECK, runner.url, KEY, MODEL, others], { env });
+      expect(stdout.trim()).toMatch(/^ok /);
     },
   );
 
