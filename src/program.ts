@@ -69,13 +69,14 @@ WHETSTONE_URL and WHETSTONE_API_KEY name another server. Commands end with 0 whe
 were called wrongly, 130 when they were interrupted.`,
     );
 
+  const watchParent = (onGone: () => void) => watchNpmParent(process.env, onGone);
   addServe(program, {
     async start(flags) {
       const config = readServerConfig(flags, process.env);
       keepHeapSteady();
       return (await main()).startServer(config, undefined, showDownloads());
     },
-    watchParent: (onGone) => watchNpmParent(process.env, onGone),
+    watchParent,
     fail,
   });
 
@@ -113,7 +114,7 @@ were called wrongly, 130 when they were interrupted.`,
   addTrain(program, remote);
   addJobs(program, remote);
   addArtifacts(program, remote);
-  addWorkers(program, remote, runWorker);
+  addWorkers(program, remote, { load: runWorker, watchParent });
   addCompletion(program);
   return { program, remote };
 }

@@ -5,6 +5,7 @@ import type { Worker } from '#client/client';
 import { AppError, type ErrorCode } from '#domain/errors';
 import { show, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
+import type { Serving } from './serve.ts';
 
 export const WORKER_ROLES = ['sample', 'train'] as const;
 
@@ -25,7 +26,12 @@ interface RunFlags extends RemoteFlags {
   readonly name: string;
 }
 
-export function addWorkers(program: Command, remote: Remote, load: () => Promise<RunWorker>): void {
+/** As cli.ts hands it over. */
+interface Working extends Pick<Serving, 'watchParent'> {
+  readonly load: () => Promise<RunWorker>;
+}
+
+export function addWorkers(program: Command, remote: Remote, { load, watchParent }: Working): void {
   const workers = withJson(remote.command(program, 'workers'))
     .description('list the workers that are connected to a server')
     .action(async (flags: RemoteFlags & JsonFlag) => {
@@ -41,6 +47,7 @@ export function addWorkers(program: Command, remote: Remote, load: () => Promise
     .action(async ({ model, roles, name, ...flags }: RunFlags) => {
       const { url, key } = remote.address(flags);
       const stopping = new AbortController();
+      watchParent(() => stopping.abort());
       process.once('SIGTERM', () => stopping.abort());
       process.once('SIGINT', () => stopping.abort());
       const run = await load();

@@ -1,6 +1,6 @@
-// A server that npm started (`npx whetstone serve`, an npm script) ends with npm. Between the two npm puts a shell, which does not
-// pass signals on: without this, whoever ends npx leaves a server behind that holds its port and its data directory.
-// A server that was started otherwise may outlive its parent: `nohup whetstone serve &` is meant that way.
+// A server or worker that npm started (`npx whetstone serve`, an npm script) ends with npm. Between the two npm puts a shell, which does
+// not pass signals on: without this, whoever ends npx leaves a server behind that holds its port and its data directory.
+// One that was started otherwise may outlive its parent: `nohup whetstone serve &` is meant that way.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isRunning } from '#base/is-running';
