@@ -3,7 +3,7 @@
 // the same rows.
 import { shuffle, type Random } from '#base/random';
 import type { TrainingRow } from '#engine/training-engine';
-import { createLayout, createRowFilling } from './row-filling.ts';
+import { createLayout, createRowFilling, fillRows, type FillingRule } from './row-filling.ts';
 import type { RowLayout, Sharing } from './row-layout.ts';
 import type { TokenSequence } from './tokenize.ts';
 
@@ -46,10 +46,7 @@ export function packRows(
   sharing: Sharing = 'shared',
 ): PackedRow[] {
   const sequences = groups.flatMap((rollouts) => shuffle([...rollouts], random).flat());
-  const filling = createFilling(rowLength, sharing, 'all');
-  const full = sequences.map((datum) => filling.add(datum));
-  const filled = [...full, filling.last()].filter((row) => row !== null);
-  const order = shuffle(filled, random);
+  const order = shuffle(fillRows(sequences, fillingRule(rowLength, sharing, 'all')), random);
   const longest = order.reduce((best, row, i) => (row.size > order[best]!.size ? i : best), 0);
   return [...order.slice(longest, longest + 1), ...order.slice(0, longest), ...order.slice(longest + 1)].map(
     ({ members }) => createPackedRow(members, sharing),
@@ -62,7 +59,7 @@ export async function* packInOrder(
   rowLength: number,
   sharing: Sharing = 'shared',
 ): AsyncGenerator<PackedRow> {
-  const filling = createFilling(rowLength, sharing, 'predicting');
+  const filling = createRowFilling(fillingRule(rowLength, sharing, 'predicting'));
   for await (const datum of data) {
     const full = filling.add(datum);
     if (full) yield createPackedRow(full.members, sharing, 'predicting');
@@ -76,14 +73,13 @@ const MEMBERS_COST_MAX = 1_000_000;
 /** What a sequence takes beside its tokens. */
 const MEMBER_COST = 100;
 
-const createFilling = (rowLength: number, sharing: Sharing, computed: Computed) =>
-  createRowFilling<Datum>({
-    rowLength,
-    sharing,
-    tokensOf: (datum) => computedTokens(datum, computed),
-    costOf: ({ tokens }) => tokens.length + MEMBER_COST,
-    costMax: MEMBERS_COST_MAX,
-  });
+const fillingRule = (rowLength: number, sharing: Sharing, computed: Computed): FillingRule<Datum> => ({
+  rowLength,
+  sharing,
+  tokensOf: (datum) => computedTokens(datum, computed),
+  costOf: ({ tokens }) => tokens.length + MEMBER_COST,
+  costMax: MEMBERS_COST_MAX,
+});
 
 const computedTokens = ({ tokens }: Datum, computed: Computed): Int32Array =>
   computed === 'all' ? tokens : tokens.subarray(0, -1);

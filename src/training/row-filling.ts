@@ -52,3 +52,10 @@ export function createRowFilling<T>({ rowLength, sharing, tokensOf, costOf, cost
     last: () => open && { members: open.members, size: open.layout.size },
   };
 }
+
+/** All rows of sequences that are there already, in their order. */
+export function fillRows<T>(sequences: readonly T[], rule: FillingRule<T>): FilledRow<T>[] {
+  const filling = createRowFilling(rule);
+  const full = sequences.map((sequence) => filling.add(sequence));
+  return [...full, filling.last()].filter((row) => row !== null);
+}

@@ -8,7 +8,7 @@ import { createRandom } from '#base/random';
 import type { Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import type { TrainingEngine, TrainingRow } from '#engine/training-engine';
 import { aCaller } from '../a-caller.ts';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { register } from '../api/registered-model.ts';
 import type { TestServer } from '../api/test-server.ts';
 import { idsOnly } from '../golden/rl-rows.ts';
@@ -90,8 +90,7 @@ export async function runLargeJob(server: TestServer): Promise<LargeJob> {
       encoder,
       capabilities: ableTrainer,
       readElsewhere: null,
-      preload: async () => {},
-      unload: async () => {},
+      ...noSampler,
     }),
   });
   await runner.start();

@@ -13,7 +13,7 @@ import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { TrainingEngine } from '#engine/training-engine';
 import { aCaller } from '../a-caller.ts';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { BASE, BOOTSTRAP_KEY, openTestServer, type TestServer } from '../api/test-server.ts';
 import { openModelFixture } from '../golden/fixture.ts';
 import { idsOnly, rlGroups, rlJob } from '../golden/rl-rows.ts';
@@ -77,8 +77,7 @@ describe.skipIf(browser === null)('the golden job', () => {
         encoder: idsOnly,
         capabilities: ableTrainer,
         readElsewhere: null,
-        preload: async () => {},
-        unload: async () => {},
+        ...noSampler,
       }),
     });
     await runner.start();

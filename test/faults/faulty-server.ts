@@ -16,7 +16,7 @@ import { IN_PROGRESS_MS_MAX } from '#storage/idempotency-times';
 import { withNamedFaults } from '#storage/named-faults';
 import type { StorageDialect } from '#storage/sql/dialect';
 import { openSqlStorage } from '#storage/sql/sql-storage';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { openTestServer, type TestServer } from '../api/test-server.ts';
 import type { TinyChatModel } from '../api/tiny-chat-model.ts';
 import { Killed, type Fault, type Faults } from './faults.ts';
@@ -137,8 +137,7 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
         encoder: createConversationEncoder(model.id, model.text, model.inference.vocabSize),
         capabilities: ableTrainer,
         readElsewhere: null,
-        preload: async () => {},
-        unload: async () => {},
+        ...noSampler,
       }),
     });
     if (exclusive) await storage.idempotency.releaseAll();

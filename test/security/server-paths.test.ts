@@ -10,7 +10,7 @@ import type { TrainingEngine } from '#engine/training-engine';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
 import { createMemoryStorage } from '#storage/memory';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { BASE, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
 import { openTinyChatModel, type TinyChatModel } from '../api/tiny-chat-model.ts';
 
@@ -127,8 +127,7 @@ async function runJob(model_id: string): Promise<string> {
       encoder: createConversationEncoder(BASE, model.text, 488),
       capabilities: ableTrainer,
       readElsewhere: null,
-      preload: async () => {},
-      unload: async () => {},
+      ...noSampler,
     }),
   });
   await runner.start();

@@ -7,7 +7,7 @@ import type { RlConfigInput, RlJobBody } from '#domain/trajectory';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
 import { createJobInputs, type TrainedTrajectory } from '#services/jobs/job-inputs';
 import type { TrainedSequence } from '#services/jobs/token-training';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { openJobLab, OWNER, submit, type JobLab, type World } from '../crash/job-lab.ts';
 import { encoder, group, rollout } from './rollouts.ts';
 
@@ -60,8 +60,7 @@ async function run(body: RlJobBody, wrap = (session: TrainingSession) => session
       encoder,
       capabilities: ableTrainer,
       readElsewhere: null,
-      preload: async () => {},
-      unload: async () => {},
+      ...noSampler,
     }),
   });
   await runner.start();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { TrainerCapabilities } from '#engine/capabilities';
 import type { RlJobBody, Trajectory } from '#domain/trajectory';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { openJobLab, OWNER, submit, type JobLab, type World } from '../crash/job-lab.ts';
 import { aSession } from '../learning/a-session.ts';
 import { plainRow } from '../learning/tiny-decoders.ts';
@@ -45,8 +45,7 @@ async function eventsOf(
       encoder,
       capabilities: () => ({ ...ableTrainer(), ...changes }),
       readElsewhere: null,
-      preload: async () => {},
-      unload: async () => {},
+      ...noSampler,
     }),
   });
   await runner.start();

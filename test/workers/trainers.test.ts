@@ -10,7 +10,7 @@ import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/train
 import { encodeMessage } from '#engine/workers/codec';
 import { watchRowDeaths } from '#services/jobs/row-deaths';
 import { crossEntropyLoss } from '#training/losses';
-import { ableTrainer, aJobRunner } from '../a-job-runner.ts';
+import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { BODY } from '../crash/job-bodies.ts';
 import { openJobLab, OWNER, submit, type JobLab, type World } from '../crash/job-lab.ts';
 import { aSession } from '../learning/a-session.ts';
@@ -90,8 +90,7 @@ function startRunner({ storage, blobs, jobEvents }: World) {
       encoder,
       capabilities: ableTrainer,
       readElsewhere: null,
-      preload: async () => {},
-      unload: async () => {},
+      ...noSampler,
     }),
     trainerRoom: () => {
       const { sessionsMax, ready } = training.status();

@@ -3,7 +3,7 @@
 import { AppError } from '#domain/errors';
 import type { TrainingLimits, TrainingRow } from '#engine/training-engine';
 import { filledLength } from '#training/row-budget';
-import { createLayout, createRowFilling } from '#training/row-filling';
+import { createLayout, fillRows } from '#training/row-filling';
 import type { RowLayout, Sharing } from '#training/row-layout';
 import type { TinkerLoss, TinkerLossInput } from '#training/tinker-losses';
 import type { DatumLogprobs, TinkerDatum } from './protobuf/forward-backward.ts';
@@ -42,24 +42,22 @@ const PREDICTIONS_MAX = 65_536;
 export function planDatumRows(data: readonly TinkerDatum[], loss: TinkerLoss, options: RowOptions): RowPlan {
   if (data.length === 0) throw refuse(null, 'there are no data');
   const checked = data.map((datum, index) => checkDatum(datum, index, loss.inputs, options));
-  const filling = createRowFilling<Checked>({
+  const rows = fillRows<Checked>(checked, {
     rowLength: filledLength(options.limits),
     sharing: options.sharing,
     tokensOf: ({ tokens }) => tokens,
     costOf: ({ targets }) => targets.length,
     costMax: PREDICTIONS_MAX,
   });
-  const full = checked.map((datum) => filling.add(datum));
-  const rows = [...full, filling.last()].filter((row) => row !== null).map((row) => row.members);
   return {
-    rows: rows.map((members) => ({
+    rows: rows.map(({ members }) => ({
       get row() {
         return layRow(members, createLayout(options.sharing));
       },
     })),
     tokenCount: checked.reduce((sum, { tokens }) => sum + tokens.length, 0),
     spread(logprobs) {
-      return rows.flatMap((members, r) => {
+      return rows.flatMap(({ members }, r) => {
         let at = 0;
         return members.map(({ targets, width }) => {
           const own = logprobs[r]!.slice(at, at + targets.length);
