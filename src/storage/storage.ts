@@ -1,4 +1,4 @@
-// What must survive: rows, never bodies (those are blobs). Services see these interfaces only; memory.ts and sql/
+// What must survive: rows, never bodies (those are blobs). Services see these interfaces only; memory/ and sql/
 // implement them and sign test/contract/storage.ts. Every method is one transaction. Reads of other entities' rows are
 // the caller's to refuse; ids are globally unique.
 import type { ApiKey } from '#domain/api-key';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckedDirectories } from '#storage/blobs/checked-directories';
 import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { register } from './registered-model.ts';
 import { asOwner, BASE, containing, openTestServer, type TestServer } from './test-server.ts';

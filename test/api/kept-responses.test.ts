@@ -7,7 +7,7 @@ import { AppError } from '#domain/errors';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { deleteOldResponses } from '#services/responses/response-retention';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { speakScript, type Script } from './scripted-engine.ts';
 import {
   asOwner,

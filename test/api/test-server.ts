@@ -62,7 +62,7 @@ import { createRuns } from '#services/runs/runs';
 import { createWebhookAddresses } from '#services/webhooks/webhook-address';
 import { createWebhooks } from '#services/webhooks/webhooks';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { noObserver } from '../a-job-runner.ts';

@@ -14,7 +14,7 @@ import type { GenerateRequest, InferenceEngine, TokenEvent } from '#engine/infer
 import type { TrainingEngine } from '#engine/training-engine';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createPrompts } from '#text/prompts/prompts';
 import { createChatTemplate } from '#text/chat-template';
 import { policyLoss } from '#training/losses';

@@ -18,7 +18,7 @@ import { createJobEvents, type JobEvents } from '#services/jobs/job-events';
 import { createTrainingJobs, type TrainingJobs } from '#services/jobs/training-jobs';
 import type { BlobStore } from '#storage/blobs';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import { aCaller } from '../a-caller.ts';

@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { backUp } from '#maintenance/backup';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import { firstLight } from '#storage/sql/migrations/0001-first-light';
 import type { StoreConfig } from '../../src/config.ts';

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { silentLog } from '#base/log';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import type { Storage } from '#storage/storage';
 import { anOperation, createJob, createModel, ENTITIES, JOBS, MODELS, type Moment } from './storage-operations.ts';

@@ -10,7 +10,7 @@ import { silentLog } from '#base/log';
 import { runBackup } from '#maintenance/run-backup';
 import { runRestore } from '#maintenance/run-restore';
 import { WEBHOOK_EVENTS, type Webhook } from '#domain/webhook';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { prepareSealedWebhooks, refuseUnsealedWebhooks } from '#storage/sealed-webhooks';
 import { readServerConfig } from '../../src/config.ts';
 import { readSecretKeys } from '../../src/server/secret-keys.ts';

@@ -9,7 +9,7 @@ import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engi
 import type { TrainingEngine } from '#engine/training-engine';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { BASE, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
 import { openTinyChatModel, type TinyChatModel } from '../api/tiny-chat-model.ts';

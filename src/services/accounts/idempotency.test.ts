@@ -3,7 +3,7 @@ import { aCaller } from '../../../test/a-caller.ts';
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { IdempotencyStore } from '#storage/storage';
 import { createIdempotent } from './idempotency.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { aCaller } from '../../../test/a-caller.ts';
 import { silentLog } from '#base/log';
 import { totalUsage, type RequestUse, type UsageEntry } from '#domain/usage';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createRecordingLog } from '../../../test/serving/recording-log.ts';
 import { createUsage, ENTRIES_MAX } from './usage.ts';
 

@@ -3,7 +3,7 @@ import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import type { Model } from '#domain/model';
 import type { TrainingJob } from '#domain/training-job';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createRunMetrics } from './run-metrics.ts';
 
 const name = { entity: 'team', project: 'p', name: 'agent' };

@@ -10,7 +10,7 @@ import { AppError } from '#domain/errors';
 import type { OperationKind, TinkerOperation, TinkerRun } from '#domain/tinker';
 import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory';
+import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { Storage } from '#storage/storage';
 import type { TinkerStore } from '#storage/tinker-store';
 import { createJobEvents } from '../jobs/job-events.ts';

@@ -1,6 +1,6 @@
 // The slow, obvious twin of sql/responses.ts.
 import { isAnswered, type StoredResponse } from '#domain/stored-response';
-import type { ResponseStore } from './response-store.ts';
+import type { ResponseStore } from '../response-store.ts';
 
 interface Claimable extends StoredResponse {
   readonly leaseUntilMs: number;

@@ -4,8 +4,8 @@ import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { StoredResponse } from '#domain/stored-response';
 import type { TrainingEvent, TrainingJob } from '#domain/training-job';
-import type { StoredBlob } from './account-store.ts';
-import type { EventSummary, Inventory } from './inventory.ts';
+import type { StoredBlob } from '../account-store.ts';
+import type { EventSummary, Inventory } from '../inventory.ts';
 
 export interface MemoryRows {
   readonly models: readonly Model[];

@@ -10,11 +10,11 @@ import {
   type ArtifactVersion,
 } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';
-import type { Payer } from './account-store.ts';
+import type { Payer } from '../account-store.ts';
 import type { Model } from '#domain/model';
-import type { ArtifactStore, CollectionFilter } from './artifact-store.ts';
-import type { MemoryAccounts } from './memory-accounts.ts';
-import { inOrder, paginate } from './memory-page.ts';
+import type { ArtifactStore, CollectionFilter } from '../artifact-store.ts';
+import type { MemoryAccounts } from './accounts.ts';
+import { inOrder, paginate } from './page.ts';
 
 interface Content extends ArtifactContent {
   usedAtMs: number;

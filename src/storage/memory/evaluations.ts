@@ -1,8 +1,8 @@
 // The slow, obvious twin of sql/evaluations.ts.
 import { isEvaluated, type Evaluation } from '#domain/evaluation';
-import type { EvaluationStore } from './evaluation-store.ts';
-import { inOrder, paginate } from './memory-page.ts';
-import type { NewJob } from './storage.ts';
+import type { EvaluationStore } from '../evaluation-store.ts';
+import { inOrder, paginate } from './page.ts';
+import type { NewJob } from '../storage.ts';
 
 interface Claimable extends Evaluation {
   readonly leaseUntilMs: number;
@@ -11,7 +11,7 @@ interface Claimable extends Evaluation {
 
 export interface MemoryEvaluations {
   readonly store: EvaluationStore;
-  /** For jobs of memory.ts. */
+  /** For jobs.ts. */
   add(job: NewJob): void;
   /** One that has not begun. */
   cancel(jobId: string, nowMs: number): void;

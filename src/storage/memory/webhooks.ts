@@ -2,12 +2,12 @@
 import { invariant } from '#base/invariant';
 import type { TrainingJob } from '#domain/training-job';
 import { deliveriesOf, type Webhook, type WebhookDelivery } from '#domain/webhook';
-import { paginate } from './memory-page.ts';
-import type { WebhookStore } from './webhook-store.ts';
+import { paginate } from './page.ts';
+import type { WebhookStore } from '../webhook-store.ts';
 
 export interface MemoryWebhooks {
   readonly store: WebhookStore;
-  /** For jobs of memory.ts, when one has ended. */
+  /** For jobs.ts, when one has ended. */
   enqueue(job: TrainingJob, nowMs: number): void;
 }
 

@@ -2,12 +2,12 @@
 import { invariant } from '#base/invariant';
 import type { TrainingJob } from '#domain/training-job';
 import type { TrajectoryLog } from '#domain/trajectory-log';
-import { paginate } from './memory-page.ts';
-import type { TrajectoryLogStore } from './trajectory-log-store.ts';
+import { paginate } from './page.ts';
+import type { TrajectoryLogStore } from '../trajectory-log-store.ts';
 
 export interface MemoryTrajectoryLogs {
   readonly store: TrajectoryLogStore;
-  /** For models of memory.ts. */
+  /** For models.ts. */
   removeModel(modelId: string): void;
 }
 

@@ -1,7 +1,7 @@
 // The slow, obvious twin of sql/tinker.ts.
 import { invariant } from '#base/invariant';
 import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler, TinkerSession } from '#domain/tinker';
-import type { Slice, Sliced, TinkerStore } from './tinker-store.ts';
+import type { Slice, Sliced, TinkerStore } from '../tinker-store.ts';
 
 interface Claimable extends TinkerRun {
   readonly leaseUntilMs: number;

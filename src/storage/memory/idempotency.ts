@@ -1,6 +1,6 @@
 // What POST routes answered to an Idempotency-Key, in memory. How long it is kept: idempotency-times.ts.
-import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from './idempotency-times.ts';
-import type { Storage } from './storage.ts';
+import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '../idempotency-times.ts';
+import type { Storage } from '../storage.ts';
 
 interface Answer {
   readonly bodyHash: string;

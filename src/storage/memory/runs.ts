@@ -1,10 +1,10 @@
 // The slow, obvious twin of sql/runs.ts.
 import { runRows } from '#domain/blob-names';
 import { freshRun, lineBytes, runBytes, type ArtifactUse, type Run, type RunName } from '#domain/run';
-import type { Payer } from './account-store.ts';
-import type { MemoryAccounts } from './memory-accounts.ts';
-import { inOrder, paginate } from './memory-page.ts';
-import type { RunStore } from './run-store.ts';
+import type { Payer } from '../account-store.ts';
+import type { MemoryAccounts } from './accounts.ts';
+import { inOrder, paginate } from './page.ts';
+import type { RunStore } from '../run-store.ts';
 
 const same = (a: RunName, b: RunName): boolean => a.entity === b.entity && a.project === b.project && a.name === b.name;
 

@@ -1,6 +1,6 @@
 // The slow, obvious twin of sql/accounts.ts.
 import type { Account, Limits } from '#domain/limits';
-import type { AccountStore, Payer, StoredBlob } from './account-store.ts';
+import type { AccountStore, Payer, StoredBlob } from '../account-store.ts';
 
 export interface MemoryAccounts extends AccountStore {
   blobs(): readonly StoredBlob[];

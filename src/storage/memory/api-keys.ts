@@ -1,7 +1,7 @@
 // The slow, obvious twin of sql/api-keys.ts.
 import { invariant } from '#base/invariant';
 import type { ApiKey } from '#domain/api-key';
-import type { ApiKeyStore } from './storage.ts';
+import type { ApiKeyStore } from '../storage.ts';
 
 export function createMemoryApiKeys(): ApiKeyStore {
   let apiKeys: ApiKey[] = [];

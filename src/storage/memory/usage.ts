@@ -1,7 +1,7 @@
 // Usage in memory: sums by key, model and day.
 import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
-import { paginate } from './memory-page.ts';
-import type { UsageStore } from './storage.ts';
+import { paginate } from './page.ts';
+import type { UsageStore } from '../storage.ts';
 
 export function createMemoryUsage(): UsageStore {
   const used = new Map<string, UsageEntry>();

@@ -1,0 +1,32 @@
+// The slow, obvious twin of sql/events.ts.
+import { invariant } from '#base/invariant';
+import { paginate } from './page.ts';
+import { asJson, refuseSecond, type MemoryTables } from './tables.ts';
+import type { EventStore, NewEvent } from '../storage.ts';
+
+export function createMemoryEvents(tables: MemoryTables): EventStore {
+  const eventsOf = (jobId: string) => tables.events.filter((event) => event.jobId === jobId);
+  return {
+    append: async (event) => appendEvent(tables, event),
+    list: async (jobId, page) => paginate(eventsOf(jobId), eventsOf(jobId), page),
+    count: async (jobId) => eventsOf(jobId).length,
+    findLatest: async (jobId) => eventsOf(jobId).at(-1) ?? null,
+  };
+}
+
+/** False: it is there already. */
+export function appendEvent({ events, jobs }: MemoryTables, event: NewEvent): boolean {
+  const count = events.filter(({ jobId }) => jobId === event.jobId).length;
+  if (event.ordinal < count) return false;
+  invariant(
+    event.ordinal === count,
+    `event ${event.ordinal} of job ${event.jobId} would leave a gap after ${count} events`,
+  );
+  invariant(
+    jobs.some((job) => job.id === event.jobId),
+    `event of job ${event.jobId}, which is gone`,
+  );
+  refuseSecond(events, event);
+  events.push(asJson(event));
+  return true;
+}
