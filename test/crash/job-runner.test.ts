@@ -1,17 +1,9 @@
 // The job runner when everything around it dies: after each single operation in turn (a row, a blob, a verb of the engine)
-// the "process" is killed, a fresh runner starts on what was stored, and the result must be that of an undisturbed run.
+// the "process" is killed (dying-runner.ts), a fresh runner starts on what was stored, and the result must be that of an undisturbed run.
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createId } from '#base/ids';
-import { silentLog, type Log } from '#base/log';
-import { jobRecordBlob, progressPointerBlob } from '#domain/blob-names';
-import type { TrainingEvent } from '#domain/training-job';
-import type { TrainingEngine } from '#engine/training-engine';
-import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { createRecordingLog } from '../serving/recording-log.ts';
-import { type FatalRow, createKillSwitch, dyingAt, failingOnce } from './dying.ts';
-import { encoder } from '../training/rollouts.ts';
+import { eventsOf, killedLate, outcome, runUntilEnd, undisturbed } from './dying-runner.ts';
 import {
   BODY,
   DEMANDING,
@@ -21,10 +13,7 @@ import {
   KILLED,
   NOTHING_TO_LEARN,
 } from './job-bodies.ts';
-import { historyOf, openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts';
-
-const DEADLINE_MS = 20_000;
-const STAYS = ['body.jsonl', 'record.bin'];
+import { openJobLab, OWNER, submit, type JobLab } from './job-lab.ts';
 
 let lab: JobLab;
 beforeAll(async () => {
@@ -32,108 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-interface RunOptions {
-  readonly lastCall?: number;
-  readonly failAt?: number | null;
-  readonly fatal?: FatalRow | null;
-  /** Of the trainer. */
-  readonly rowLengthMax?: number;
-  readonly log?: Log;
-}
-
-/** Runs until the job has ended or the switch kills everything. Sessions that a dead runner left open are closed. */
-async function runUntilEnd(
-  world: World,
-  jobId: string,
-  { lastCall = Infinity, failAt = null, fatal = null, rowLengthMax, log = silentLog }: RunOptions = {},
-) {
-  const kill = createKillSwitch(lastCall);
-  const open: { close(): Promise<void> }[] = [];
-  const tracked: TrainingEngine = {
-    limits: { ...lab.engine.limits, ...(rowLengthMax === undefined ? {} : { rowLengthMax }) },
-    status: () => lab.engine.status(),
-    close: () => lab.engine.close(),
-    async open(options, signal) {
-      const session = await lab.engine.open(options, signal);
-      open.push(session);
-      if (failAt !== null) return failingOnce(session, failures);
-      return fatal === null ? session : dyingAt(session, fatal, () => ++deaths);
-    },
-  };
-  const failures = { verbsLeft: failAt ?? Infinity };
-  let deaths = 0;
-  const runner = aJobRunner({
-    storage: kill.wrap(world.storage),
-    blobs: kill.wrap(world.blobs),
-    jobEvents: world.jobEvents,
-    workDirectory: join(lab.work, createId()),
-    exclusive: true,
-    saveEveryMs: 0,
-    log,
-    trainerOf: () => ({
-      engine: kill.wrap(tracked),
-      encoder,
-      capabilities: ableTrainer,
-      readElsewhere: null,
-      ...noSampler,
-    }),
-  });
-  await runner.start().catch(() => undefined);
-  const ended = (async () => {
-    for await (const _ of world.jobs.followEvents(OWNER, jobId, null, AbortSignal.timeout(DEADLINE_MS)));
-  })();
-  await Promise.race([ended, kill.died]);
-  await runner.stop();
-  for (const session of open) await session.close().catch(() => undefined);
-  return { calls: kill.calls(), deaths };
-}
-
-async function eventsOf({ jobs }: World, jobId: string) {
-  const { rows } = await jobs.listEvents(OWNER, jobId, { after: null, limit: 100 });
-  const timeless = { tokens_per_second: null, 'sft/tokens_per_second': null };
-  return rows.map(({ type, data }: TrainingEvent) => ({ type, data: { ...data, ...timeless } }));
-}
-
-async function outcome(world: World, jobId: string) {
-  const { storage, blobs, modelId, jobs } = world;
-  const job = await jobs.get(OWNER, jobId);
-  const checkpoint = await storage.checkpoints.findLatest(modelId);
-  const adapter = await blobs.find(`${checkpoint!.blobPrefix}/adapter_model.safetensors`);
-  return {
-    status: job.status,
-    errorMessage: job.errorMessage,
-    skipped: job.skipped,
-    step: checkpoint!.step,
-    metrics: { ...checkpoint!.metrics, 'sft/tokens_per_second': null },
-    events: await eventsOf(world, jobId),
-    history: await historyOf(world),
-    adapter: Buffer.from(adapter!).toString('base64'),
-    record: Buffer.from((await blobs.find(jobRecordBlob(jobId))) ?? []).toString('base64'),
-    leftOver: (await blobs.list(`jobs/${jobId}`)).filter(({ name }) => !STAYS.includes(name.split('/').at(-1)!)).length,
-  };
-}
-
-async function undisturbed(body: JobData, options: RunOptions = {}) {
-  const world = await lab.createWorld();
-  const { id } = await submit(world, body);
-  const { calls } = await runUntilEnd(world, id, options);
-  return { calls, expected: await outcome(world, id) };
-}
-
-/** After its last state was saved, and before it ended. */
-async function killedLate(body: JobData, calls: number, options: RunOptions): Promise<{ world: World; id: string }> {
-  for (let lastCall = calls - 1; ; lastCall--) {
-    const world = await lab.createWorld();
-    const { id } = await submit(world, body);
-    await runUntilEnd(world, id, { ...options, lastCall });
-    const { status } = await world.jobs.get(OWNER, id);
-    if (status === 'running' && (await world.blobs.find(progressPointerBlob(id)))) return { world, id };
-  }
-}
-
 describe('a job', () => {
   test('ends with a checkpoint, its events numbered from start to end', async () => {
-    const { expected } = await undisturbed(BODY);
+    const { expected } = await undisturbed(lab, BODY);
     expect(expected).toMatchObject({ status: 'succeeded', step: 1, leftOver: 0 });
     const types = expected.events.map(({ type }) => type);
     expect(types).toEqual([
@@ -146,7 +36,7 @@ describe('a job', () => {
   });
 
   test('says in its first event what of its request was not done as sent', async () => {
-    const eventOf = async (body: JobData) => (await undisturbed(body)).expected.events[0]!.data;
+    const eventOf = async (body: JobData) => (await undisturbed(lab, body)).expected.events[0]!.data;
     expect(await eventOf(BODY)).toMatchObject({ num_rendered_prompts: 0 });
     expect(await eventOf(BODY)).not.toHaveProperty('warnings');
     expect(await eventOf(IMITATION)).toMatchObject({ warnings: ['said'] });
@@ -162,8 +52,8 @@ describe('a job', () => {
   });
 
   test('that has nothing to learn makes a step with the same weights and says why', async () => {
-    const before = (await undisturbed(BODY)).expected.adapter;
-    const { expected } = await undisturbed(NOTHING_TO_LEARN);
+    const before = (await undisturbed(lab, BODY)).expected.adapter;
+    const { expected } = await undisturbed(lab, NOTHING_TO_LEARN);
     expect(expected).toMatchObject({ status: 'succeeded', step: 1, skipped: { equal_rewards: 2 } });
     expect(expected.adapter).not.toBe(before);
     expect(expected.events.map(({ type }) => type)).toEqual(['training_started', 'training_ended']);
@@ -171,7 +61,7 @@ describe('a job', () => {
   });
 
   test('of SFT tells its rate and epoch at each step', async () => {
-    const { events } = (await undisturbed(IMITATION_IN_EPOCHS)).expected;
+    const { events } = (await undisturbed(lab, IMITATION_IN_EPOCHS)).expected;
     expect(events[0]!.data).toMatchObject({
       num_sequences: 4,
       config: { epochs: 2, packing: false, learning_rate: 1e-2, lr_scheduler_type: 'cosine', warmup_steps: 1 },
@@ -187,13 +77,13 @@ describe('a job', () => {
   test.each(KILLED)(
     '%s killed after any single operation goes on in a new process: same events, same bytes',
     async (_, body) => {
-      const { calls, expected } = await undisturbed(body);
+      const { calls, expected } = await undisturbed(lab, body);
       expect(calls).toBeGreaterThan(30);
       for (let lastCall = 0; lastCall < calls; lastCall++) {
         const world = await lab.createWorld();
         const { id } = await submit(world, body);
-        await runUntilEnd(world, id, { lastCall });
-        await runUntilEnd(world, id);
+        await runUntilEnd(lab, world, id, { lastCall });
+        await runUntilEnd(lab, world, id);
         expect(await outcome(world, id), `killed after ${lastCall} operations`).toEqual({
           ...expected,
           leftOver: expect.any(Number) as number,
@@ -206,12 +96,12 @@ describe('a job', () => {
   test.each(KILLED)(
     '%s goes on when the training process dies at any verb: same events, same bytes',
     async (_, body) => {
-      const { expected } = await undisturbed(body);
+      const { expected } = await undisturbed(lab, body);
       const verbs = 5 * (expected.events.length - 2);
       for (let failAt = 0; failAt < verbs; failAt++) {
         const world = await lab.createWorld();
         const { id } = await submit(world, body);
-        await runUntilEnd(world, id, { failAt });
+        await runUntilEnd(lab, world, id, { failAt });
         expect(await outcome(world, id), `died at verb ${failAt}`).toEqual(expected);
       }
     },
@@ -226,13 +116,13 @@ describe('a job', () => {
   ])(
     'that goes on on a trainer that takes %s rows begins its training again; no event is missing or doubled',
     async (_, first, then, body) => {
-      const { calls } = await undisturbed(body, { rowLengthMax: first });
-      const { expected } = await undisturbed(body, { rowLengthMax: then });
-      const { world, id } = await killedLate(body, calls, { rowLengthMax: first });
+      const { calls } = await undisturbed(lab, body, { rowLengthMax: first });
+      const { expected } = await undisturbed(lab, body, { rowLengthMax: then });
+      const { world, id } = await killedLate(lab, body, calls, { rowLengthMax: first });
       const told = await eventsOf(world, id);
       expect(told.filter(({ type }) => type === 'gradient_step').length).toBeGreaterThan(1);
       const log = createRecordingLog();
-      await runUntilEnd(world, id, { rowLengthMax: then, log });
+      await runUntilEnd(lab, world, id, { rowLengthMax: then, log });
 
       const ended = await outcome(world, id);
       expect(ended.adapter).toBe(expected.adapter);
@@ -257,7 +147,7 @@ describe('a job', () => {
   ] as const)('%s ends when the training process ends twice at one of its rows', async (_, body, letters) => {
     const world = await lab.createWorld();
     const { id } = await submit(world, body);
-    const { deaths } = await runUntilEnd(world, id, { fatal: { letters } });
+    const { deaths } = await runUntilEnd(lab, world, id, { fatal: { letters } });
     expect(deaths).toBe(2);
     expect(await world.jobs.get(OWNER, id)).toMatchObject({
       status: 'failed',
@@ -270,7 +160,7 @@ describe('a job', () => {
   test('ends when a worker is gone three times at one of its rows', async () => {
     const world = await lab.createWorld();
     const { id } = await submit(world, BODY);
-    const { deaths } = await runUntilEnd(world, id, { fatal: { letters: 'xxxx', isUnseen: true } });
+    const { deaths } = await runUntilEnd(lab, world, id, { fatal: { letters: 'xxxx', isUnseen: true } });
     expect(deaths).toBe(3);
     expect(await world.jobs.get(OWNER, id)).toMatchObject({
       status: 'failed',
@@ -281,10 +171,10 @@ describe('a job', () => {
   });
 
   test('goes on when others kill the training process at the same row, again and again', async () => {
-    const { expected } = await undisturbed(BODY);
+    const { expected } = await undisturbed(lab, BODY);
     const world = await lab.createWorld();
     const { id } = await submit(world, BODY);
-    const { deaths } = await runUntilEnd(world, id, { fatal: { letters: 'xxxx', killsByOthers: 5 } });
+    const { deaths } = await runUntilEnd(lab, world, id, { fatal: { letters: 'xxxx', killsByOthers: 5 } });
     expect(deaths).toBe(6); // the last one it survived
     expect(await outcome(world, id)).toEqual(expected);
   });
@@ -292,10 +182,10 @@ describe('a job', () => {
   test('after the latest checkpoints were deleted makes the step after them, from the one that is left', async () => {
     const world = await lab.createWorld();
     const { storage, modelId } = world;
-    for (const body of [BODY, NOTHING_TO_LEARN]) await runUntilEnd(world, (await submit(world, body)).id);
+    for (const body of [BODY, NOTHING_TO_LEARN]) await runUntilEnd(lab, world, (await submit(world, body)).id);
     await storage.checkpoints.delete(modelId, [1, 2]);
     const { id } = await submit(world, NOTHING_TO_LEARN);
-    await runUntilEnd(world, id);
+    await runUntilEnd(lab, world, id);
     const made = (await storage.checkpoints.findLatest(modelId))!;
     expect([made.step, made.fresh]).toEqual([3, true]);
     expect(await storage.jobs.find(id)).toMatchObject({ status: 'succeeded', step: 3 });
@@ -306,7 +196,7 @@ describe('a job', () => {
     const { storage, modelId, jobs } = world;
     const { id } = await submit(world, BODY);
     await storage.checkpoints.delete(modelId, [0]);
-    await runUntilEnd(world, id);
+    await runUntilEnd(lab, world, id);
     expect(await jobs.get(OWNER, id)).toMatchObject({
       status: 'failed',
       errorMessage: expect.stringContaining('were deleted: there is nothing to go on from') as string,
@@ -320,7 +210,7 @@ describe('a job', () => {
     const world = await lab.createWorld();
     const body = { ...BODY, config: { ...BODY.config, klPenaltyCoefficient: 0.1, klReference: { step: 7 } } };
     const { id } = await submit(world, body);
-    await runUntilEnd(world, id);
+    await runUntilEnd(lab, world, id);
     const failed = await outcome(world, id);
     expect(failed).toMatchObject({ status: 'failed', step: 0 });
     expect(failed.events.at(-1)!.data).toMatchObject({ error_message: expect.stringContaining('step 7') as string });
@@ -344,7 +234,7 @@ describe('a job', () => {
     async (_, body, steps) => {
       const world = await lab.createWorld();
       const { id } = await submit(world, body);
-      await runUntilEnd(world, id);
+      await runUntilEnd(lab, world, id);
       const failed = await outcome(world, id);
       expect(failed).toMatchObject({ status: 'failed', step: 0, leftOver: 0 });
       expect(failed.events.map(({ type }) => type)).toEqual([
@@ -363,7 +253,7 @@ describe('a job', () => {
     const world = await lab.createWorld();
     const bad = { ...IMITATION, rows: [IMITATION.rows[0]!, { messages: [{ role: 'user', content: 'no answer' }] }] };
     const { id } = await submit(world, bad);
-    await runUntilEnd(world, id);
+    await runUntilEnd(lab, world, id);
     const failed = await outcome(world, id);
     expect(failed).toMatchObject({ status: 'failed', step: 0, leftOver: 0 });
     expect(failed.events).toMatchObject([
@@ -375,7 +265,7 @@ describe('a job', () => {
     const world = await lab.createWorld();
     const { id } = await submit(world, BODY);
     await world.blobs.delete(`jobs/${id}`);
-    await runUntilEnd(world, id);
+    await runUntilEnd(lab, world, id);
     const failed = await outcome(world, id);
     expect(failed).toMatchObject({ status: 'failed', step: 0 });
     expect(failed.events.at(-1)).toMatchObject({
@@ -388,7 +278,7 @@ describe('a job', () => {
     const world = await lab.createWorld();
     const { id } = await submit(world, BODY);
     await world.jobs.cancel(OWNER, id);
-    await runUntilEnd(world, id);
+    await runUntilEnd(lab, world, id);
     expect(await outcome(world, id)).toMatchObject({
       status: 'cancelled',
       step: 0,
