@@ -8,11 +8,13 @@ export interface LoraConfig {
   readonly rankStabilized?: boolean;
   /** Seeds A (Kaiming uniform, as PEFT does); B starts at zero. */
   readonly seed: number;
-  /** Names of linear layers that carry it, such as `q_proj`. Default: all that the next two leave. */
+  /** Names of linear layers that carry it, such as `q_proj`. Default: all that the next three leave. */
   readonly targets?: readonly string[];
   /** Which layers carry it; default: both. */
   readonly attention?: boolean;
   readonly mlp?: boolean;
+  /** The output head carries it too; default: no, as PEFT's `all-linear`. */
+  readonly unembed?: boolean;
 }
 
 /** Of a fresh adapter. B = 0, so that step 0 is the base model. */

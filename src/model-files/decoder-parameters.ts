@@ -10,6 +10,9 @@ export interface ParameterSpec {
   readonly shape: readonly number[];
 }
 
+/** The output head: `[vocab, hidden]`, and no bias. With tied weights its weight is the embedding's. */
+export const HEAD_MODULE = 'lm_head';
+
 export const layerPrefix = (layer: number): string => `model.layers.${layer}`;
 
 export function decoderParameters(config: DecoderConfig): readonly ParameterSpec[] {
@@ -27,7 +30,7 @@ export function decoderParameters(config: DecoderConfig): readonly ParameterSpec
     specs.push(...queryKeyNorms(config, prefix));
   }
   specs.push({ name: 'model.norm.weight', shape: [hidden] });
-  if (!tiedEmbeddings) specs.push({ name: 'lm_head.weight', shape: [vocab, hidden] });
+  if (!tiedEmbeddings) specs.push({ name: `${HEAD_MODULE}.weight`, shape: [vocab, hidden] });
   return specs;
 }
 

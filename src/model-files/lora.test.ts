@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { tinyConfig } from '../../test/learning/tiny-decoders.ts';
-import { createLoraAdapter, linearLayers, loraParameters, loraScale, LORA_TARGETS } from './lora.ts';
+import { createLoraAdapter, linearLayers, loraParameters, loraScale, LAYER_TARGETS } from './lora.ts';
 
 const layers = linearLayers(tinyConfig('llama'));
 
 test('adapters sit on the seven linear layers of each block, named as PEFT names them', () => {
-  const shapes = loraParameters(layers, { rank: 4, alpha: 8, rankStabilized: false, targets: LORA_TARGETS });
+  const shapes = loraParameters(layers, { rank: 4, alpha: 8, rankStabilized: false, targets: LAYER_TARGETS });
   expect(shapes.length).toBe(2 * 7 * 2);
   expect(shapes[2]).toEqual({ name: 'base_model.model.model.layers.0.self_attn.k_proj.lora_A.weight', shape: [4, 16] });
   expect(shapes.at(-1)).toEqual({
@@ -30,7 +30,7 @@ test('a fresh adapter has uniform A within 1/√in, zero B, and is the same for 
 });
 
 test('the scale is alpha over rank, or over its root when rank-stabilized', () => {
-  const shape = { rank: 16, alpha: 8, targets: LORA_TARGETS };
+  const shape = { rank: 16, alpha: 8, targets: LAYER_TARGETS };
   expect(loraScale({ ...shape, rankStabilized: false })).toBe(0.5);
   expect(loraScale({ ...shape, rankStabilized: true })).toBe(2);
 });
@@ -41,6 +41,25 @@ test('targets can be named, and are kept in the order of the layers; one that th
   expect(adapter).toMatchObject({ targets: ['q_proj', 'v_proj'], rankStabilized: true });
   expect([...adapter.tensors.keys()]).toHaveLength(2 * 2 * 2);
   expect(() => createLoraAdapter(layers, { ...lora, targets: ['q_proj', 'qkv_proj'] })).toThrow(
-    'qkv_proj is no linear layer of this base model. It has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj.',
+    'qkv_proj is no linear layer of this base model. It has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, lm_head.',
   );
+});
+
+test('the head carries an adapter where it is named or asked for, and is not one of all linears', () => {
+  const lora = { rank: 2, alpha: 4, seed: 1 };
+  expect(createLoraAdapter(layers, lora).targets).toEqual(
+    LAYER_TARGETS.filter((name) => !name.includes('_up_') && name !== 'qkv_proj'),
+  );
+  expect(createLoraAdapter(layers, { ...lora, attention: false, mlp: false, unembed: true }).targets).toEqual([
+    'lm_head',
+  ]);
+  const adapter = createLoraAdapter(layers, { ...lora, targets: ['lm_head', 'q_proj'] });
+  expect(adapter.targets).toEqual(['q_proj', 'lm_head']);
+  expect(loraParameters(layers, adapter).slice(-2)).toEqual([
+    { name: 'base_model.model.lm_head.lora_A.weight', shape: [2, 16] },
+    { name: 'base_model.model.lm_head.lora_B.weight', shape: [19, 2] },
+  ]);
+  // What comes before the head has the values that it has without it.
+  const [first] = createLoraAdapter(layers, { ...lora, unembed: true }).tensors.values();
+  expect(first).toEqual([...createLoraAdapter(layers, lora).tensors.values()][0]);
 });

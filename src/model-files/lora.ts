@@ -1,14 +1,14 @@
-// Low-rank adapters (arXiv:2106.09685) on the linear layers of a decoder: y = xWᵀ + scale · (xAᵀ)Bᵀ. Decides names,
+// Low-rank adapters (arXiv:2106.09685) on the linear layers of a decoder and on its output head: y = xWᵀ + scale · (xAᵀ)Bᵀ. Decides names,
 // shapes and initial values, all in PEFT's form: lora_A `[rank, in]`, lora_B `[out, rank]`. Knows no files and no graphs.
 import { createRandom } from '#base/random';
 import { AppError } from '#domain/errors';
 import type { LoraConfig } from '#domain/lora-config';
 import { FUSED_LINEARS } from './block.ts';
 import type { DecoderConfig } from './decoder-config.ts';
-import { layerPrefix } from './decoder-parameters.ts';
+import { HEAD_MODULE, layerPrefix } from './decoder-parameters.ts';
 
-/** Of all families; a model has those of its own linears. */
-export const LORA_TARGETS = [
+/** What PEFT calls `all-linear`, of all families; a model has those of its own linears. */
+export const LAYER_TARGETS = [
   'q_proj',
   'k_proj',
   'v_proj',
@@ -19,6 +19,8 @@ export const LORA_TARGETS = [
   'gate_up_proj',
   'down_proj',
 ] as const;
+/** With tied weights an adapter of the head changes the logits only: tokens are read by the embedding as it is, as in PEFT. */
+export const LORA_TARGETS = [...LAYER_TARGETS, HEAD_MODULE] as const;
 export type LoraTarget = (typeof LORA_TARGETS)[number];
 
 /** A linear layer of the base model, weight `[outFeatures, inFeatures]`. */
@@ -32,7 +34,8 @@ export interface LinearLayer {
 
 /** The layers that can carry an adapter, in the order in which they run. */
 export function linearLayers(config: DecoderConfig): LinearLayer[] {
-  return Array.from({ length: config.layers }, (_, layer) =>
+  const { vocab, hidden } = config;
+  const ofLayers = Array.from({ length: config.layers }, (_, layer) =>
     FUSED_LINEARS.flatMap((linear) => config.linears[linear]).map(({ module, inFeatures, outFeatures }) => ({
       path: `${layerPrefix(layer)}.${module}`,
       target: module.slice(module.indexOf('.') + 1) as LoraTarget,
@@ -40,6 +43,7 @@ export function linearLayers(config: DecoderConfig): LinearLayer[] {
       outFeatures,
     })),
   ).flat();
+  return [...ofLayers, { path: HEAD_MODULE, target: HEAD_MODULE, inFeatures: hidden, outFeatures: vocab }];
 }
 
 /** What fixes an adapter's tensors and what they mean. */
@@ -72,6 +76,16 @@ export function loraParameters(layers: readonly LinearLayer[], { rank, targets }
     ]);
 }
 
+/** PEFT's `save_pretrained` puts the head itself beside an adapter of it. It is the base model's, frozen: nobody reads the copy. */
+export function headCopy(layers: readonly LinearLayer[], { targets }: LoraShape): LoraParameter[] {
+  return layers
+    .filter(({ target }) => target === HEAD_MODULE && targets.includes(target))
+    .map(({ path, outFeatures, inFeatures }) => ({
+      name: `base_model.model.${path}.base_layer.weight`,
+      shape: [outFeatures, inFeatures],
+    }));
+}
+
 export interface LoraAdapter extends LoraShape {
   /** By parameter name, in the order of loraParameters. */
   readonly tensors: Map<string, Float32Array>;
@@ -82,11 +96,15 @@ const MLP_TARGETS: readonly LoraTarget[] = ['gate_proj', 'up_proj', 'gate_up_pro
 /** Throws `invalid_request` for a target that the model does not have. */
 function targetsOf(
   layers: readonly LinearLayer[],
-  { targets, attention = true, mlp = true }: LoraConfig,
+  { targets, attention = true, mlp = true, unembed = false }: LoraConfig,
 ): readonly LoraTarget[] {
   const present = new Set(layers.map(({ target }) => target));
   const own = LORA_TARGETS.filter((target) => present.has(target));
-  if (!targets) return own.filter((target) => (MLP_TARGETS.includes(target) ? mlp : attention));
+  if (!targets) {
+    const isOn = (target: LoraTarget) =>
+      target === HEAD_MODULE ? unembed : MLP_TARGETS.includes(target) ? mlp : attention;
+    return own.filter(isOn);
+  }
   const unknown = targets.find((name) => !own.some((target) => target === name));
   if (unknown === undefined) return own.filter((target) => targets.includes(target));
   throw new AppError('invalid_request', `${unknown} is no linear layer of this base model. It has ${own.join(', ')}.`, {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
-import { LORA_TARGETS, type LoraShape, type LoraTarget } from './lora.ts';
+import { LAYER_TARGETS, LORA_TARGETS, type LoraShape, type LoraTarget } from './lora.ts';
 
 const empty = z.union([z.null(), z.record(z.string(), z.unknown()), z.array(z.unknown())]).optional();
 
@@ -71,9 +71,9 @@ function findUnsupported(config: z.infer<typeof PeftConfig>): string | null {
   return mustBeEmpty.find((field) => Object.keys(config[field] ?? {}).length > 0) ?? null;
 }
 
-/** PEFT writes `all-linear` as the path of every layer. Whether it is every layer, the tensors show. */
+/** PEFT writes `all-linear` as the path of every layer, without the head. Whether it is every layer, the tensors show. */
 function parseTargets(modules: string | readonly string[], bad: (fault: string) => AppError): readonly LoraTarget[] {
-  if (modules === 'all-linear') return LORA_TARGETS;
+  if (modules === 'all-linear') return LAYER_TARGETS;
   if (typeof modules === 'string') throw bad(`target_modules ${modules} is a pattern; give a list of module names`);
   const names = modules.map((module) => module.slice(module.lastIndexOf('.') + 1));
   const unknown = names.find((name) => !LORA_TARGETS.includes(name as LoraTarget));

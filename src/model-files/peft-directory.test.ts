@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TINY_CONFIGS, tinyConfig } from '../../test/learning/tiny-decoders.ts';
 import { parseDecoderConfig } from './decoder-config.ts';
-import { createLoraAdapter, linearLayers } from './lora.ts';
+import { createLoraAdapter, linearLayers, loraParameters } from './lora.ts';
 import { readPeftDirectory, writePeftDirectory } from './peft-directory.ts';
+import { writeSafetensors } from './safetensors.ts';
 
 const layers = linearLayers(tinyConfig('qwen3'));
 const adapter = createLoraAdapter(layers, { rank: 4, alpha: 8, seed: 1 });
@@ -70,6 +71,27 @@ test('an adapter on some of the modules is read as that', async () => {
   expect(read.tensors.size).toBe(2 * 2 * 2);
 });
 
+test('an adapter on the head comes back, with or without the copy of the head that PEFT puts beside it', async () => {
+  const onHead = createLoraAdapter(layers, { rank: 2, alpha: 4, seed: 1, targets: ['q_proj', 'lm_head'] });
+  await writePeftDirectory(directory, onHead, layers, 'tiny');
+  expect(await readPeftDirectory(directory, layers)).toEqual(onHead);
+  const parameters = loraParameters(layers, onHead);
+  const writeBeside = (shape: readonly [number, number]) =>
+    writeSafetensors(
+      join(directory, 'adapter_model.safetensors'),
+      [...parameters, { name: 'base_model.model.lm_head.base_layer.weight', shape }].map(({ name, shape }) => ({
+        name,
+        shape,
+        data: onHead.tensors.get(name) ?? new Float32Array(shape[0] * shape[1]),
+        dtype: 'F32' as const,
+      })),
+    );
+  await writeBeside([19, 16]);
+  expect(await readPeftDirectory(directory, layers)).toEqual(onHead);
+  await writeBeside([20, 16]); // of a model with more tokens
+  await expect(readPeftDirectory(directory, layers)).rejects.toThrow('is [20, 16], the base model needs [19, 16]');
+});
+
 test.each([
   [{ use_dora: true }, 'use_dora'],
   [{ bias: 'all' }, 'bias all'],
@@ -78,7 +100,7 @@ test.each([
   [{ layers_to_transform: [1] }, 'layers_to_transform'],
   [{ init_lora_weights: 'pissa_niter_4' }, 'init_lora_weights pissa_niter_4'],
   [{ peft_type: 'IA3' }, 'peft_type IA3'],
-  [{ target_modules: ['q_proj', 'lm_head'] }, 'target module lm_head'],
+  [{ target_modules: ['q_proj', 'embed_tokens'] }, 'target module embed_tokens'],
   [{ target_modules: '.*_proj' }, 'pattern'],
   [{ r: 0 }, 'r'],
 ])('what we cannot compute is refused by name: %j', async (change, words) => {

@@ -4,7 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
 import { openSafetensors, writeSafetensors } from './safetensors.ts';
-import { loraParameters, type LinearLayer, type LoraAdapter } from './lora.ts';
+import { headCopy, loraParameters, type LinearLayer, type LoraAdapter, type LoraShape } from './lora.ts';
 import type { ParameterSpec } from './decoder-parameters.ts';
 import { formatPeftConfig, parsePeftConfig } from './peft-config.ts';
 
@@ -20,9 +20,14 @@ export async function readPeftDirectory(directory: string, layers: readonly Line
     });
   });
   const shape = parsePeftConfig(json, configPath);
-  const tensors = await readTensors(join(directory, ADAPTER_WEIGHTS_FILE), loraParameters(layers, shape));
+  const tensors = new Map<string, Float32Array>();
+  for await (const { name, values } of eachLoraTensor(directory, layers, shape)) tensors.set(name, values);
   return { ...shape, tensors };
 }
+
+/** The adapter's, one at a time. */
+export const eachLoraTensor = (directory: string, layers: readonly LinearLayer[], shape: LoraShape) =>
+  eachTensor(join(directory, ADAPTER_WEIGHTS_FILE), loraParameters(layers, shape), headCopy(layers, shape));
 
 /** Reads exactly these tensors; a missing, additional or differently shaped one is an error. */
 export async function readTensors(
@@ -34,22 +39,24 @@ export async function readTensors(
   return tensors;
 }
 
-/** As `readTensors`, one at a time. */
-export async function* eachTensor(
+/** As `readTensors`, one at a time. Those `unread` may be there too. */
+async function* eachTensor(
   path: string,
   parameters: readonly ParameterSpec[],
+  unread: readonly ParameterSpec[] = [],
 ): AsyncGenerator<{ readonly name: string; readonly values: Float32Array }> {
   const source = await openSafetensors(path);
   try {
-    const expected = new Map(parameters.map(({ name, shape }) => [name, shape]));
-    const extra = source.names().find((name) => !expected.has(name));
+    const known = new Map([...parameters, ...unread].map(({ name, shape }) => [name, shape]));
+    const extra = source.names().find((name) => !known.has(name));
     if (extra !== undefined)
       throw misfit(path, `tensor ${extra} ${format(source.shape(extra))} has no place in the base model`);
-    for (const [name, shape] of expected) {
-      if (!source.has(name)) throw misfit(path, `tensor ${name} ${format(shape)} is missing`);
-      if (format(source.shape(name)) !== format(shape)) {
+    for (const [name, shape] of known) {
+      if (source.has(name) && format(source.shape(name)) !== format(shape))
         throw misfit(path, `tensor ${name} is ${format(source.shape(name))}, the base model needs ${format(shape)}`);
-      }
+    }
+    for (const { name, shape } of parameters) {
+      if (!source.has(name)) throw misfit(path, `tensor ${name} ${format(shape)} is missing`);
       yield { name, values: await source.read(name) };
     }
   } finally {

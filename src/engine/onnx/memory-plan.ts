@@ -1,7 +1,7 @@
 // What the models of a server take of memory, before any of them is loaded: parts that are as large as they are, and parts that may be
 // smaller where nobody named their size (caches, the budget of training). Pure: what the machine has is handed in. Estimates; how far
 // they are from what processes take is in docs/guides/models.md.
-import { linearLayers, loraParameters, LORA_TARGETS } from '#model-files/lora';
+import { linearLayers, loraParameters, LAYER_TARGETS } from '#model-files/lora';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { MemoryLimits } from '../backend.ts';
 import type { ServingPrecision } from '../capabilities.ts';
@@ -125,7 +125,7 @@ const layoutBytes = (layout: readonly WeightSpec[]): number =>
 
 /** Twice: as it was loaded, and beside others of a batch. */
 function adapterBytes(config: DecoderConfig): number {
-  const shape = { rank: ADAPTER_RANK, alpha: ADAPTER_RANK, rankStabilized: false, targets: LORA_TARGETS };
+  const shape = { rank: ADAPTER_RANK, alpha: ADAPTER_RANK, rankStabilized: false, targets: LAYER_TARGETS };
   return 2 * 4 * sum(loraParameters(linearLayers(config), shape).map(({ shape: [a, b] }) => a * b));
 }
 
