@@ -137,6 +137,12 @@ test('an operation that is not served is named, and so is the field', async () =
   expect(body).toMatch(/GetSweep is not served by Whetstone.*sweep.*docs\/wandb\.md/);
 });
 
+test('a served operation that lacks an argument is told which, not that it is not served', async () => {
+  const { body } = await ask('query GetArtifact { artifact { id } }');
+  expect(body).toMatch(/GetArtifact is not valid: .*\\"id\\"/);
+  expect(body).not.toContain('not served');
+});
+
 test('a variable that the schema does not know is refused by name, not answered as a failure to repeat', async () => {
   const query = 'mutation($input: UpsertBucketInput!) { upsertBucket(input: $input) { inserted } }';
   const { statusCode, body } = await ask(query, { input: { name: 'r', modelName: 'p', unheardOf: 1 } });

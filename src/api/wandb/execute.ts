@@ -2,8 +2,11 @@
 // shows its user; those that its client repeats by itself (too many requests, a storage that is away) keep their HTTP status.
 import {
   execute,
+  FieldsOnCorrectTypeRule,
   getOperationAST,
   GraphQLError,
+  KnownArgumentNamesRule,
+  KnownTypeNamesRule,
   OperationTypeNode,
   parse,
   validate,
@@ -74,12 +77,21 @@ function readDocument({ query, operationName }: GraphQLRequest): {
   refuseBombs(document);
   const operation = getOperationAST(document, named);
   if (!operation) throw unread(named === null ? 'it names no operation' : `it has no operation ${named}`);
-  const [fault] = validate(schema, document, undefined, { maxErrors: 1 });
-  if (!fault) return { document, operation };
   const name = operation.name?.value ?? 'This operation';
-  const message = `${name} is not served by Whetstone, which answers a part of the W&B API: ${fault.message} docs/wandb.md lists what it answers.`;
-  throw new AppError('invalid_request', message, { param: 'query' });
+  const [unknown] = validate(schema, document, NAMING_RULES, { maxErrors: 1 });
+  if (unknown)
+    throw new AppError(
+      'invalid_request',
+      `${name} is not served by Whetstone, which answers a part of the W&B API: ${unknown.message} docs/wandb.md lists what it answers.`,
+      { param: 'query' },
+    );
+  const [fault] = validate(schema, document, undefined, { maxErrors: 1 });
+  if (fault) throw new AppError('invalid_request', `${name} is not valid: ${fault.message}`, { param: 'query' });
+  return { document, operation };
 }
+
+/** What breaks them asks for something that W&B's API may have and ours has not. */
+const NAMING_RULES = [FieldsOnCorrectTypeRule, KnownArgumentNamesRule, KnownTypeNamesRule];
 
 function toAnswer({ data = null, errors = [] }: ExecutionResult): GraphQLAnswer {
   const [first] = errors;
