@@ -16,6 +16,7 @@ import transformers
 
 from whetstone_worker.trainer.adamw import OptimizerParams
 from whetstone_worker.trainer.engine import LoraConfig, OpenSessionOptions, open_training_engine
+from whetstone_worker.trainer.lora import ALL_LINEAR, TARGETS
 from whetstone_worker.trainer.loss_program import parse_loss_program
 from whetstone_worker.trainer.row import parse_row
 
@@ -38,11 +39,12 @@ def main() -> None:
     parser.add_argument("tokens", type=int, nargs="*", default=[256, 1024, 2048, 4096])
     parser.add_argument("--layers", type=int, default=SHAPE["num_hidden_layers"])
     parser.add_argument("--vocab", type=int, default=SHAPE["vocab_size"])
+    parser.add_argument("--head", action="store_true", help="with an adapter on the head too")
     parser.add_argument("--json", action="store_true", help="one object per length instead of words")
     parser.add_argument("--model", type=Path, help="in a child: where the model lies")
     options = parser.parse_args()
     if options.model:
-        print(json.dumps(measure(options.model, options.tokens[0], options.vocab)))
+        print(json.dumps(measure(options.model, options.tokens[0], options.vocab, TARGETS if options.head else ALL_LINEAR)))
         return
     with tempfile.TemporaryDirectory() as directory:
         shape = {**SHAPE, "num_hidden_layers": options.layers, "vocab_size": options.vocab}
@@ -50,6 +52,7 @@ def main() -> None:
         transformers.AutoModelForCausalLM.from_config(config).save_pretrained(directory)  # type: ignore[no-untyped-call]
         for tokens in options.tokens:
             command = [sys.executable, __file__, str(tokens), "--vocab", str(options.vocab), "--model", directory]
+            command += ["--head"] if options.head else []
             output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
             print(output.strip() if options.json else in_words(tokens, json.loads(output)), flush=True)
 
@@ -60,9 +63,9 @@ def in_words(tokens: int, found: dict[str, float]) -> str:
     return f"row of {tokens:>5}: {measured:.2f} GB, estimated {estimated:.2f} GB ({ratio:.2f}x), {found['seconds']:.1f} s"
 
 
-def measure(model: Path, tokens: int, vocab: int) -> dict[str, float]:
+def measure(model: Path, tokens: int, vocab: int, targets: tuple[str, ...]) -> dict[str, float]:
     engine = open_training_engine(model, threads=1)
-    session = engine.open(OpenSessionOptions(start=None, lora=LoraConfig(rank=8, alpha=16, seed=1)))
+    session = engine.open(OpenSessionOptions(start=None, lora=LoraConfig(rank=8, alpha=16, seed=1, targets=targets)))
     ids = torch.randint(0, vocab, (tokens,)).tolist()
     count = tokens - 1
     row = parse_row(

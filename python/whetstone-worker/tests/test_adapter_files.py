@@ -13,10 +13,11 @@ from repository import FIXTURES
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.adamw import create_adamw_state
 from whetstone_worker.trainer.adapter_files import find_optimizer, read_adapter, write_adapter, write_optimizer
-from whetstone_worker.trainer.lora import LinearLayer, create_adapter
+from whetstone_worker.trainer.lora import ALL_LINEAR, LinearLayer, create_adapter
 
 MODULES = [*(f"self_attn.{x}_proj" for x in "qkvo"), *(f"mlp.{x}_proj" for x in ("gate", "up", "down"))]
 LAYERS = [LinearLayer(f"model.layers.{layer}.{module}", 8, 12) for layer in range(2) for module in MODULES]
+LAYERS.append(LinearLayer("lm_head", 8, 12))
 
 
 def write(directory: Path) -> None:
@@ -70,7 +71,8 @@ def test_what_peft_saved_is_read(family: str) -> None:
         ({"modules_to_save": ["lm_head"]}, "modules_to_save"),
         ({"rank_pattern": {"q_proj": 8}}, "rank_pattern"),
         ({"target_modules": ".*_proj"}, "is a pattern"),
-        ({"target_modules": ["q_proj", "lm_head"]}, "target module lm_head"),
+        ({"target_modules": ["q_proj", "embed_tokens"]}, "target module embed_tokens"),
+        ({"target_modules": [*ALL_LINEAR, "lm_head"]}, r"lm_head.lora_A.weight \[4, 8\] is missing"),
         ({"target_modules": []}, "target_modules is empty"),
         ({"r": 0}, "r must be a positive integer"),
         ({"lora_alpha": "8"}, "lora_alpha must be a positive number"),
@@ -84,6 +86,17 @@ def test_what_is_not_plain_lora_on_this_model_is_refused_by_name(change: dict[st
     with pytest.raises(WorkerError, match=words) as refusal:
         read_adapter(tmp_path, LAYERS)
     assert refusal.value.code == "bad_model_files"
+
+
+def test_the_copy_of_the_head_that_peft_puts_beside_its_adapter_is_passed_over(tmp_path: Path) -> None:
+    write_adapter(tmp_path, adapter := create_adapter(LAYERS, 4, 8, 1, (*ALL_LINEAR, "lm_head")), "tiny")
+    path, copy = tmp_path / "adapter_model.safetensors", "base_model.model.lm_head.base_layer.weight"
+    tensors = load_file(path)
+    save_file({**tensors, copy: torch.zeros(12, 8)}, path)
+    assert sorted(read_adapter(tmp_path, LAYERS).tensors) == sorted(adapter.tensors)
+    save_file({**tensors, copy: torch.zeros(13, 8)}, path)  # of a model with more tokens
+    with pytest.raises(WorkerError, match=r"base_layer.weight is \[13, 8\], the base model needs \[12, 8\]"):
+        read_adapter(tmp_path, LAYERS)
 
 
 def test_files_that_are_damaged_or_missing_are_named(tmp_path: Path) -> None:

@@ -35,12 +35,13 @@ def test_rows_hold_several_sequences_and_the_operator_limits_them_too() -> None:
     assert training_limits(long, 10**12, 4, dense_mask=False, row_length_max=None).context_length == 32_768
 
 
-def test_a_row_takes_no_more_than_was_planned() -> None:
+@pytest.mark.parametrize("head", [[], ["--head"]])
+def test_a_row_takes_no_more_than_was_planned(head: list[str]) -> None:
     """In a process of its own, whose peak is this row's: bench/row_memory.py on fewer layers and tokens."""
     script = ROOT / "python" / "whetstone-worker" / "bench" / "row_memory.py"
     environment = {**os.environ, "PYTHONPATH": str(Path(*script.parts[:-2]) / "src")}
     done = subprocess.run(
-        [sys.executable, script, "--layers", "12", "--vocab", "1000", "--json", "1024"],
+        [sys.executable, script, "--layers", "12", "--vocab", "1000", "--json", *head, "1024"],
         env=environment, stdout=subprocess.PIPE, timeout=600, check=True,
     )  # fmt: skip
     found = json.loads(done.stdout)

@@ -1,7 +1,15 @@
 import pytest
 import torch
+from torch import Tensor
 
-from whetstone_worker.trainer.token_head import head_chunk, token_head
+from whetstone_worker.trainer.token_head import HeadAdapter, head_chunk, token_head
+
+
+def logprobs_and_gradients(logits: Tensor, targets: Tensor, weights: Tensor, *of: Tensor) -> tuple[Tensor, ...]:
+    """What autograd makes of whole logits."""
+    rows = torch.log_softmax(logits, dim=-1)
+    logprobs = rows[range(len(targets)), targets]
+    return rows, logprobs, *torch.autograd.grad((logprobs * weights).sum(), of)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 7, 100])
@@ -13,9 +21,7 @@ def test_chunks_give_the_log_softmax_its_entropy_and_its_gradient(chunk: int) ->
     weights = torch.randn(7, generator=generator, dtype=torch.float64)
 
     exact = states.clone().requires_grad_()
-    rows = torch.log_softmax(exact @ head.T, dim=-1)
-    expected = rows[range(7), targets]
-    (gradient,) = torch.autograd.grad((expected * weights).sum(), exact)
+    rows, expected, gradient = logprobs_and_gradients(exact @ head.T, targets, weights, exact)
 
     ours = states.float().requires_grad_()
     logprobs, entropies = token_head(ours, head.float(), targets, chunk)
@@ -24,6 +30,37 @@ def test_chunks_give_the_log_softmax_its_entropy_and_its_gradient(chunk: int) ->
     torch.testing.assert_close(logprobs.double(), expected, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(entropies.double(), -(rows.exp() * rows).sum(-1), atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(own.double(), gradient, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 9, 100])
+def test_an_adapter_on_the_head_gives_what_whole_logits_give(chunk: int) -> None:
+    generator = torch.Generator().manual_seed(3)
+    shapes = {"states": (9, 16), "a": (3, 16), "b": (50, 3), "head": (50, 16)}
+    exact = {name: torch.randn(shape, generator=generator, dtype=torch.float64) for name, shape in shapes.items()}
+    targets = torch.tensor([4, 49, 4, 0, 7, 4, 12, 0, 31])  # repeated: their gradients add up in one row of B
+    weights = torch.randn(9, generator=generator, dtype=torch.float64)
+    trained = [exact[name].requires_grad_() for name in ("states", "a", "b")]
+    logits = exact["states"] @ exact["head"].T + 1.5 * (exact["states"] @ exact["a"].T) @ exact["b"].T
+    _, expected, *gradients = logprobs_and_gradients(logits, targets, weights, *trained)
+
+    states, a, b = (tensor.detach().float().requires_grad_() for tensor in trained)
+    logprobs, entropies = token_head(states, exact["head"].float(), targets, chunk, HeadAdapter(a, b, 1.5))
+    assert not entropies.requires_grad
+    torch.testing.assert_close(logprobs.double(), expected, atol=1e-5, rtol=1e-5)
+    own = torch.autograd.grad((logprobs * weights).sum(), (states, a, b))
+    for name, ours, gradient in zip(("states", "a", "b"), own, gradients, strict=True):
+        torch.testing.assert_close(ours.double(), gradient, atol=1e-5, rtol=1e-5, msg=lambda words, of=name: f"{of}: {words}")
+
+
+def test_the_head_alone_is_trained_where_states_are_not() -> None:
+    states, head = torch.randn(5, 8), torch.randn(11, 8)
+    a, b = torch.randn(2, 8, requires_grad=True), torch.zeros(11, 2, requires_grad=True)
+    logprobs, _ = token_head(states, head, torch.arange(5), 2, HeadAdapter(a, b, 0.5))
+    to_a, to_b = torch.autograd.grad(logprobs.sum(), (a, b))
+    assert not to_a.any()  # B is zero
+    assert to_b.any()
+    with torch.no_grad():
+        assert not token_head(states, head, torch.arange(5), 2, HeadAdapter(a, b, 0.5))[0].requires_grad
 
 
 def test_logits_beyond_what_exp_holds_are_no_infinity() -> None:
@@ -35,8 +72,12 @@ def test_logits_beyond_what_exp_holds_are_no_infinity() -> None:
 def test_halves_are_summed_in_float32() -> None:
     states, head = torch.full((1, 512), 0.7, dtype=torch.bfloat16), torch.full((2, 512), 0.3, dtype=torch.bfloat16)
     head[1, 0] = 0.31
-    logprobs, _ = token_head(states, head, torch.tensor([0]), 1)
     difference = (states.double() @ (head[1] - head[0]).double()).item()
+    logprobs, _ = token_head(states, head, torch.tensor([0]), 1)
+    assert logprobs.item() == pytest.approx(-float(torch.tensor(difference).exp().log1p()), abs=1e-4)
+    adapter = HeadAdapter(torch.full((1, 512), 0.001), torch.tensor([[0.0], [0.1]]), 2.0)
+    difference += 2.0 * 0.1 * 0.001 * states.double().sum().item()
+    logprobs, _ = token_head(states, head, torch.tensor([0]), 1, adapter)
     assert logprobs.item() == pytest.approx(-float(torch.tensor(difference).exp().log1p()), abs=1e-4)
 
 

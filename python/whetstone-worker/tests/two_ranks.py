@@ -18,6 +18,7 @@ from repository import FIXTURES
 from rows import plain_fields, plain_row, shared_prompt_row
 from whetstone_worker.trainer.adamw import OptimizerParams
 from whetstone_worker.trainer.engine import LoraConfig, OpenSessionOptions, open_training_engine
+from whetstone_worker.trainer.lora import TARGETS
 from whetstone_worker.trainer.loss_program import parse_loss_program
 from whetstone_worker.trainer.ranks import RankedSession
 from whetstone_worker.trainer.row import parse_row
@@ -38,7 +39,8 @@ def main() -> None:
     dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=ranks, timeout=limit)
     mesh = init_device_mesh("cpu", (ranks,)) if ranks > 1 else None
     engine = open_training_engine(FIXTURES / "qwen3" / "model", device=torch.device("cpu"), mesh=mesh)
-    start = OpenSessionOptions(start=FIXTURES / "qwen3" / "adapter", lora=LoraConfig(4, 8, 0))
+    # Drawn alike by every rank; with the head, which is outside of what is sharded.
+    start = OpenSessionOptions(start=None, lora=LoraConfig(4, 8, 0, TARGETS))
     session = RankedSession(engine.open(start))
     sharded = {id(x): x for x in gc.get_objects() if isinstance(x, DTensor)}.values()
     nothing = parse_row({**plain_fields(tokens(5, 1)), "predictFrom": [], "targets": [], "sequenceIds": []})

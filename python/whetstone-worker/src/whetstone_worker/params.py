@@ -8,6 +8,7 @@ from whetstone_worker.errors import WorkerError
 from whetstone_worker.files import WireFile, read_wire_files
 from whetstone_worker.trainer.adamw import OptimizerParams
 from whetstone_worker.trainer.engine import LoraConfig, OpenSessionOptions
+from whetstone_worker.trainer.lora import ATTENTION, HEAD, MLP, TARGETS
 
 
 def read_files(params: Any, name: str) -> list[WireFile] | None:
@@ -20,7 +21,7 @@ def read_open_options(params: Any, start: Path | None) -> OpenSessionOptions:
     head_tokens = _get(params, "headTokensMax")
     return OpenSessionOptions(
         start=start,
-        lora=LoraConfig(rank=_whole(lora, "rank"), alpha=_number(lora, "alpha"), seed=_whole(lora, "seed")),
+        lora=LoraConfig(_whole(lora, "rank"), _number(lora, "alpha"), _whole(lora, "seed"), _read_targets(lora)),
         reset_optimizer=bool(_get(params, "resetOptimizer")),
         head_tokens_max=None if head_tokens is None else _whole(params, "headTokensMax"),
     )
@@ -36,6 +37,18 @@ def read_optimizer_params(params: Any) -> OptimizerParams:
         weight_decay=_number(update, "weightDecay"),
         max_grad_norm=_number(update, "maxGradNorm"),
     )
+
+
+def _read_targets(lora: Any) -> tuple[str, ...]:
+    """As LoraConfig of src/domain/lora-config.ts has them."""
+    named = lora.get("targets")
+    if named is None:
+        parts = ((ATTENTION, lora.get("attention", True)), (MLP, lora.get("mlp", True)), ((HEAD,), lora.get("unembed", False)))
+        return tuple(target for targets, is_trained in parts if is_trained for target in targets)
+    for name in named:
+        if name not in TARGETS:
+            raise _refuse("targets", f"has {name!r:.40}, which is not one of {', '.join(TARGETS)}")
+    return tuple(target for target in TARGETS if target in named)
 
 
 def _get(value: Any, name: str) -> Any:

@@ -9,7 +9,7 @@ import torch
 
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.adamw import AdamwState
-from whetstone_worker.trainer.lora import Adapter, LinearLayer, LoraShape, Parameter, parameters
+from whetstone_worker.trainer.lora import Adapter, LinearLayer, LoraShape, Parameter, head_copy, parameters
 from whetstone_worker.trainer.peft_config import format_peft_config, parse_peft_config
 from whetstone_worker.trainer.tensor_files import read_tensors, write_tensors, write_text
 
@@ -29,7 +29,7 @@ def read_adapter(directory: Path, layers: Sequence[LinearLayer]) -> Adapter:
         raise WorkerError("bad_model_files", f"No adapter at {directory}: {CONFIG_FILE} cannot be read.") from cause
     shape = parse_peft_config(text, str(path))
     expected = {p.name: p.shape for p in parameters(layers, shape)}
-    return Adapter(shape, read_tensors(directory / WEIGHTS_FILE, expected))
+    return Adapter(shape, read_tensors(directory / WEIGHTS_FILE, expected, head_copy(layers, shape)))
 
 
 def write_adapter(directory: Path, adapter: Adapter, base_model: str) -> None:

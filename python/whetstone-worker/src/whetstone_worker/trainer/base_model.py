@@ -19,7 +19,8 @@ from torch.distributed.fsdp import fully_shard
 
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.attention_mask import BLOCK, block_mask, dense_mask
-from whetstone_worker.trainer.lora_linear import LoraLinear, wrap_linears
+from whetstone_worker.trainer.lora import HEAD, LinearLayer
+from whetstone_worker.trainer.lora_linear import LoraLinear, linear_layers, wrap_linears
 from whetstone_worker.trainer.memory import ModelSizes
 from whetstone_worker.trainer.row import TrainingRow
 
@@ -48,13 +49,19 @@ class BaseModel:
     decoder: nn.Module
     """Tokens to states `[1, row, hidden]`, after the last norm."""
     head: Tensor
-    """`[vocab, hidden]`"""
+    """`[vocab, hidden]`; may be the embedding too."""
     linears: dict[str, LoraLinear]
     sizes: ModelSizes
     device: torch.device
     arithmetic: Arithmetic
     name: str
     """For adapter_config.json."""
+
+    @property
+    def layers(self) -> list[LinearLayer]:
+        """That can carry an adapter, in the order in which they run."""
+        vocab, hidden = self.head.shape
+        return [*linear_layers(self.linears), LinearLayer(HEAD, hidden, vocab)]
 
     def states(self, row: TrainingRow) -> Tensor:
         """`[row, hidden]`; differentiable by the adapter that is on."""

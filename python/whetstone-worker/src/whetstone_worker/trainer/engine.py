@@ -15,8 +15,7 @@ from whetstone_worker.trainer.adamw import AdamwState
 from whetstone_worker.trainer.adapter_files import find_optimizer, read_adapter
 from whetstone_worker.trainer.base_model import BaseModel, arithmetic_of, open_base_model
 from whetstone_worker.trainer.determinism import be_deterministic
-from whetstone_worker.trainer.lora import Adapter, LinearLayer, create_adapter
-from whetstone_worker.trainer.lora_linear import linear_layers
+from whetstone_worker.trainer.lora import ALL_LINEAR, Adapter, LinearLayer, create_adapter
 from whetstone_worker.trainer.memory import TrainingLimits, default_budget_bytes, give_freed_memory_back, training_limits
 from whetstone_worker.trainer.ranks import least_over_ranks, sum_over_ranks
 from whetstone_worker.trainer.row import RowLimits
@@ -29,6 +28,7 @@ class LoraConfig:
     rank: int
     alpha: float
     seed: int
+    targets: tuple[str, ...] = ALL_LINEAR
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,6 @@ class TrainingEngine:
         self.limits = limits
         self._base = base
         self._sum_gradients = sum_gradients
-        self._layers = linear_layers(base.linears)
         self._session: TrainingSession | None = None
         self._closed = False
 
@@ -66,7 +65,7 @@ class TrainingEngine:
         if self._session is not None:
             raise WorkerError("engine_unavailable", "The training engine already has an open session.")
         _check_cancelled(cancelled)
-        adapter, optimizer = _read_start(options, self._layers)
+        adapter, optimizer = _read_start(options, self._base.layers)
         _check_cancelled(cancelled)
         length, vocab = self.limits.row_length_max, self._base.sizes.vocab
         self._session = TrainingSession(
@@ -130,7 +129,7 @@ def _own(_gradients: Sequence[Tensor]) -> None:
 def _read_start(options: OpenSessionOptions, layers: list[LinearLayer]) -> tuple[Adapter, AdamwState | None]:
     if options.start is None:
         lora = options.lora
-        return create_adapter(layers, lora.rank, lora.alpha, lora.seed), None
+        return create_adapter(layers, lora.rank, lora.alpha, lora.seed, lora.targets), None
     adapter = read_adapter(options.start, layers)
     if options.reset_optimizer:
         return adapter, None

@@ -10,7 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+MLP = ("gate_proj", "up_proj", "down_proj")
+HEAD = "lm_head"
+"""Also its path. Of a model whose head is its embedding too, the head alone is adapted."""
+TARGETS = (*ATTENTION, *MLP, HEAD)
+ALL_LINEAR = (*ATTENTION, *MLP)
+"""What PEFT means by `all-linear`."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class LinearLayer:
 
     @property
     def target(self) -> str:
-        return self.path.rsplit(".", 1)[1]
+        return self.path.rpartition(".")[2]
 
 
 @dataclass(frozen=True)
@@ -76,13 +82,21 @@ def parameters(layers: Sequence[LinearLayer], shape: LoraShape) -> list[Paramete
     ]
 
 
-def create_adapter(layers: Sequence[LinearLayer], rank: int, alpha: float, seed: int) -> Adapter:
+def head_copy(layers: Sequence[LinearLayer], shape: LoraShape) -> dict[str, tuple[int, ...]]:
+    """PEFT's `save_pretrained` puts the head itself beside an adapter of it. It is the base model's: nobody reads the copy."""
+    heads = [layer for layer in layers if layer.target == HEAD and HEAD in shape.targets]
+    return {f"base_model.model.{head.path}.base_layer.weight": (head.out_features, head.in_features) for head in heads}
+
+
+def create_adapter(
+    layers: Sequence[LinearLayer], rank: int, alpha: float, seed: int, targets: tuple[str, ...] = ALL_LINEAR
+) -> Adapter:
     """B is zero, so a fresh adapter changes nothing; A is U(−1/√in, 1/√in), as in PEFT. Other numbers than the embedded
     engine draws from the same seed: the adapter that a model begins with comes from the server, as files."""
     random = np.random.Generator(np.random.PCG64(seed & (2**64 - 1)))
-    shape = LoraShape(rank, alpha, rank_stabilized=False, targets=TARGETS)
+    shape = LoraShape(rank, alpha, rank_stabilized=False, targets=targets)
     tensors: dict[str, Tensor] = {}
-    for layer in layers:
+    for layer in (layer for layer in layers if layer.target in targets):
         bound = 1 / math.sqrt(layer.in_features)
         uniform = random.random((rank, layer.in_features)) * 2 - 1
         tensors[a_name(layer.path)] = torch.from_numpy((uniform * bound).astype(np.float32))

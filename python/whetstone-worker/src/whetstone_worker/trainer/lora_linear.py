@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from whetstone_worker.trainer.lora import TARGETS, Adapter, LinearLayer, a_name, b_name
+from whetstone_worker.trainer.lora import ALL_LINEAR, Adapter, LinearLayer, a_name, b_name
 
 
 class LoraLinear(nn.Module):
@@ -33,8 +33,8 @@ class LoraLinear(nn.Module):
 
 
 def wrap_linears(model: nn.Module) -> dict[str, LoraLinear]:
-    """Replaces every linear layer that can carry an adapter, by path, in the order in which they run."""
-    found = [(path, module) for path, module in model.named_modules() if path.rsplit(".", 1)[-1] in TARGETS]
+    """Replaces every linear layer of the decoder, by path, in the order in which they run. The head is token_head.py's."""
+    found = [(path, module) for path, module in model.named_modules() if path.rpartition(".")[2] in ALL_LINEAR]
     wrapped: dict[str, LoraLinear] = {}
     for path, module in found:
         if isinstance(module, nn.Linear):

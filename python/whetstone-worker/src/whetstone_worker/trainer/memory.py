@@ -21,7 +21,11 @@ reference trainer."""
 CPU_SHARE = 0.4
 """Of the machine's memory, or what its container may use: the rest is for everything else."""
 CUDA_SHARE = 0.85
-"""Of what is free beside the weights: the allocator's fragments and the adapter's optimizer take the rest."""
+"""Of what is free beside the weights: the allocator's fragments and the optimizer of the layers' adapters take the rest."""
+HEAD_RANK = 32
+"""Of the adapter on the head that is planned for. It has the vocabulary's size, whatever the layers have."""
+HEAD_COPIES = 7
+"""Of that adapter: weights, summed gradients, a row's, two moments, and what an update computes beside them."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,8 @@ def _row_memory(sizes: ModelSizes, budget_bytes: int, float_bytes: int, dense_ma
     kept = sizes.layers * sizes.hidden + 4 * sizes.hidden
     return RowMemory(
         budget_bytes=budget_bytes,
-        fixed_bytes=4 * 4 * head_chunk(sizes.vocab, None) * sizes.vocab,
+        fixed_bytes=4
+        * (4 * head_chunk(sizes.vocab, None) * sizes.vocab + HEAD_COPIES * HEAD_RANK * (sizes.vocab + sizes.hidden)),
         bytes_per_token=float_bytes * (kept + one_layer),
         bytes_per_pair=2 + 2 * float_bytes if dense_mask else 0,
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from whetstone_worker.errors import WorkerError
-from whetstone_worker.trainer.lora import TARGETS, LoraShape
+from whetstone_worker.trainer.lora import ALL_LINEAR, TARGETS, LoraShape
 
 _BASE_CHANGING_INIT = re.compile(r"pissa|olora|loftq|corda")
 """These initialisations also change the base weights, so their adapters mean nothing on the unchanged ones."""
@@ -61,9 +61,9 @@ def _find_unsupported(config: Mapping[str, object]) -> str | None:
 
 
 def _parse_targets(modules: object, bad: Callable[[str], NoReturn]) -> tuple[str, ...]:
-    """PEFT writes `all-linear` as the path of every layer. Whether it is every layer, the tensors show."""
+    """PEFT writes `all-linear` as the path of every layer but the head. Whether it is every layer, the tensors show."""
     if modules == "all-linear":
-        return TARGETS
+        return ALL_LINEAR
     if not isinstance(modules, list):
         bad(f"target_modules {modules} is a pattern; give a list of module names")
     names = [str(module).rpartition(".")[2] for module in modules]

@@ -24,11 +24,11 @@ from whetstone_worker.trainer.adamw import (
 from whetstone_worker.trainer.adapter_files import write_adapter, write_optimizer
 from whetstone_worker.trainer.base_model import BaseModel
 from whetstone_worker.trainer.evaluate_loss import check_inputs, evaluate_loss, token_values
-from whetstone_worker.trainer.lora import Adapter
+from whetstone_worker.trainer.lora import HEAD, Adapter, a_name, b_name
 from whetstone_worker.trainer.lora_linear import put_on, take_off
 from whetstone_worker.trainer.loss_program import LossProgram
 from whetstone_worker.trainer.row import Float32, RowLimits, TrainingRow, check_row
-from whetstone_worker.trainer.token_head import token_head
+from whetstone_worker.trainer.token_head import HeadAdapter, token_head
 
 T = TypeVar("T")
 
@@ -66,6 +66,7 @@ class TrainingSession:
         for tensor in self._adapter.tensors.values():
             tensor.requires_grad_(True)
         put_on(base.linears, self._adapter)
+        self._head_adapter = _find_head_adapter(self._adapter)
         self._open = True
 
     def check(self, row: TrainingRow) -> None:
@@ -132,7 +133,7 @@ class TrainingSession:
         base = self._base
         places = torch.from_numpy(row.predict_from).long().to(base.device)
         targets = torch.from_numpy(row.targets).long().to(base.device)
-        return token_head(base.states(row)[places], base.head, targets, self._head_tokens)
+        return token_head(base.states(row)[places], base.head, targets, self._head_tokens, self._head_adapter)
 
     def _row_gradients(self, row: TrainingRow, program: LossProgram) -> tuple[ForwardBackwardResult, list[Tensor]]:
         logprobs, entropies = self._token_values(row)
@@ -168,6 +169,12 @@ def _computed(work: Callable[[], T], row: TrainingRow) -> T:
         torch.cuda.empty_cache()
         words = f"A row of {len(row.tokens)} tokens did not fit into the device's memory: {cause}"
         raise WorkerError("engine_failed", words) from cause
+
+
+def _find_head_adapter(adapter: Adapter) -> HeadAdapter | None:
+    if HEAD not in adapter.shape.targets:
+        return None
+    return HeadAdapter(adapter.tensors[a_name(HEAD)], adapter.tensors[b_name(HEAD)], adapter.shape.scale)
 
 
 def _on_device(adapter: Adapter, device: torch.device) -> Adapter:

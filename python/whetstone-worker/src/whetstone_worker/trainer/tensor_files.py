@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -14,17 +15,21 @@ from torch import Tensor
 
 from whetstone_worker.errors import WorkerError
 
+Shapes = Mapping[str, Sequence[int]]
 
-def read_tensors(path: Path, expected: Mapping[str, Sequence[int]]) -> dict[str, Tensor]:
+
+def read_tensors(path: Path, expected: Shapes, passed_over: Shapes = MappingProxyType({})) -> dict[str, Tensor]:
+    """`passed_over`: may be there, and are not read."""
     try:
         with safe_open(path, framework="pt") as file:
-            _check_shapes(path, {name: file.get_slice(name).get_shape() for name in file.keys()}, expected)  # noqa: SIM118
+            found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
+            _check_shapes(path, found, {**expected, **{name: passed_over[name] for name in passed_over if name in found}})
             return {name: _float32(path, name, file.get_tensor(name)) for name in expected}
     except (SafetensorError, OSError) as cause:
         raise WorkerError("bad_model_files", f"{path} cannot be read as safetensors: {cause}.") from cause
 
 
-def _check_shapes(path: Path, found: Mapping[str, Sequence[int]], expected: Mapping[str, Sequence[int]]) -> None:
+def _check_shapes(path: Path, found: Shapes, expected: Shapes) -> None:
     def misfit(fault: str) -> WorkerError:
         return WorkerError("bad_model_files", f"{path} does not fit the base model: {fault}.")
 
