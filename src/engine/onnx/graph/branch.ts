@@ -6,23 +6,22 @@ export interface BranchOptions {
   readonly name: string;
   /** bool `[]` */
   readonly condition: Value;
-  /** Values of the outer graph that either side reads. */
-  readonly captured: readonly Value[];
 }
 
-/** The value of one side; both have one dtype and shape, and where they name a size differently, the first does. No gradient. */
+/** The values of one side; both have the same dtypes and shapes, and where they name a size differently, the first does. No gradient. */
 export function branch(
   g: Graph,
-  { name, condition, captured }: BranchOptions,
-  whenTrue: (inner: Graph) => Value,
-  whenFalse: (inner: Graph) => Value,
-): Value {
-  const side = (which: string, compute: (inner: Graph) => Value) => {
+  { name, condition }: BranchOptions,
+  whenTrue: (inner: Graph) => readonly Value[],
+  whenFalse: (inner: Graph) => readonly Value[],
+): readonly Value[] {
+  const side = (which: string, compute: (inner: Graph) => readonly Value[]) => {
     const inner = new Graph(`${name}_${which}_`);
-    inner.output(`${name}_${which}`, compute(inner));
+    compute(inner).forEach((value, i) => inner.output(`${name}_${which}_${i}`, value));
     return inner;
   };
   const [then_branch, else_branch] = [side('true', whenTrue), side('false', whenFalse)];
-  const { dtype, shape } = then_branch.outputs[0]!;
-  return g.node('If', [condition], [{ dtype, shape }], { then_branch, else_branch }, { captured })[0]!;
+  const captured = [...new Set([...then_branch.free(), ...else_branch.free()])];
+  const outputs = then_branch.outputs.map(({ dtype, shape }) => ({ dtype, shape }));
+  return g.node('If', [condition], outputs, { then_branch, else_branch }, { captured });
 }

@@ -50,9 +50,9 @@ test('a branch gives the value of the side that was chosen', async () => {
   const condition = g.input('chosen', 'bool', []);
   const x = g.input('x', 'float32', ['n']);
   const y = g.input('y', 'float32', ['n']);
-  const options = { name: 'side', condition, captured: [x, y] };
-  const product = (inner: Graph) => ops.mul(inner, x, y);
-  const chosen = branch(g, options, product, () => x);
+  const options = { name: 'side', condition };
+  const product = (inner: Graph) => [ops.mul(inner, x, y)];
+  const chosen = branch(g, options, product, () => [x])[0]!;
   g.output('result', ops.neg(g, chosen));
   await open(g);
   const feeds = { x: vector(2, 3), y: vector(5, 7) };

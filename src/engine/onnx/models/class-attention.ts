@@ -57,24 +57,17 @@ export function classAttention(g: Graph, config: DecoderConfig, positions: Value
       const { masks, past, shapes } = classes[c]!;
       return cachedAttention(inner, config, ownQ, ownK, ownV, past[layer]!, masks[layer]!, shapes);
     };
-    const all = (inner: Graph): Value => {
+    const all = (inner: Graph) => {
       const cut = (x: Value) => ops.split(inner, x, 0, BATCHES, counts);
       const [qs, ks, vs] = [cut(q), cut(k), cut(v)];
       const attended = classes.map((_, c) => attend(inner, c, qs[c]!, ks[c]!, vs[c]!));
-      return ops.concat(inner, attended, 0, 'batch');
+      return [ops.concat(inner, attended, 0, 'batch')];
     };
-    const first = (inner: Graph): Value => {
+    const first = (inner: Graph) => {
       const [ownQ, ownK, ownV] = [q, k, v].map((x) => withBatch(x, BATCHES[0]!)) as [Value, Value, Value];
-      return attend(inner, 0, ownQ, ownK, ownV);
+      return [attend(inner, 0, ownQ, ownK, ownV)];
     };
-    const read = classes.flatMap(({ masks, past, shapes }) => [
-      masks[layer]!,
-      past[layer]!.k,
-      past[layer]!.v,
-      shapes.sizes,
-    ]);
-    const captured = [q, k, v, counts, grouped, ungrouped, ...read];
-    return branch(g, { name: `layer.${layer}.several`, condition: several, captured }, all, first);
+    return branch(g, { name: `layer.${layer}.several`, condition: several }, all, first)[0]!;
   };
 }
 

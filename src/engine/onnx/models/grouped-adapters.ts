@@ -42,16 +42,16 @@ export function groupedAdapters(g: Graph, { linears }: DecoderConfig): AddDelta 
     const multiply = (g: Graph, own: Value, a: Value, mask: Value, b: Value): Value =>
       // Where and not a factor of 0: what a stranger's columns make of a sequence may be no number.
       ops.matmul(g, ops.where(g, mask, ops.matmul(g, own, a), zero), b);
-    const several = (g: Graph): Value => ops.gatherPlaces(g, multiply(g, ops.gather(g, x, rows), a, mask, b), places);
-    const one = (g: Graph): Value => {
+    const several = (g: Graph) => [ops.gatherPlaces(g, multiply(g, ops.gather(g, x, rows), a, mask, b), places)];
+    const one = (g: Graph) => {
       const [ownA, ownMask, ownB] = [sized(a, 1), sized(mask, 1, 'batch'), sized(b, 1)];
-      return ops.dropLeadingOnes(g, multiply(g, x, ownA, ownMask, ownB), 3);
+      return [ops.dropLeadingOnes(g, multiply(g, x, ownA, ownMask, ownB), 3)];
     };
-    const reads = [x, y, a, b, mask, rows, places, zero];
-    const withDelta = (inner: Graph): Value =>
-      ops.add(inner, y, branch(inner, { name: `${name}.grouped`, condition: grouped, captured: reads }, several, one));
-    const captured = [...reads, grouped];
-    return branch(g, { name: `${name}.adapted`, condition: adapted, captured }, withDelta, () => y);
+    const withDelta = (inner: Graph) => {
+      const [delta] = branch(inner, { name: `${name}.grouped`, condition: grouped }, several, one);
+      return [ops.add(inner, y, delta!)];
+    };
+    return branch(g, { name: `${name}.adapted`, condition: adapted }, withDelta, () => [y])[0]!;
   };
 }
 
