@@ -13,12 +13,14 @@ from transformers import (
     GraniteConfig,
     LlamaConfig,
     MistralConfig,
+    MixtralConfig,
     Olmo2Config,
     Olmo3Config,
     Phi3Config,
     PreTrainedConfig,
     Qwen2Config,
     Qwen3Config,
+    Qwen3MoeConfig,
     SmolLM3Config,
 )
 
@@ -214,6 +216,27 @@ FAMILIES = [
         ),
         seed=122,
     ),
+    Family(
+        name="qwen3_moe",  # experts, the dense MLP, experts
+        config=Qwen3MoeConfig(
+            **{**SMALL, "num_hidden_layers": 3},
+            head_dim=16,
+            moe_intermediate_size=20,
+            num_experts=6,
+            num_experts_per_tok=3,
+            norm_topk_prob=True,
+            mlp_only_layers=[1],
+            tie_word_embeddings=False,
+        ),
+        seed=133,
+    ),
+    Family(
+        name="mixtral",
+        config=MixtralConfig(
+            **{**SMALL, "intermediate_size": 28}, head_dim=16, num_local_experts=5, num_experts_per_tok=2, sliding_window=9
+        ),
+        seed=144,
+    ),
 ]
 
 
@@ -237,4 +260,4 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
             elif "embed_tokens" in name or "lm_head" in name:
                 parameter.copy_(0.25 * noise)
             else:
-                parameter.copy_(noise * 0.8 / parameter.shape[1] ** 0.5)
+                parameter.copy_(noise * 0.8 / parameter.shape[-1] ** 0.5)  # experts lie in one tensor in memory

@@ -26,6 +26,7 @@ TOLERANCE = {
     "adamwFinal": 5e-5,  # absolute; a tenth of one step: where a gradient is almost 0, Adam turns rounding into a move
 }
 LORA_TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+ATTENTION_TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj"]  # of models with experts
 FUSED_TARGETS = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
 CLIP = {
     "cispo": {"ppo": False, "epsilon": 1.0, "epsilon_high": 4.0},
@@ -96,7 +97,9 @@ def full_gradient_norm(model: torch.nn.Module, training: dict) -> dict[str, floa
 
 
 def add_random_adapter(model: torch.nn.Module, generator: torch.Generator) -> PeftModel:
-    targets = FUSED_TARGETS if model.config.model_type == "phi3" else LORA_TARGETS
+    targets = {"phi3": FUSED_TARGETS, "qwen3_moe": ATTENTION_TARGETS, "mixtral": ATTENTION_TARGETS}.get(
+        model.config.model_type, LORA_TARGETS
+    )
     config = LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, target_modules=targets, task_type="CAUSAL_LM")
     peft_model = get_peft_model(model, config)
     with torch.no_grad():
@@ -133,6 +136,8 @@ def write_config_before_v5(model_directory: Path, target: Path) -> None:
     if config["model_type"] == "phi3":
         rope.pop("original_max_position_embeddings", None)  # it stands beside max_position_embeddings
     config["rope_scaling"] = None if rope == {"rope_type": "default"} else rope
+    if config["model_type"] == "qwen3_moe":
+        config["num_experts"] = config.pop("num_local_experts")
     config["torch_dtype"] = config.pop("dtype")
     config["transformers_version"] = "4.51.0"
     write_json(target, config)

@@ -3,6 +3,7 @@
 
 /** Linears that read the same input run as one matmul. */
 export const FUSED_LINEARS = ['qkv', 'o', 'gate_up', 'down'] as const;
+export const ATTENTION_LINEARS = ['qkv', 'o'] as const satisfies readonly (typeof FUSED_LINEARS)[number][];
 export type FusedLinear = (typeof FUSED_LINEARS)[number];
 
 /** A linear layer as the checkpoint stores it; rows of outputs that are fused there are one projection. */
@@ -84,6 +85,23 @@ export interface Multipliers {
 export interface SoftCaps {
   readonly attention: number | null;
   readonly logits: number | null;
+}
+
+/** MLPs among which a router chooses for each token (arXiv:1701.06538); each is gated, as the dense one is, and has no biases. */
+export interface Experts {
+  readonly count: number;
+  /** How many a token goes to. */
+  readonly perToken: number;
+  /** Of one expert. */
+  readonly intermediate: number;
+  /** The weights of a token's experts are divided by their sum. */
+  readonly normalized: boolean;
+  /** By layer: whether it has them; the others have the dense MLP. */
+  readonly layers: readonly boolean[];
+  /** Modules of a layer: `mlp.gate`, which chooses, and `mlp.experts`, whose seventh has `mlp.experts.6.gate_proj`. */
+  readonly router: string;
+  readonly module: string;
+  readonly names: Readonly<Record<'gate' | 'up' | 'down', string>>;
 }
 
 export interface Block {

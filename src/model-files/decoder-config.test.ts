@@ -16,6 +16,7 @@ const SIZES = {
 };
 const QWEN3 = { ...SIZES, model_type: 'qwen3', rope_theta: 10_000, tie_word_embeddings: true };
 
+const QWEN3_MOE = { model_type: 'qwen3_moe', num_experts: 8, num_experts_per_tok: 2, moe_intermediate_size: 24 };
 const GEMMA2 = { model_type: 'gemma2', query_pre_attn_scalar: 16 };
 const PHI3 = { model_type: 'phi3', partial_rotary_factor: 0.5, original_max_position_embeddings: 128 };
 
@@ -50,13 +51,24 @@ test('rope settings are read from where Transformers 4 and 5 write them', () => 
 
 test.each([
   ['an unknown family, naming the known ones', { model_type: 'mamba' }, /mamba.*llama, qwen2, qwen3/],
-  ['a family that is not here, with the reason', { model_type: 'qwen3_moe' }, /qwen3_moe.*route tokens to experts/],
+  ['a family that is not here, with the reason', { model_type: 'qwen2_moe' }, /qwen2_moe.*route tokens to experts/],
   ['layers of a kind that it does not know', { ...GEMMA2, layer_types: ['chunked_attention'] }, /layer_types must be/],
   ['LongRoPE without its factors', { ...PHI3, rope_scaling: { type: 'longrope' } }, /short_factor, 8 numbers/],
   ['an unknown rope scaling', { rope_scaling: { rope_type: 'mrope' } }, /mrope/],
   ['sliding windows', { use_sliding_window: true }, /use_sliding_window/],
   ['another activation', { hidden_act: 'gelu' }, /gelu/],
   ['heads that do not divide', { num_key_value_heads: 3 }, /4 is not a multiple of num_key_value_heads 3/],
+  [
+    'more experts per token than there are',
+    { ...QWEN3_MOE, num_experts_per_tok: 9 },
+    /num_experts_per_tok 9 of num_experts 8/,
+  ],
+  ['experts that nobody counts', { ...QWEN3_MOE, num_experts: undefined }, /num_experts must be a positive number/],
+  [
+    'dense layers that are no list',
+    { ...QWEN3_MOE, mlp_only_layers: 1 },
+    /mlp_only_layers must be a list of layers, got 1/,
+  ],
   ['a missing size', { intermediate_size: undefined }, /intermediate_size must be a positive number/],
 ])('refuses %s', (_, change, message) => {
   expect(() => parseDecoderConfig({ ...QWEN3, ...change })).toThrow(AppError);
@@ -76,6 +88,19 @@ test('what config.json leaves out is what Transformers takes', () => {
   expect(gemma3.attention.slice(4, 6).map(({ rope }) => rope!.theta)).toEqual([10_000, 1_000_000]);
   const smollm3 = parseDecoderConfig({ ...QWEN3, model_type: 'smollm3', num_hidden_layers: 5 });
   expect(smollm3.attention.map(({ rope }) => rope !== null)).toEqual([true, true, true, false, true]);
+});
+
+test('which layers have experts is what Transformers makes of it', () => {
+  const layersOf = (change: object) =>
+    parseDecoderConfig({ ...QWEN3, ...QWEN3_MOE, num_hidden_layers: 4, ...change }).experts!.layers.map(Number);
+  expect(layersOf({})).toEqual([1, 1, 1, 1]);
+  expect(layersOf({ mlp_only_layers: [0, 2] })).toEqual([0, 1, 0, 1]);
+  expect(layersOf({ decoder_sparse_step: 2 })).toEqual([0, 1, 0, 1]);
+  expect(layersOf({ num_experts: undefined, num_local_experts: 8 })).toEqual([1, 1, 1, 1]);
+  expect(parseDecoderConfig({ ...QWEN3, ...QWEN3_MOE }).experts).toMatchObject({ normalized: false });
+  const mixtral = parseDecoderConfig({ ...QWEN3, model_type: 'mixtral', sliding_window: null });
+  expect(mixtral.experts).toMatchObject({ count: 8, perToken: 2, normalized: true, intermediate: 96 });
+  expect(mixtral.attention[0]).toMatchObject({ window: null });
 });
 
 test('LongRoPE serves what its short factors hold for; dynamic scaling begins where no sequence goes', () => {
@@ -110,4 +135,10 @@ test('parameters carry the names of Hugging Face checkpoints; biases and head on
   expect(names({ model_type: 'qwen2' })).toContain('model.layers.0.self_attn.v_proj.bias');
   expect(names({ model_type: 'qwen2' })).not.toContain('model.layers.0.self_attn.o_proj.bias');
   expect(names({ tie_word_embeddings: false })).toContain('lm_head.weight');
+  const experts = names({ ...QWEN3_MOE, mlp_only_layers: [1] });
+  expect(experts).toContain('model.layers.0.mlp.gate.weight');
+  expect(experts).toContain('model.layers.0.mlp.experts.7.down_proj.weight');
+  expect(experts).not.toContain('model.layers.0.mlp.gate_proj.weight');
+  expect(experts).toContain('model.layers.1.mlp.gate_proj.weight');
+  expect(names({ model_type: 'mixtral' })).toContain('model.layers.1.block_sparse_moe.experts.7.w3.weight');
 });

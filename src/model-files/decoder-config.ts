@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
-import type { Block, LayerAttention, Sizes } from './block.ts';
+import type { Block, Experts, LayerAttention, Sizes } from './block.ts';
 import { configReader, type ConfigJson, type ConfigReader } from './config-json.ts';
 import type { Family } from './families/family.ts';
 import { gemma2 } from './families/gemma2.ts';
@@ -10,25 +10,30 @@ import { gemma3Text } from './families/gemma3-text.ts';
 import { granite } from './families/granite.ts';
 import { llama } from './families/llama.ts';
 import { mistral } from './families/mistral.ts';
+import { mixtral } from './families/mixtral.ts';
 import { whyNotHere } from './families/not-here.ts';
 import { olmo2 } from './families/olmo2.ts';
 import { olmo3 } from './families/olmo3.ts';
 import { phi3 } from './families/phi3.ts';
 import { qwen2 } from './families/qwen2.ts';
 import { qwen3 } from './families/qwen3.ts';
+import { qwen3Moe } from './families/qwen3-moe.ts';
 import { smollm3 } from './families/smollm3.ts';
 import { quantizationFault } from './quantization.ts';
 
-/** A decoder with grouped-query attention and a gated MLP: how large it is, and what its layers are made of. */
+/** A decoder with grouped-query attention and gated MLPs: how large it is, and what its layers are made of. */
 export interface DecoderConfig extends Sizes, Block {
   readonly family: string;
+  readonly experts: Experts | null;
 }
 
 const FAMILIES: readonly Family[] = [
   llama,
   qwen2,
   qwen3,
+  qwen3Moe,
   mistral,
+  mixtral,
   smollm3,
   granite,
   olmo2,
@@ -61,8 +66,9 @@ export function parseDecoderConfig(json: ConfigJson, path = 'config.json'): Deco
   if (quantised !== null) throw config.refuse(quantised);
   const sizes = readSizes(config);
   const block = family.block(config, sizes);
+  const experts = family.experts?.(config, sizes) ?? null;
   const maxPositions = Math.min(sizes.maxPositions, ...block.attention.map(positionsMax));
-  return Object.freeze({ family: family.modelType, ...sizes, ...block, maxPositions });
+  return Object.freeze({ family: family.modelType, ...sizes, ...block, experts, maxPositions });
 }
 
 function unknownFamily(config: ConfigReader): AppError {

@@ -1,7 +1,7 @@
 // The tensors of a decoder by their Hugging Face names: which exist, and in which shape. Whoever reads them checks every shape
 // before, so that what follows can trust them.
 import { AppError } from '#domain/errors';
-import { FUSED_LINEARS } from './block.ts';
+import { ATTENTION_LINEARS, FUSED_LINEARS, type Experts, type FusedLinear } from './block.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import type { TensorSource } from './safetensors.ts';
 
@@ -15,22 +15,50 @@ export const HEAD_MODULE = 'lm_head';
 
 export const layerPrefix = (layer: number): string => `model.layers.${layer}`;
 
+export const routerName = ({ router }: Experts, layer: number): string => `${layerPrefix(layer)}.${router}.weight`;
+
+export const expertLinearName = (
+  { module, names }: Experts,
+  layer: number,
+  expert: number,
+  linear: keyof Experts['names'],
+): string => `${layerPrefix(layer)}.${module}.${expert}.${names[linear]}.weight`;
+
+/** A layer with experts has no dense MLP. */
+export const layerLinears = ({ experts }: DecoderConfig, layer: number): readonly FusedLinear[] =>
+  experts?.layers[layer] ? ATTENTION_LINEARS : FUSED_LINEARS;
+
 export function decoderParameters(config: DecoderConfig): readonly ParameterSpec[] {
-  const { hidden, layers, vocab, linears, norms, tiedEmbeddings } = config;
+  const { hidden, layers, vocab, linears, norms, experts, tiedEmbeddings } = config;
   const specs: ParameterSpec[] = [{ name: 'model.embed_tokens.weight', shape: [vocab, hidden] }];
   for (let layer = 0; layer < layers; layer++) {
     const prefix = layerPrefix(layer);
     for (const norm of [norms.attentionInput, norms.attentionOutput, norms.mlpInput, norms.mlpOutput]) {
       if (norm !== null) specs.push({ name: `${prefix}.${norm}.weight`, shape: [hidden] });
     }
-    for (const { module, inFeatures, outFeatures, bias } of FUSED_LINEARS.flatMap((linear) => linears[linear])) {
+    for (const { module, inFeatures, outFeatures, bias } of layerLinears(config, layer).flatMap(
+      (linear) => linears[linear],
+    )) {
       specs.push({ name: `${prefix}.${module}.weight`, shape: [outFeatures, inFeatures] });
       if (bias) specs.push({ name: `${prefix}.${module}.bias`, shape: [outFeatures] });
     }
+    if (experts?.layers[layer]) specs.push(...expertParameters(experts, hidden, layer));
     specs.push(...queryKeyNorms(config, prefix));
   }
   specs.push({ name: 'model.norm.weight', shape: [hidden] });
   if (!tiedEmbeddings) specs.push({ name: `${HEAD_MODULE}.weight`, shape: [vocab, hidden] });
+  return specs;
+}
+
+function expertParameters(experts: Experts, hidden: number, layer: number): ParameterSpec[] {
+  const { count, intermediate } = experts;
+  const specs: ParameterSpec[] = [{ name: routerName(experts, layer), shape: [count, hidden] }];
+  for (let expert = 0; expert < count; expert++) {
+    for (const linear of ['gate', 'up', 'down'] as const) {
+      const shape = linear === 'down' ? [hidden, intermediate] : [intermediate, hidden];
+      specs.push({ name: expertLinearName(experts, layer, expert, linear), shape });
+    }
+  }
   return specs;
 }
 

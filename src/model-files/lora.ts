@@ -3,7 +3,7 @@
 import { createRandom } from '#base/random';
 import { AppError } from '#domain/errors';
 import type { LoraConfig } from '#domain/lora-config';
-import { FUSED_LINEARS } from './block.ts';
+import { ATTENTION_LINEARS, FUSED_LINEARS, type FusedLinear } from './block.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import { HEAD_MODULE, layerPrefix } from './decoder-parameters.ts';
 
@@ -32,16 +32,22 @@ export interface LinearLayer {
   readonly outFeatures: number;
 }
 
+/** Those that can carry an adapter. Of a model with experts those of attention: `gate_proj` is every expert's linear there too. */
+export const adaptedLinears = ({ experts }: DecoderConfig): readonly FusedLinear[] =>
+  experts ? ATTENTION_LINEARS : FUSED_LINEARS;
+
 /** The layers that can carry an adapter, in the order in which they run. */
 export function linearLayers(config: DecoderConfig): LinearLayer[] {
   const { vocab, hidden } = config;
   const ofLayers = Array.from({ length: config.layers }, (_, layer) =>
-    FUSED_LINEARS.flatMap((linear) => config.linears[linear]).map(({ module, inFeatures, outFeatures }) => ({
-      path: `${layerPrefix(layer)}.${module}`,
-      target: module.slice(module.indexOf('.') + 1) as LoraTarget,
-      inFeatures,
-      outFeatures,
-    })),
+    adaptedLinears(config)
+      .flatMap((linear) => config.linears[linear])
+      .map(({ module, inFeatures, outFeatures }) => ({
+        path: `${layerPrefix(layer)}.${module}`,
+        target: module.slice(module.indexOf('.') + 1) as LoraTarget,
+        inFeatures,
+        outFeatures,
+      })),
   ).flat();
   return [...ofLayers, { path: HEAD_MODULE, target: HEAD_MODULE, inFeatures: hidden, outFeatures: vocab }];
 }
@@ -103,7 +109,11 @@ function targetsOf(
   if (!targets) {
     const isOn = (target: LoraTarget) =>
       target === HEAD_MODULE ? unembed : MLP_TARGETS.includes(target) ? mlp : attention;
-    return own.filter(isOn);
+    const wanted = own.filter(isOn);
+    if (wanted.length > 0) return wanted;
+    throw new AppError('invalid_request', `An adapter needs a linear layer. This base model has ${own.join(', ')}.`, {
+      param: 'lora',
+    });
   }
   const unknown = targets.find((name) => !own.some((target) => target === name));
   if (unknown === undefined) return own.filter((target) => targets.includes(target));

@@ -120,3 +120,34 @@ test('rank-stabilized adapters keep their scale', async () => {
 test('a directory without an adapter says so', async () => {
   await expect(readPeftDirectory(directory, layers)).rejects.toThrow(`No adapter at ${directory}`);
 });
+
+test('of a model with experts, adapters on attention alone are read and written; those on experts or the router are refused by name', async () => {
+  const config = { ...TINY_CONFIGS.qwen3, model_type: 'qwen3_moe', num_experts: 2, num_experts_per_tok: 1 };
+  const layers = linearLayers(parseDecoderConfig({ ...config, mlp_only_layers: [1] }));
+  const attention = ['q_proj', 'k_proj', 'v_proj', 'o_proj'];
+  const adapter = createLoraAdapter(layers, { rank: 4, alpha: 8, seed: 1 });
+  expect(adapter.targets).toEqual(attention);
+  expect(() => createLoraAdapter(layers, { rank: 4, alpha: 8, seed: 1, attention: false })).toThrow(
+    /This base model has q_proj/,
+  );
+  await writePeftDirectory(directory, adapter, layers, 'tiny');
+  await changeConfig({ target_modules: 'all-linear' });
+  expect((await readPeftDirectory(directory, layers)).targets).toEqual(attention);
+
+  await changeConfig({ target_modules: ['q_proj', 'gate'] });
+  await expect(readPeftDirectory(directory, layers)).rejects.toThrow(/target module gate is not one of q_proj/);
+  await changeConfig({ target_parameters: ['mlp.experts.down_proj'] });
+  await expect(readPeftDirectory(directory, layers)).rejects.toThrow(/target_parameters is not supported/);
+
+  const expert = {
+    path: 'model.layers.0.mlp.experts.1.up_proj',
+    target: 'up_proj' as const,
+    inFeatures: 16,
+    outFeatures: 24,
+  };
+  const onExperts = createLoraAdapter([...layers, expert], { rank: 4, alpha: 8, seed: 1 });
+  await writePeftDirectory(directory, onExperts, [...layers, expert], 'tiny');
+  await expect(readPeftDirectory(directory, layers)).rejects.toThrow(
+    /mlp\.experts\.1\.up_proj.*experts carry no adapters/,
+  );
+});

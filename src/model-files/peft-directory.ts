@@ -22,7 +22,8 @@ export async function readPeftDirectory(directory: string, layers: readonly Line
   const shape = parsePeftConfig(json, configPath);
   const tensors = new Map<string, Float32Array>();
   for await (const { name, values } of eachLoraTensor(directory, layers, shape)) tensors.set(name, values);
-  return { ...shape, tensors };
+  const present = new Set(layers.map(({ target }) => target)); // `all-linear` names those of all families
+  return { ...shape, targets: shape.targets.filter((target) => present.has(target)), tensors };
 }
 
 /** The adapter's, one at a time. */
@@ -49,8 +50,10 @@ async function* eachTensor(
   try {
     const known = new Map([...parameters, ...unread].map(({ name, shape }) => [name, shape]));
     const extra = source.names().find((name) => !known.has(name));
-    if (extra !== undefined)
-      throw misfit(path, `tensor ${extra} ${format(source.shape(extra))} has no place in the base model`);
+    if (extra !== undefined) {
+      const why = extra.includes('.experts.') ? ', whose experts carry no adapters' : '';
+      throw misfit(path, `tensor ${extra} ${format(source.shape(extra))} has no place in the base model${why}`);
+    }
     for (const [name, shape] of known) {
       if (source.has(name) && format(source.shape(name)) !== format(shape))
         throw misfit(path, `tensor ${name} is ${format(source.shape(name))}, the base model needs ${format(shape)}`);

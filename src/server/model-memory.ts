@@ -75,7 +75,7 @@ function explainShortage(plan: MemoryPlan, models: readonly PlannedModel[], wish
 
 /** What would make it fit alone, else all of it together, else nothing does. */
 function advise(models: readonly PlannedModel[], wishes: MemoryWishes, { bytes }: MemoryPlan): string {
-  const changes = changesOf(wishes);
+  const changes = changesOf(wishes, models);
   const fits = (change: Partial<MemoryWishes>) => planMemory(models, { ...wishes, ...change }).fits;
   const alone = changes.filter(([, change]) => fits(change)).map(([flag]) => flag);
   if (alone.length > 0) return `It fits with ${alone.join(', or with ')}.`;
@@ -86,11 +86,15 @@ function advise(models: readonly PlannedModel[], wishes: MemoryWishes, { bytes }
 }
 
 /** By the flag that makes it; those that would change nothing are left out. */
-function changesOf(wishes: MemoryWishes): [flag: string, change: Partial<MemoryWishes>][] {
+function changesOf(
+  wishes: MemoryWishes,
+  models: readonly PlannedModel[],
+): [flag: string, change: Partial<MemoryWishes>][] {
   const { samples, precision, cacheBytes, trainingMemoryBytes, prefixCacheBytes, contextLengthMax } = wishes;
+  const eightBits = models.some(({ config }) => config.experts) ? 'w8a8' : 'int8';
   return [
     ...(samples && precision === 'float32' && !wishes.trains
-      ? [['--precision int8', { precision: 'int8' }] as const]
+      ? [[`--precision ${eightBits}`, { precision: eightBits }] as const]
       : []),
     ...(samples && contextLengthMax !== null && cacheBytes === null
       ? [['a smaller --max-model-len', { contextLengthMax: 1 }] as const]

@@ -24,6 +24,8 @@ const NOTES: Readonly<Record<FamilyName, readonly [realModels: string, layers: s
     'Gemma 3 270M and 1B',
     'those of Gemma 2 with norms on heads instead of soft-caps, windows in five of six',
   ],
+  qwen3_moe: ['Qwen3 30B-A3B, 235B-A22B', 'those of Qwen3 with experts'],
+  mixtral: ['Mixtral 8x7B, 8x22B', 'those of Mistral with experts'],
 };
 
 const HEAD = ['`model_type`', 'real models', 'what its layers have', 'logits', 'at 2,048', 'gradient', 'greedy tokens'];

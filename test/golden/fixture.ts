@@ -15,8 +15,12 @@ export const FAMILIES = [
   'phi3',
   'gemma2',
   'gemma3_text',
+  'qwen3_moe',
+  'mixtral',
 ] as const;
 export type FamilyName = (typeof FAMILIES)[number];
+/** Of these only adapters are trained. */
+export const WITH_EXPERTS: readonly FamilyName[] = ['qwen3_moe', 'mixtral'];
 /** On these, every loss, layout and length: what it shows does not depend on a family's layers. */
 export const THOROUGH: readonly FamilyName[] = ['llama', 'qwen2', 'qwen3'];
 export const SEQUENCES = ['short', 'longer', 'forty'] as const;

@@ -1,13 +1,19 @@
 // Training of all weights against PyTorch: log-probabilities, cross-entropy, and the norm of the whole gradient.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openFullTraining, type FullTrainingSession } from '#engine/onnx/learning/full-training';
-import { FAMILIES, openModelFixture, type ModelFixture } from './fixture.ts';
+import { FAMILIES, openModelFixture, WITH_EXPERTS, type ModelFixture } from './fixture.ts';
 import { goldenLoss } from './loss-programs.ts';
 import { LAYOUTS, trainingRow } from './training-rows.ts';
 
 const STILL = { learningRate: 0, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 0 };
 
-describe.each(FAMILIES)('%s', (family) => {
+test.each(WITH_EXPERTS)('%s: all weights of a model with experts are not trained', async (family) => {
+  const { model } = await openModelFixture(family);
+  const opening = openFullTraining({ directory: model, seed: 0, threads: 1, resume: true });
+  await expect(opening).rejects.toThrow(/experts have no gradient/);
+});
+
+describe.each(FAMILIES.filter((family) => !WITH_EXPERTS.includes(family)))('%s', (family) => {
   let fixture: ModelFixture;
   let session: FullTrainingSession;
   beforeAll(async () => {

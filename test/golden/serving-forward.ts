@@ -3,7 +3,7 @@
 import { MASKED } from '#engine/onnx/models/attention';
 import { CLASSES_MAX } from '#engine/onnx/models/class-attention';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { FUSED_LINEARS } from '#model-files/block';
+import { layerLinears } from '#model-files/decoder-parameters';
 import { buildServingGraph } from '#engine/onnx/models/serving-graph';
 import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
 import { openSession, type Feed, type Session } from '#engine/onnx/graph/session';
@@ -145,7 +145,7 @@ function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch:
     feeds[`lora_mask.${count}`] = { data: new Uint8Array(batch * columns).fill(1), dims: [1, batch, 1, columns] };
   }
   for (let layer = 0; layer < config.layers; layer++) {
-    for (const linear of FUSED_LINEARS) {
+    for (const linear of layerLinears(config, layer)) {
       const parts = config.linears[linear];
       const columns = columnsOf(parts.length);
       const inFeatures = parts[0]!.inFeatures;

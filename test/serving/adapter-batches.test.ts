@@ -35,6 +35,7 @@ async function writeAdapters(directory: string, config: DecoderConfig): Promise<
 const PRECISIONS: Readonly<Partial<Record<FamilyName, readonly ServingPrecision[]>>> = {
   qwen3: ['float32', 'int8', 'w8a8'],
   gemma2: ['float32', 'int8', 'w8a8'],
+  qwen3_moe: ['float32', 'w8a8'],
 };
 const cases = FAMILIES.flatMap((family) =>
   (PRECISIONS[family] ?? ['float32']).map((precision) => ({ family, precision })),

@@ -116,3 +116,23 @@ test('a role that a server does not have takes nothing', () => {
   const neither = planMemory([model], wishes({ samples: false, trains: false }));
   expect(bytesOf(neither, 'weights')).toBe(0);
 });
+
+test('experts are counted whole, in 8 bits where w8a8 has them; int8 is refused with what to take', () => {
+  const moe = { model_type: 'qwen3_moe', num_experts: 16, num_experts_per_tok: 4, moe_intermediate_size: 256 };
+  const sizes = {
+    hidden_size: 512,
+    num_hidden_layers: 2,
+    num_attention_heads: 8,
+    num_key_value_heads: 2,
+    vocab_size: 64,
+  };
+  const config = parseDecoderConfig({ ...moe, ...sizes, max_position_embeddings: 512 });
+  const weights = (changes: Partial<MemoryWishes>) =>
+    bytesOf(planMemory([{ id: 'a', config }], wishes(changes)), 'weights')!;
+  const experts = 2 * 16 * 3 * 512 * 256;
+  expect(weights({ trains: false })).toBeGreaterThan(4 * experts);
+  expect(weights({ trains: false, precision: 'w8a8' })).toBeLessThan(1.5 * experts);
+  expect(() => weights({ precision: 'int8' })).toThrow(
+    /--precision int8 is not for models with experts \(qwen3_moe\). Use --precision w8a8/,
+  );
+});

@@ -1,5 +1,5 @@
 // A family of models: what Hugging Face calls a model_type.
-import type { Block, Sizes } from '../block.ts';
+import type { Block, Experts, Sizes } from '../block.ts';
 import type { ConfigJson, ConfigReader } from '../config-json.ts';
 
 export interface Family {
@@ -8,4 +8,6 @@ export interface Family {
   readonly defaults: ConfigJson;
   /** Throws `bad_model_files` for what we do not have. */
   block(config: ConfigReader, sizes: Sizes): Block;
+  /** Where it has them. */
+  experts?(config: ConfigReader, sizes: Sizes): Experts;
 }

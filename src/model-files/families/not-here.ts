@@ -2,9 +2,7 @@
 import type { ConfigJson } from '../config-json.ts';
 
 const NOT_HERE: Readonly<Record<string, string>> = {
-  mixtral: 'its layers route tokens to experts',
   qwen2_moe: 'its layers route tokens to experts',
-  qwen3_moe: 'its layers route tokens to experts',
   granitemoe: 'its layers route tokens to experts',
   olmoe: 'its layers route tokens to experts',
   deepseek_v3: 'its layers route tokens to experts, and its attention keeps compressed keys',

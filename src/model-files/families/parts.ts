@@ -114,3 +114,12 @@ export const NO_SOFT_CAPS = { attention: null, logits: null };
 export function refuseSlidingWindow(config: ConfigReader): void {
   config.only('use_sliding_window', [null, false], 'Transformers trains and serves these models without windows');
 }
+
+/** `keys`: what the number of experts is called, the first that is there. */
+export function readExpertCounts(config: ConfigReader, keys: readonly [string, ...string[]]) {
+  const key = keys.find((name) => (config.json[name] ?? null) !== null) ?? keys[0];
+  const [count, perToken] = [config.positive(key), config.positive('num_experts_per_tok')];
+  if (!Number.isInteger(count) || !Number.isInteger(perToken) || perToken > count)
+    throw config.refuse(`num_experts_per_tok ${perToken} of ${key} ${count} cannot be chosen.`);
+  return { count, perToken };
+}

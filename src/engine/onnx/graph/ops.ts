@@ -113,19 +113,13 @@ export function quantize(g: Graph, x: Value, step: number, zeroPoint: number): V
 }
 
 /**
- * `(x − xZeroPoint) · codes`, exact in int32, times the scales: x uint8 `[..., in]`, xScales `[..., 1]`, codes int8 constant
- * `[in, out]`, scales `[out]`. Not differentiable.
+ * `(x − zeroPoint) · codes`, exact in int32, times the scales: x uint8 `[..., in]`, xScales `[..., 1]`, codes `[in, out]`, int8, or
+ * uint8 with the same zero point, scales `[out]`. Not differentiable.
  */
-export function matmulCodes(
-  g: Graph,
-  x: Value,
-  xZeroPoint: number,
-  xScales: Value,
-  codes: Value,
-  scales: Value,
-): Value {
+export function matmulCodes(g: Graph, x: Value, zeroPoint: number, xScales: Value, codes: Value, scales: Value): Value {
   const shape = [...x.shape.slice(0, -1), codes.shape[1]!];
-  const inputs = [x, codes, xScales, scales, g.byte(xZeroPoint)];
+  const zero = g.byte(zeroPoint);
+  const inputs = [x, codes, xScales, scales, zero, ...(codes.dtype === 'uint8' ? [zero] : [])];
   return one(g.node('MatMulIntegerToFloat', inputs, [{ dtype: 'float32', shape }], {}, { domain: 'com.microsoft' }));
 }
 
@@ -291,6 +285,30 @@ export function scatterAdd(g: Graph, base: Value, indices: Value, updates: Value
   return one(
     g.node('ScatterElements', [base, indices, updates], [{ dtype: base.dtype, shape: base.shape }], attributes),
   );
+}
+
+/** `out = base; out[rows[i]] += updates[i]`; no row may come twice. No gradient. */
+export function addToRows(g: Graph, base: Value, rows: Value, updates: Value): Value {
+  const inputs = [base, unsqueeze(g, rows, 1), updates];
+  return one(g.node('ScatterND', inputs, [{ dtype: base.dtype, shape: base.shape }], { reduction: 'add' }));
+}
+
+/** int64 `[size]`: the places of a vector that are not 0, in order. */
+export function nonZero(g: Graph, x: Value, size: Dim): Value {
+  return dropLeadingOnes(g, one(g.node('NonZero', [x], [{ dtype: 'int64', shape: [1, size] }])), 1);
+}
+
+/** 1 at the `count` largest of each row of a matrix, of equal ones at the first; 0 elsewhere. No gradient. */
+export function largestOfRows(g: Graph, x: Value, count: number): Value {
+  const shape = [x.shape[0]!, count];
+  const outputs = [
+    { dtype: x.dtype, shape },
+    { dtype: 'int64' as const, shape },
+  ];
+  const indices = g.node('TopK', [x, g.integers(count)], outputs, { axis: -1 })[1]!;
+  const ones = one(g.node('Expand', [g.scalar(1), shapeOf(g, indices)], [{ dtype: x.dtype, shape }]));
+  const inputs = [zerosLike(g, x), indices, ones];
+  return one(g.node('ScatterElements', inputs, [{ dtype: x.dtype, shape: x.shape }], { axis: 1 }));
 }
 
 /**

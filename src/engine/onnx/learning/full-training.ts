@@ -3,6 +3,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createRandom, type Random } from '#base/random';
+import { AppError } from '#domain/errors';
 import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 import { checkParameters, decoderParameters } from '#model-files/decoder-parameters';
 import { openSafetensors, writeSafetensors, type StoredDtype } from '#model-files/safetensors';
@@ -60,6 +61,11 @@ export function normalizeWeights(rows: readonly TrainingRow[]): TrainingRow[] {
 export async function openFullTraining(options: FullTrainingOptions): Promise<FullTrainingSession> {
   const { directory, seed, threads, resume = false } = options;
   const config = await readDecoderConfig(directory);
+  if (config.experts)
+    throw new AppError(
+      'invalid_request',
+      `All weights of ${config.family} cannot be trained: its experts have no gradient here.`,
+    );
   const specs = fusedParameters(config);
   const { tensors, views } = allocateFusedWeights(config);
   if (resume) await readWeights(config, directory, views);

@@ -38,20 +38,26 @@ const bytesOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPerPair }: Ro
 
 /** The two times of a step that may be its peak. What layers keep is there in both, and the row's mask. */
 function phasesOf(config: DecoderConfig, activations: Activations): readonly RowMemory[] {
-  const { layers, hidden, heads, kvHeads, headDim, intermediate, vocab } = config;
+  const { layers, hidden, heads, kvHeads, headDim, intermediate, experts, vocab } = config;
   const attention = heads * headDim;
   const qkv = attention + 2 * kvHeads * headDim;
   // Of each layer residuals and what norms give; q, k, v as projected, before and after norm and rotation; what is attended;
   // gate, up and their products. The halves are the arena's: of buffers of many sizes not all are used again.
-  const everything = 4.5 * hidden + 3 * qkv + 1.5 * attention + 5.5 * intermediate;
-  const kept = activations === 'kept' ? everything : 2 * hidden;
+  const everything = 4.5 * hidden + 3 * qkv + 1.5 * attention;
+  // Of experts what the router gives: what they compute is always computed again.
+  const mixtures = experts?.layers.filter(Boolean).length ?? 0;
+  const mlps = 5.5 * intermediate * (layers - mixtures) + (experts ? 6 * experts.count + hidden : 0) * mixtures;
+  const kept = activations === 'kept' ? layers * everything + mlps : layers * 2 * hidden;
   const phase = (fixed: number, perToken: number): RowMemory => ({
     fixedBytes: layers * LAYER_BYTES + FLOAT * fixed,
-    bytesPerToken: FLOAT * (layers * kept + perToken),
+    bytesPerToken: FLOAT * (kept + perToken),
     bytesPerPair: FLOAT,
   });
-  // In a half layer: what comes and goes of its MLP, or of attention with the scores of a block.
-  const half = 3 * hidden + Math.max(8 * intermediate, 3 * qkv + 2 * attention + 4 * heads * QUERY_BLOCK);
+  // In a half layer: what comes and goes of its MLP, in the worst case one expert's for all tokens, or of attention with the scores
+  // of a block.
+  const dense = mixtures < layers ? 8 * intermediate : 0;
+  const mixture = experts ? 8 * experts.intermediate + 6 * experts.count + 4 * hidden : 0;
+  const half = 3 * hidden + Math.max(dense, mixture, 3 * qkv + 2 * attention + 4 * heads * QUERY_BLOCK);
   return [
     // Behind the layers: a chunk of logits, its softmax and products; states, and their gradients. The arena has buffers of the
     // half layers by then, of which the logits find some two thirds to use again.

@@ -14,16 +14,23 @@
 //   every trained parameter: LoRA's by its PEFT name, base weights by their fused names
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { layerPrefix } from '#model-files/decoder-parameters';
-import { loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from '#model-files/lora';
+import { layerPrefix, routerName } from '#model-files/decoder-parameters';
+import { adaptedLinears, loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from '#model-files/lora';
 import type { LossProgram } from '../../loss-program.ts';
 import { gradients } from '../graph/autodiff.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import { checkpoint } from '../graph/checkpoint.ts';
 import { decoderForward, scaledBy, type DecoderBinding } from '../models/decoder.ts';
+import { multiplyRowsTogether, type ExpertWeights } from '../models/experts.ts';
 import { rowAttention } from '../models/row-attention.ts';
-import { fusedBiasName, fusedWeightName } from '../weights/fused-parameters.ts';
+import {
+  expertWeightName,
+  expertWeightShape,
+  fusedBiasName,
+  fusedWeightName,
+  type ExpertLinearName,
+} from '../weights/fused-parameters.ts';
 import type { Weights } from '../weights/weights.ts';
 import { lowerLoss } from './lower-loss.ts';
 import { tokenHead, type TokenHead } from './token-head.ts';
@@ -100,6 +107,7 @@ function forward(
   const bind = (g: Graph): DecoderBinding => ({
     weight: (name, shape) => parameters.base(name, shape),
     linear: (layer, fused, x) => adaptedLinear(g, config, lora, parameters, layer, fused, x),
+    experts: (layer) => frozenExperts(g, config, parameters, layer),
     attend: (layer, q, k, v) =>
       rowAttention(g, config, config.attention[layer]!.window, [q, k, v], { mask, positions, block }),
   });
@@ -136,10 +144,22 @@ function adaptedLinear(
   const weight = parameters.base(fusedWeightName(layer, fused), [outFeatures, inFeatures]);
   let y = ops.matmul(g, x, weight, { transposeB: true });
   if (parts[0]!.bias) y = ops.add(g, y, parameters.base(fusedBiasName(layer, fused), [outFeatures]));
-  const deltas = parts.map((p) => adapted(p.module, p.outFeatures));
+  const deltas = adaptedLinears(config).includes(fused) ? parts.map((p) => adapted(p.module, p.outFeatures)) : [];
   if (deltas.every((delta) => delta === null)) return y;
   const filled = deltas.map((delta, i) => delta ?? zeroColumns(g, x, parts[i]!.outFeatures));
   return ops.add(g, y, filled.length === 1 ? filled[0]! : ops.concat(g, filled, -1));
+}
+
+/** Neither experts nor router are trained. */
+function frozenExperts(g: Graph, config: DecoderConfig, parameters: ParameterInputs, layer: number): ExpertWeights {
+  const experts = config.experts!;
+  const stacked = (linear: ExpertLinearName) => ({
+    stacked: [parameters.base(expertWeightName(layer, linear), expertWeightShape(config, experts, linear))],
+    multiply: multiplyRowsTogether,
+  });
+  const router = parameters.base(routerName(experts, layer), [experts.count, config.hidden]);
+  const route = (x: Value): Value => ops.matmul(g, x, router, { transposeB: true });
+  return { route, gateUp: stacked('gate_up'), down: stacked('down') };
 }
 
 /** Zeros `[tokens, width]` */

@@ -6,6 +6,7 @@ import type { DecoderConfig } from '#model-files/decoder-config';
 import { layerPrefix } from '#model-files/decoder-parameters';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
+import { mixExperts, type ExpertWeights } from './experts.ts';
 import { ropeTables } from './rope.ts';
 
 export interface DecoderBinding {
@@ -13,6 +14,8 @@ export interface DecoderBinding {
   weight(name: string, shape: readonly number[]): Value;
   /** `[..., in] → [..., Σ out]`, bias and adapters included. */
   linear(layer: number, linear: FusedLinear, x: Value): Value;
+  /** Of a layer that has them. */
+  experts(layer: number): ExpertWeights;
   /** q `[batch, heads, seq, headDim]`, k and v `[batch, kvHeads, seq, headDim]` → `[batch, heads, seq, headDim]`. */
   attend(layer: number, q: Value, k: Value, v: Value): Value;
 }
@@ -43,7 +46,7 @@ export function decoderForward(
   bind: (g: Graph) => DecoderBinding,
   place: (x: Value, block: ResidualBlock) => Value = (x, block) => block(g, x),
 ): Value {
-  const { hidden, vocab, intermediate, norms, multipliers } = config;
+  const { hidden, vocab, intermediate, norms, experts, multipliers } = config;
   const heads = headLayout(g, config, inputs);
   const turn = rotations(g, config, inputs.positions);
   const activate = ACTIVATIONS[config.activation];
@@ -75,6 +78,14 @@ export function decoderForward(
       return binding.linear(layer, 'down', ops.mul(g, activate(g, gate), up));
     };
 
+  const mixture =
+    (layer: number): ResidualBlock =>
+    (g, x) => {
+      const flat = ops.reshape(g, x, ['tokens', hidden]);
+      const mixed = mixExperts(g, experts!, bind(g).experts(layer), activate, flat);
+      return ops.reshape(g, mixed, x.shape, ops.shapeOf(g, x));
+    };
+
   const residual =
     (layer: number, change: ResidualBlock, inputNorm: string | null, outputNorm: string | null): ResidualBlock =>
     (g, x) => {
@@ -87,7 +98,8 @@ export function decoderForward(
   x = scaledBy(g, x, multipliers.embedding);
   for (let layer = 0; layer < config.layers; layer++) {
     x = place(x, residual(layer, attention(layer), norms.attentionInput, norms.attentionOutput));
-    x = place(x, residual(layer, mlp(layer), norms.mlpInput, norms.mlpOutput));
+    const change = experts?.layers[layer] ? mixture(layer) : mlp(layer);
+    x = place(x, residual(layer, change, norms.mlpInput, norms.mlpOutput));
   }
   return normBy(g, config, bind(g))('model.norm', x);
 }

@@ -9,6 +9,7 @@
 //   the adapters, see grouped-adapters.ts              layer by layer, its keys and then its values
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
+import { routerName } from '#model-files/decoder-parameters';
 import type { ServingPrecision } from '../../capabilities.ts';
 import { Graph, type StoredTensor, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
@@ -16,9 +17,15 @@ import * as ops from '../graph/ops.ts';
 import { softCapped } from './attention.ts';
 import { classAttention } from './class-attention.ts';
 import { decoderForward, scaledBy } from './decoder.ts';
+import { multiplyRowsAlone, type ExpertLinear, type ExpertWeights } from './experts.ts';
 import { groupedAdapters } from './grouped-adapters.ts';
 import { multiplyCodes } from './w8a8.ts';
-import { fusedBiasName, fusedWeightName } from '../weights/fused-parameters.ts';
+import {
+  expertWeightName,
+  fusedBiasName,
+  fusedWeightName,
+  type ExpertLinearName,
+} from '../weights/fused-parameters.ts';
 import { EMBEDDING, HEAD } from '../weights/weight-layout.ts';
 import type { Weights } from '../weights/weights.ts';
 
@@ -50,6 +57,21 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
     return addDelta(layer, fused, x, y);
   };
 
+  const experts = (layer: number): ExpertWeights => {
+    const stacked = (linear: ExpertLinearName): ExpertLinear => {
+      const name = expertWeightName(layer, linear);
+      return precision === 'w8a8'
+        ? {
+            stacked: [constant(`${name}.codes`), constant(`${name}.scales`)],
+            multiply: (g, x, [codes, scales]) => multiplyCodes(g, x, codes!, scales!),
+          }
+        : { stacked: [constant(name)], multiply: multiplyRowsAlone };
+    };
+    const router = constant(routerName(config.experts!, layer));
+    const route = (x: Value): Value => ops.matmul(g, x, router, { transposeB: true });
+    return { route, gateUp: stacked('gate_up'), down: stacked('down') };
+  };
+
   const computed: Value[] = [];
   const attendClasses = classAttention(g, config, positions);
   const attend = (layer: number, q: Value, k: Value, v: Value): Value => {
@@ -57,7 +79,12 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
     return attendClasses(layer, q, k, v);
   };
 
-  const states = decoderForward(g, config, { tokens, positions }, () => ({ weight: constant, linear, attend }));
+  const states = decoderForward(g, config, { tokens, positions }, () => ({
+    weight: constant,
+    linear,
+    experts,
+    attend,
+  }));
   g.output('new_kv', ops.concat(g, computed, 0, 'layersAndBatch'));
   const wanted = ops.gather(g, ops.reshape(g, states, ['tokens', hidden]), rows);
   g.output('hidden', wanted);

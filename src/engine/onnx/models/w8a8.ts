@@ -10,7 +10,7 @@ import * as ops from '../graph/ops.ts';
 
 /** Codes of weights and activations lie in −127 … 127; those of activations are stored with ZERO_POINT added. */
 const LARGEST_CODE = 127;
-const ZERO_POINT = 128;
+export const ZERO_POINT = 128;
 const CODE_STEP = Math.fround(1 / LARGEST_CODE);
 
 export interface OutputCodes {
@@ -36,7 +36,7 @@ export function quantizeOutputs8(weight: Float32Array, inFeatures: number, outFe
 }
 
 /**
- * `[..., in] → [..., out]` by codes int8 `[in, out]` and scales `[out]`. x / largest lies in −1 … 1, so that one QuantizeLinear
+ * `[..., in] → [..., out]` by codes `[in, out]` (int8, or uint8 with ZERO_POINT added) and scales `[out]`. x / largest lies in −1 … 1, so that one QuantizeLinear
  * with a constant step rounds all tokens. A token of zeros gives zeros: whatever 0 / 0 is rounded to, it is multiplied by 0.
  */
 export function multiplyCodes(g: Graph, x: Value, codes: Value, scales: Value): Value {

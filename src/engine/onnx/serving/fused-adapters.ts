@@ -1,9 +1,9 @@
 // Several adapters as one set of graph inputs, in groups (models/grouped-adapters.ts; which is where: adapter-groups.ts). Lays out their
 // weights; knows no requests and no files.
 import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
-import { FUSED_LINEARS, type Projection } from '#model-files/block';
+import type { Projection } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { layerPrefix } from '#model-files/decoder-parameters';
+import { layerLinears, layerPrefix } from '#model-files/decoder-parameters';
 import type { Feed } from '../graph/session.ts';
 import { columnsOf, layOutGroups, sizeOfLayout, slotFeeds, type GroupLayout, type Ranked } from './adapter-groups.ts';
 
@@ -76,7 +76,7 @@ function fuse(config: DecoderConfig, adapters: readonly Ranked[], fill: (site: S
   const { groups } = layout;
   const weightFeeds: Record<string, Feed> = {};
   for (let layer = 0; layer < config.layers; layer++) {
-    for (const linear of FUSED_LINEARS) {
+    for (const linear of layerLinears(config, layer)) {
       const parts = config.linears[linear];
       const columns = columnsOf(layout, parts.length);
       const inFeatures = parts[0]!.inFeatures;

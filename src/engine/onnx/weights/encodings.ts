@@ -1,7 +1,7 @@
 // How the numbers of a weight are stored for a graph: as they are, or as the tensors that a kernel for rounded weights reads.
 import type { InitializerData, StoredTensor } from '../graph/graph.ts';
 import { BLOCK_SIZE, quantizeBlocks8 } from '../models/quantize.ts';
-import { quantizeOutputs8 } from '../models/w8a8.ts';
+import { quantizeOutputs8, ZERO_POINT } from '../models/w8a8.ts';
 
 /** One of the tensors that a weight becomes. */
 export type EncodedSpec = Omit<StoredTensor, 'data'>;
@@ -75,6 +75,32 @@ export const OUTPUTS8: Encoding = {
         whole.set(codes.subarray(i * count, (i + 1) * count), i * outFeatures! + first);
       const done = first + count === outFeatures;
       return [{ tensor: 1, at: first, data: scales }, ...(done ? [{ tensor: 0, at: 0, data: whole }] : [])];
+    };
+  },
+};
+
+/**
+ * Of experts `[experts, 1, 1, out, in]`: `name.codes` `[experts, in, out]` and `name.scales` `[experts, out]`, as `OUTPUTS8` rounds
+ * them, but unsigned: signed codes overflow on x86 without VNNI, and of those that are no constants ONNX Runtime makes no others.
+ */
+export const EXPERTS8: Encoding = {
+  id: 'experts8',
+  specs: (name, [experts, , , outFeatures, inFeatures]) => [
+    { name: `${name}.codes`, dtype: 'uint8', shape: [experts!, inFeatures!, outFeatures!] },
+    { name: `${name}.scales`, dtype: 'float32', shape: [experts!, outFeatures!] },
+  ],
+  /** As `OUTPUTS8`, an expert at a time. */
+  encoder([, , , outFeatures, inFeatures]) {
+    const size = inFeatures! * outFeatures!;
+    const whole = new Uint8Array(size);
+    return ({ first, count, values }) => {
+      const { codes, scales } = quantizeOutputs8(values, inFeatures!, count);
+      const expert = Math.floor(first / outFeatures!);
+      const row = first % outFeatures!;
+      for (let i = 0; i < inFeatures!; i++)
+        for (let o = 0; o < count; o++) whole[i * outFeatures! + row + o] = codes[i * count + o]! + ZERO_POINT;
+      const done = row + count === outFeatures;
+      return [{ tensor: 1, at: first, data: scales }, ...(done ? [{ tensor: 0, at: expert * size, data: whole }] : [])];
     };
   },
 };

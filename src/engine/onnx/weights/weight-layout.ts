@@ -1,11 +1,17 @@
 // What a graph reads of a model's weights, tensor by tensor and in which encoding. Equal layouts are one stored file: the
 // float32 sampler and the trainer have the same. Knows no files.
-import { FUSED_LINEARS } from '#model-files/block';
+import { AppError } from '#domain/errors';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import type { ParameterSpec } from '#model-files/decoder-parameters';
+import { layerLinears, type ParameterSpec } from '#model-files/decoder-parameters';
 import type { ServingPrecision } from '../../capabilities.ts';
-import { BLOCKS8, FLOAT32, OUTPUTS8, type Encoding } from './encodings.ts';
-import { fusedParameters, fusedWeightName, type FusedSpec } from './fused-parameters.ts';
+import { BLOCKS8, EXPERTS8, FLOAT32, OUTPUTS8, type Encoding } from './encodings.ts';
+import {
+  EXPERT_LINEARS,
+  expertWeightName,
+  fusedParameters,
+  fusedWeightName,
+  type FusedSpec,
+} from './fused-parameters.ts';
 
 export interface WeightSpec extends FusedSpec {
   readonly encoding: Encoding;
@@ -25,15 +31,27 @@ export const HEAD = 'lm_head.weight';
 export const trainingLayout = (config: DecoderConfig): readonly WeightSpec[] =>
   fusedParameters(config).map((spec) => ({ ...spec, encoding: FLOAT32 }));
 
-/** With rounded weights a tied head is a tensor of its own beside the embedding: `lm_head.weight`. */
+/** With rounded weights a tied head is a tensor of its own beside the embedding: `lm_head.weight`. Throws `invalid_request`. */
 export function servingLayout(config: DecoderConfig, precision: ServingPrecision): readonly WeightSpec[] {
   const whole = trainingLayout(config);
   const encoding = LINEAR_ENCODING[precision];
   if (encoding === FLOAT32) return whole;
+  if (config.experts && precision === 'int8') throw withoutInt8(config);
   const layers = Array.from({ length: config.layers }, (_, layer) => layer);
-  const linears = new Set(layers.flatMap((layer) => FUSED_LINEARS.map((linear) => fusedWeightName(layer, linear))));
-  const encoded = whole.map((spec) => (linears.has(spec.name) || spec.name === HEAD ? { ...spec, encoding } : spec));
+  const encodings = new Map<string, Encoding>([[HEAD, encoding]]);
+  for (const layer of layers) {
+    for (const linear of layerLinears(config, layer)) encodings.set(fusedWeightName(layer, linear), encoding);
+    for (const linear of EXPERT_LINEARS) encodings.set(expertWeightName(layer, linear), EXPERTS8);
+  }
+  const encoded = whole.map((spec) => ({ ...spec, encoding: encodings.get(spec.name) ?? FLOAT32 }));
   if (!config.tiedEmbeddings) return encoded;
   const embedding: ParameterSpec = { name: EMBEDDING, shape: [config.vocab, config.hidden] };
   return [...encoded, { name: HEAD, shape: embedding.shape, parts: [embedding], encoding }];
 }
+
+/** Its kernel is fast by constants that it has packed, one for each expert of each layer; here a round reads one of a stack. */
+const withoutInt8 = ({ family }: DecoderConfig): AppError =>
+  new AppError(
+    'invalid_request',
+    `--precision int8 is not for models with experts (${family}). Use --precision w8a8, which has the experts in 8 bits, or float32.`,
+  );

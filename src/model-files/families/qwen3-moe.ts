@@ -1,0 +1,54 @@
+// Qwen3 with experts: in all layers or most, a hundred small MLPs, of which a token goes through eight.
+import { isNumber } from '../config-json.ts';
+import { readRope } from '../rope-config.ts';
+import type { Family } from './family.ts';
+import {
+  everyLayer,
+  NO_SOFT_CAPS,
+  plainMultipliers,
+  PRE_NORMS,
+  readActivation,
+  readExpertCounts,
+  refuseSlidingWindow,
+  separateLinears,
+} from './parts.ts';
+
+export const qwen3Moe: Family = {
+  modelType: 'qwen3_moe',
+  defaults: {
+    hidden_act: 'silu',
+    rms_norm_eps: 1e-6,
+    tie_word_embeddings: false,
+    intermediate_size: 6144,
+    moe_intermediate_size: 768,
+    num_experts_per_tok: 8,
+    decoder_sparse_step: 1,
+  },
+  block(config, sizes) {
+    refuseSlidingWindow(config);
+    const bias = config.flag('attention_bias');
+    return {
+      linears: separateLinears(sizes, { qkv: bias, output: bias }),
+      norms: { ...PRE_NORMS, queryKey: 'head' },
+      activation: readActivation(config, 'hidden_act'),
+      attention: everyLayer(sizes, { window: null, rope: readRope(config, { dim: sizes.headDim }) }),
+      multipliers: plainMultipliers(sizes),
+      softCaps: NO_SOFT_CAPS,
+    };
+  },
+  experts(config, { layers }) {
+    const step = config.positive('decoder_sparse_step');
+    const dense = config.json['mlp_only_layers'] ?? [];
+    if (!Array.isArray(dense) || !dense.every(isNumber))
+      throw config.refuse(`mlp_only_layers must be a list of layers, got ${JSON.stringify(dense)}.`);
+    return {
+      ...readExpertCounts(config, ['num_experts', 'num_local_experts']), // as Transformers 4 and 5 write it
+      intermediate: config.positive('moe_intermediate_size'),
+      normalized: config.flag('norm_topk_prob'),
+      layers: Array.from({ length: layers }, (_, layer) => !dense.includes(layer) && (layer + 1) % step === 0),
+      router: 'mlp.gate',
+      module: 'mlp.experts',
+      names: { gate: 'gate_proj', up: 'up_proj', down: 'down_proj' },
+    };
+  },
+};
