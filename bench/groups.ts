@@ -5,6 +5,7 @@ import { PLAIN_SAMPLING } from '#domain/sampling';
 import { PLAIN_REQUEST, type GenerateRequest, type InferenceEngine } from '#engine/inference-engine';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
+import { median } from './measurement.ts';
 
 export interface GroupTimes {
   readonly name: string;
@@ -75,5 +76,3 @@ async function run(engine: InferenceEngine, requests: readonly GenerateRequest[]
   );
   return ((GROUP_SIZE * NEW_TOKENS) / (performance.now() - startMs)) * 1000;
 }
-
-const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client, type RlJobRequest } from '#client/client';
 import { cpuName, residentBytes, startBenchServer } from './bench-server.ts';
+import { median } from './measurement.ts';
 
 type Trajectory = RlJobRequest['trajectory_groups'][number]['trajectories'][number];
 
@@ -15,7 +16,6 @@ const ROUNDS = 15;
 const LARGE_BYTES = 200e6;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;
 
 /** A Choice as chat answers have them, 85 bytes per token. */
 function trajectory(seed: number, tokens: number): Trajectory {

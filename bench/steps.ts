@@ -12,9 +12,9 @@ import type { ServingPrecision } from '#engine/capabilities';
 import type * as stores from '#engine/onnx/serving/adapter-store';
 import { capacityClasses, capacityFor, type CacheView } from '#engine/onnx/serving/kv-cache';
 import type * as runners from '#engine/onnx/serving/model-runner';
-import { createLoraAdapter, linearLayers } from '#model-files/lora';
-import { writePeftDirectory } from '#model-files/peft-directory';
 import { makeModelDirectory } from './model-directory.ts';
+import { median } from './measurement.ts';
+import { writeRandomAdapters } from './random-adapters.ts';
 import { SHAPES } from './shapes.ts';
 
 const { values: flags } = parseArgs({
@@ -48,23 +48,7 @@ interface Contestant {
   readonly store: stores.AdapterStore;
 }
 
-const ranks = numbers(flags.ranks);
 const adaptersMax = Math.max(...numbers(flags.adapters));
-
-async function writeAdapters(directory: string): Promise<{ id: string; directory: string }[]> {
-  const layers = linearLayers(config!);
-  const random = createRandom(1);
-  return Promise.all(
-    Array.from({ length: adaptersMax }, async (_, i) => {
-      const rank = ranks[i % ranks.length]!;
-      const adapter = createLoraAdapter(layers, { rank, alpha: 2 * rank, seed: i });
-      for (const data of adapter.tensors.values()) data.forEach((_, j) => (data[j] = (random.next() - 0.5) * 0.02));
-      const own = await mkdtemp(join(directory, 'adapter-'));
-      await writePeftDirectory(own, adapter, layers, 'bench');
-      return { id: `adapter-${i}`, directory: own };
-    }),
-  );
-}
 
 /** Of this checkout, or of another. */
 async function openContestant(
@@ -135,8 +119,6 @@ async function measure(call: Call, contestant: Contestant): Promise<number> {
   }
 }
 
-const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;
-
 async function compare(call: Call, contestants: readonly Contestant[]): Promise<string> {
   const samples = contestants.map((): number[] => []);
   for (let round = 0; round <= rounds; round++) {
@@ -154,7 +136,7 @@ async function compare(call: Call, contestants: readonly Contestant[]): Promise<
 const modelDirectory = await makeModelDirectory(config);
 const adapterDirectory = await mkdtemp(join(tmpdir(), 'whetstone-bench-adapters-'));
 try {
-  const refs = await writeAdapters(adapterDirectory);
+  const refs = await writeRandomAdapters(adapterDirectory, config, adaptersMax, numbers(flags.ranks));
   const checkouts = [process.cwd(), ...(flags.against === undefined ? [] : [resolve(flags.against)])];
   for (const precision of flags.precisions.split(',') as ServingPrecision[]) {
     const contestants: Contestant[] = [];

@@ -3,15 +3,24 @@ import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import type { ServingPrecision } from '#engine/capabilities';
 import { DEFAULT_INFERENCE_LIMITS } from '#engine/onnx/serving/inference-limits';
-import { PLAIN_REQUEST } from '#engine/inference-engine';
+import { PLAIN_REQUEST, type AdapterRef } from '#engine/inference-engine';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
-import { createSamplingClock, type Sampler } from './sampling.ts';
+import { createSamplingClock, type Sampler, type SamplingTimes } from './sampling.ts';
+
+export interface WhetstoneSampler extends Sampler {
+  /** `adapters` go round the prompts. */
+  generate(
+    prompts: readonly (readonly number[])[],
+    newTokens: number,
+    adapters?: readonly AdapterRef[],
+  ): Promise<SamplingTimes>;
+}
 
 export async function openWhetstone(
   modelDirectory: string,
   precision: ServingPrecision,
   threads: number,
-): Promise<Sampler> {
+): Promise<WhetstoneSampler> {
   const engine = await openOnnxInferenceEngine({
     modelDirectory,
     precision,
@@ -22,7 +31,7 @@ export async function openWhetstone(
   const sampling = { ...PLAIN_SAMPLING, temperature: 0, seed: 1 };
   return {
     name: `whetstone ${precision}`,
-    async generate(prompts, newTokens) {
+    async generate(prompts, newTokens, adapters = []) {
       const clock = createSamplingClock();
       await Promise.all(
         prompts.map(async (promptTokens, i) => {
@@ -30,7 +39,7 @@ export async function openWhetstone(
             ...PLAIN_REQUEST,
             requestId: `bench-${i}`,
             promptTokens,
-            adapter: null,
+            adapter: adapters[i % adapters.length] ?? null,
             n: 1,
             sampling: { ...sampling, maxTokens: newTokens },
           };
