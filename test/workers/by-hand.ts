@@ -1,6 +1,6 @@
 // The worker's end of a connection, spoken by hand: for what no worker of ours would say, and for leaving in the middle of a call.
 import { WebSocket } from 'ws';
-import { decodeMessage, encodeMessage } from '#engine/workers/codec';
+import { decodeMessage, encodeMessage } from '#engine/rpc/codec';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import type { WorkerLab } from './worker-lab.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import { PLAIN_REQUEST, type TokenEvent } from '#engine/inference-engine';
-import { encodeMessage } from '#engine/workers/codec';
+import { encodeMessage } from '#engine/rpc/codec';
 import { callsOf, openSocket, sayHello } from './by-hand.ts';
 import { countedToken, createCountingEngine, COUNTING_CONFIG, COUNTING_VOCAB } from './counting-engine.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from './worker-lab.ts';

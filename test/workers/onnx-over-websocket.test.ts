@@ -1,9 +1,10 @@
-// The embedded engines as a worker, behind a real server and real sockets: they keep the same contracts as in this process.
+// The embedded engines as a worker, behind a real server and real sockets: they keep the same contracts as in this process. The sampler
+// is a process of its own, as `whetstone workers run` has it, and what it sends is passed on unread.
 import { silentLog } from '#base/log';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { onnxCapabilities } from '#engine/onnx/onnx-backend';
-import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
+import { openInferenceEngine } from '#engine/onnx/open-engines';
 import type { TrainingEngine } from '#engine/training-engine';
 import { inferenceEngineContract } from '../contract/inference-engine.ts';
 import { trainingEngineContract } from '../contract/training-engine.ts';
@@ -15,7 +16,7 @@ inferenceEngineContract('the embedded engine over a WebSocket', {
   capabilities: onnxCapabilities('float32'),
   async open({ directory }, queue): Promise<InferenceEngine> {
     const limits = queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS;
-    const engine = await openOnnxInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
+    const engine = await openInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
     const lab = await openWorkerLab(directory);
     await lab.connect({ inference: engine, training: null });
     return closingWith(lab.inference, async () => {

@@ -1,4 +1,4 @@
-// `whetstone workers run` as an operator starts it: when and how its process ends.
+// `whetstone workers run` as an operator starts it: when and how its process ends, and what becomes of the engine's.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { isRunning } from '#base/is-running';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { writeTinyChatModel } from '../api/tiny-chat-model.ts';
+import { collect, request } from '../contract/inference-engine.ts';
 import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
 /** It loads two engines, on a machine that does other things too. */
@@ -29,17 +31,33 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+const COMMAND = [process.execPath, '--import', 'tsx', '-C', 'source', CLI, 'workers', 'run', '--roles', 'sample'];
+
 function startWorker(args: readonly string[], key = BOOTSTRAP_KEY) {
-  const env = { ...process.env, WHETSTONE_URL: lab.url, WHETSTONE_API_KEY: key, HF_HOME: home };
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '-C', 'source', CLI, 'workers', 'run', '--roles', 'sample', ...args],
-    { env, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  return start([...COMMAND, ...args], { WHETSTONE_API_KEY: key });
+}
+
+/** `ended`: once nobody holds its stderr, which its own children inherit. */
+function start([program, ...args]: readonly string[], variables: Readonly<Record<string, string>>) {
+  const env = { ...process.env, WHETSTONE_URL: lab.url, HF_HOME: home, ...variables };
+  const child = spawn(program!, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return { child, ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stderr })) };
+  return {
+    child,
+    ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stderr })),
+    /** The newest line of its log about this event. */
+    logged(this: void, event: string): Record<string, unknown> {
+      const line = stderr.split('\n').findLast((text) => text.includes(`"${event}"`));
+      if (!line) throw new Error(`no ${event} in: ${stderr}`);
+      return JSON.parse(line) as Record<string, unknown>;
+    },
+  };
 }
+
+const isThere = (name: string) =>
+  vi.waitFor(() => expect(lab.workers.list()).toMatchObject([{ name, state: 'connected' }]), SOON);
+const isGone = () => vi.waitFor(() => expect(lab.workers.list()).toEqual([]), SOON);
 
 const makeKey = async () => (await lab.apiKeys.create({ entity: 'default', name: 'k', scopes: ['read'] })).secret;
 
@@ -66,8 +84,43 @@ test('with another revision of the model it is refused, ends with 2 and names th
 
 test('stopped, it leaves its server and ends with 0', async () => {
   const { child, ended } = startWorker(['--model', model, '--name', 'of a process']);
-  await vi.waitFor(() => expect(lab.workers.list()).toMatchObject([{ name: 'of a process' }]), SOON);
+  await isThere('of a process');
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
-  await vi.waitFor(() => expect(lab.workers.list()).toEqual([]), SOON);
+  await isGone();
+});
+
+test('an engine of it that is killed is started again and named in its log, while it stays connected', async () => {
+  const { child, ended, logged } = startWorker(['--model', model, '--name', 'of two']);
+  await isThere('of two');
+  process.kill(logged('engine.started')['pid'] as number, 'SIGKILL');
+  await vi.waitFor(() => logged('engine.restarted'), SOON);
+  expect(logged('engine.exited')).toMatchObject({ engine: 'inference', reason: 'was killed by SIGKILL' });
+  expect(lab.workers.list()).toMatchObject([{ name: 'of two', state: 'connected', reconnects: 0 }]);
+  expect(await collect(lab.inference, request())).toHaveLength(1);
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+  await isGone();
+});
+
+test('killed itself, it leaves no engine behind', async () => {
+  const { child, ended, logged } = startWorker(['--model', model, '--name', 'doomed']);
+  await isThere('doomed');
+  const engine = logged('engine.started')['pid'] as number;
+  expect(isRunning(engine)).toBe(true);
+  child.kill('SIGKILL');
+  await ended;
+  await vi.waitFor(() => expect(isRunning(engine)).toBe(false), SOON);
+  await isGone(); // its lease lapses
+});
+
+test('started by npm, it leaves its server when the shell between them is gone, and its engine ends with it', async () => {
+  const quoted = [...COMMAND, '--model', model, '--name', 'of npm'].map((word) => `'${word}'`).join(' ');
+  const variables = { WHETSTONE_API_KEY: BOOTSTRAP_KEY, npm_command: 'exec' };
+  const { child, ended, logged } = start(['/bin/sh', '-c', `${quoted}; true`], variables);
+  await isThere('of npm');
+  child.kill('SIGKILL');
+  await isGone();
+  await ended;
+  expect(isRunning(logged('engine.started')['pid'] as number)).toBe(false);
 });

@@ -1,7 +1,6 @@
 // The embedded engines as a server uses them: each in a child process of its own. Only main.ts and tools call this.
 import { availableParallelism } from 'node:os';
 import type { Log } from '#base/log';
-import type { InferenceEngine } from '../inference-engine.ts';
 import {
   NOTHING_REPORTED,
   STATUS_NOTICE,
@@ -9,7 +8,7 @@ import {
   type InferenceReady,
   type ReportedStatus,
 } from '../rpc/inference-procedures.ts';
-import { createRemoteInferenceEngine } from '../rpc/remote-inference-engine.ts';
+import { createRemoteInferenceEngine, type RemoteInferenceEngine } from '../rpc/remote-inference-engine.ts';
 import { createRemoteTrainingEngine } from '../rpc/remote-training-engine.ts';
 import type { TrainingProcedures, TrainingReady } from '../rpc/training-procedures.ts';
 import type { TrainingEngine } from '../training-engine.ts';
@@ -42,7 +41,7 @@ type OpenInferenceOptions = ChildOptions & Omit<InferenceStart, 'threads'>;
 type OpenTrainingOptions = ChildOptions & Omit<TrainingStart, 'threads'>;
 
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
-export async function openInferenceEngine(options: OpenInferenceOptions): Promise<InferenceEngine> {
+export async function openInferenceEngine(options: OpenInferenceOptions): Promise<RemoteInferenceEngine> {
   const { log, timings = INFERENCE_TIMINGS, threads = availableParallelism(), ...model } = options;
   let reported: ReportedStatus = NOTHING_REPORTED;
   const child = await openSupervisedChild<InferenceProcedures, InferenceStart, InferenceReady>({

@@ -3,13 +3,18 @@
 import { AppError } from '#domain/errors';
 import type { AdapterRef, GenerateRequest, InferenceEngine } from '../inference-engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import type { InferenceProcedures, InferenceReady, ReportedStatus } from './inference-procedures.ts';
-import { streamGeneration, type RunningGeneration } from './running-generation.ts';
+import type { InferenceProcedures, InferenceReady, ReportedStatus, ToldGeneration } from './inference-procedures.ts';
+import type { Relay, RpcClient, RunningCall } from './rpc-client.ts';
+import type { CallContext } from './rpc-server.ts';
+import { streamGeneration } from './running-generation.ts';
 
 /** Reading a large adapter from a slow disk. */
 const ADAPTER_TIMEOUT_MS = 60_000;
 /** Longer than all that the engine waits for: a turn, two threads that start, two compilations. Each has its own deadline. */
 const PREPARE_TIMEOUT_MS = 180_000;
+
+type InferenceRpc = RpcClient<InferenceProcedures>;
+type GenerateCall = RunningCall<null, ToldGeneration>;
 
 export interface RemoteInferenceOptions {
   readonly ready: InferenceReady;
@@ -19,10 +24,21 @@ export interface RemoteInferenceOptions {
   readonly reported: () => ReportedStatus;
 }
 
+export interface RemoteInferenceEngine extends InferenceEngine {
+  /** As `generate`, on behalf of a call of somebody else's: what the engine sends is passed on as it comes. Resolves at the end. */
+  relay(request: GenerateRequest, from: RelayedCall, relay: Relay): Promise<void>;
+}
+
+type RelayedCall = Pick<CallContext<never, ToldGeneration>, 'signal' | 'onTold'>;
+
+/** Whether the engine is somewhere else. */
+export const canRelay = (engine: InferenceEngine | null): engine is RemoteInferenceEngine =>
+  engine !== null && 'relay' in engine;
+
 export function createRemoteInferenceEngine(
   connection: EngineConnection<InferenceProcedures, InferenceReady>,
   { ready: { contextLength, vocabSize }, choicesMax, reported }: RemoteInferenceOptions,
-): InferenceEngine {
+): RemoteInferenceEngine {
   let inFlight = 0;
 
   function checkQueue(n: number): void {
@@ -31,23 +47,34 @@ export function createRemoteInferenceEngine(
     throw new AppError('too_many_requests', message, { retryAfterSeconds: 5 });
   }
 
-  async function run(request: GenerateRequest, running: RunningGeneration): Promise<void> {
-    checkQueue(request.n);
-    inFlight += request.n;
+  async function run(n: number, signal: AbortSignal, call: (rpc: InferenceRpc) => GenerateCall): Promise<void> {
+    checkQueue(n);
+    inFlight += n;
     try {
-      const { rpc } = await connection.whenReady(running.signal);
-      const call = rpc.call('generate', request, { signal: running.signal, onEvents: running.push });
-      running.follow(call);
-      await call.result;
+      const { rpc } = await connection.whenReady(signal);
+      await call(rpc).result;
     } finally {
-      inFlight -= request.n;
+      inFlight -= n;
     }
   }
 
   return {
     contextLength,
     vocabSize,
-    generate: (request, signal) => streamGeneration(request, signal, (running) => run(request, running)),
+    generate: (request, signal) =>
+      streamGeneration(request, signal, (running) =>
+        run(request.n, running.signal, (rpc) => {
+          const call = rpc.call('generate', request, { signal: running.signal, onEvents: running.push });
+          running.follow(call);
+          return call;
+        }),
+      ),
+    relay: (request, { signal, onTold }, relay) =>
+      run(request.n, signal, (rpc) => {
+        const call = rpc.call('generate', request, { signal, relay });
+        onTold(call.tell);
+        return call;
+      }),
     async prepare(constraint, payer, signal) {
       const { rpc } = await connection.whenReady(signal);
       await rpc.call('prepare', { constraint, payer }, { timeoutMs: PREPARE_TIMEOUT_MS, signal }).result;

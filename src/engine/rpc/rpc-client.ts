@@ -1,7 +1,14 @@
 // The calling end: pending calls by id, each with its events, an optional deadline and an abort signal. When the other
 // process is lost, every pending call fails with the same cause. Knows nothing of processes or engines.
 import { AppError } from '#domain/errors';
-import { fromWireError, type Port, type Procedures, type ToClient, type ToServer } from './rpc-messages.ts';
+import {
+  fromWireError,
+  type FarCall,
+  type Port,
+  type Procedures,
+  type ToClient,
+  type ToServer,
+} from './rpc-messages.ts';
 
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal;
@@ -9,6 +16,14 @@ export interface CallOptions<Event> {
   readonly timeoutMs?: number;
   /** All events of the call that came in one message. */
   readonly onEvents?: (events: readonly Event[]) => void;
+  readonly relay?: Relay;
+}
+
+/** The call is made on behalf of another. Its end is the other end's to tell, also when it is aborted: no event comes after it. */
+export interface Relay {
+  readonly far: FarCall;
+  /** Takes events, its own and those of other calls of the session, as the bytes of a message. */
+  readonly send: (message: Uint8Array) => void;
 }
 
 export interface RunningCall<Result, Told> {
@@ -29,6 +44,7 @@ export interface RpcClient<P extends Procedures<P>> {
 
 interface PendingCall {
   onEvents: (events: readonly unknown[]) => void;
+  sendOn: (message: Uint8Array) => void;
   resolve: (value: unknown) => void;
   reject: (error: Error) => void;
 }
@@ -44,6 +60,9 @@ export function createRpcClient<P extends Procedures<P>>(port: Port<ToServer, To
       case 'events':
         for (const [id, events] of groupByCall(message.events)) pending.get(id)?.onEvents(events);
         return;
+      case 'far_events':
+        pending.get(message.id)?.sendOn(message.bytes);
+        return;
       case 'return':
         pending.get(message.id)?.resolve(message.value);
         return;
@@ -56,7 +75,7 @@ export function createRpcClient<P extends Procedures<P>>(port: Port<ToServer, To
   });
 
   function start(method: string, params: unknown, options: CallOptions<unknown>): RunningCall<unknown, unknown> {
-    const { signal, timeoutMs } = options;
+    const { signal, timeoutMs, relay } = options;
     const id = nextId++;
     const result = new Promise<unknown>((resolve, reject) => {
       if (lost) return reject(lost);
@@ -78,15 +97,17 @@ export function createRpcClient<P extends Procedures<P>>(port: Port<ToServer, To
         giveUp(new AppError('engine_unavailable', message, { cause: new Error(`no answer to ${method}`) }));
       }
       function onAbort(): void {
-        giveUp(cancelled(signal!));
+        if (relay) port.send({ kind: 'abort', id });
+        else giveUp(cancelled(signal!));
       }
       signal?.addEventListener('abort', onAbort, { once: true });
       pending.set(id, {
         onEvents: options.onEvents ?? (() => {}),
+        sendOn: relay?.send ?? (() => {}),
         resolve: (value) => (finish(), resolve(value)),
         reject: (error) => (finish(), reject(error)),
       });
-      port.send({ kind: 'call', id, method, params });
+      port.send({ kind: 'call', id, method, params, ...(relay ? { far: relay.far } : {}) });
     });
     const tell = (payload: unknown) => {
       if (pending.has(id)) port.send({ kind: 'tell', id, payload });

@@ -13,8 +13,15 @@ export interface Procedure {
 /** What can be called, by name: `P extends Procedures<P>`. */
 export type Procedures<P> = { [M in keyof P]: Procedure };
 
+/** A call of somebody further away: whoever makes ours on its behalf passes the events on, and does not read them. */
+export interface FarCall {
+  /** Calls of one session are numbered together. */
+  readonly session: string;
+  readonly id: number;
+}
+
 export type ToServer =
-  | { kind: 'call'; id: number; method: string; params: unknown }
+  | { kind: 'call'; id: number; method: string; params: unknown; far?: FarCall }
   /** To a call that runs. */
   | { kind: 'tell'; id: number; payload: unknown }
   /** The caller does not want the result any more. */
@@ -23,6 +30,8 @@ export type ToServer =
 export type ToClient =
   /** Of any number of calls, in order: one message per engine step. */
   | { kind: 'events'; events: readonly { id: number; payload: unknown }[] }
+  /** The same for far calls of one session, as bytes of the message that their caller takes. `id` is one of our own calls. */
+  | { kind: 'far_events'; id: number; bytes: Uint8Array }
   | { kind: 'return'; id: number; value: unknown }
   | { kind: 'throw'; id: number; error: WireError }
   /** Not part of any call: log lines, status, last words. */

@@ -1,8 +1,11 @@
 // The called end: runs handlers, and sends the events of all calls once per turn of the event loop, so that an engine
 // step is one message whatever the number of streams.
-import { toWireError, type Port, type Procedures, type ToClient, type ToServer } from './rpc-messages.ts';
+import { encodeMessage } from './codec.ts';
+import { toWireError, type FarCall, type Port, type Procedures, type ToClient, type ToServer } from './rpc-messages.ts';
 
 export interface CallContext<Event, Told> {
+  /** Of the call, as its caller numbers it. */
+  readonly id: number;
   /** Aborted when the caller gave up. */
   readonly signal: AbortSignal;
   readonly emit: (event: Event) => void;
@@ -28,6 +31,8 @@ interface CallEvent {
   readonly payload: unknown;
 }
 
+type Call = Extract<ToServer, { kind: 'call' }>;
+
 interface RunningCall {
   readonly controller: AbortController;
   readonly told: unknown[];
@@ -37,13 +42,15 @@ interface RunningCall {
 export function serveRpc<P extends Procedures<P>>(port: Port<ToClient, ToServer>, handlers: Handlers<P>): RpcServer {
   const running = new Map<number, RunningCall>();
   const batch = createBatch<CallEvent>((events) => port.send({ kind: 'events', events }));
+  const farBatch = createFarBatch(port);
 
-  async function run(id: number, method: string, params: unknown): Promise<void> {
+  async function run({ id, method, params, far }: Call): Promise<void> {
     const call: RunningCall = { controller: new AbortController(), told: [], listener: null };
     running.set(id, call);
     const context: CallContext<unknown, unknown> = {
+      id,
       signal: call.controller.signal,
-      emit: (payload) => batch.add({ id, payload }),
+      emit: far ? (payload) => farBatch.add(id, far, payload) : (payload) => batch.add({ id, payload }),
       onTold(listener) {
         call.listener = listener;
         for (const payload of call.told.splice(0)) listener(payload);
@@ -57,12 +64,12 @@ export function serveRpc<P extends Procedures<P>>(port: Port<ToClient, ToServer>
       outcome = { kind: 'throw', id, error: toWireError(error) };
     }
     running.delete(id);
-    batch.flush(); // a call's events come before its end
+    (far ? farBatch : batch).flush(); // a call's events come before its end
     port.send(outcome);
   }
 
   port.receive((message) => {
-    if (message.kind === 'call') return void run(message.id, message.method, message.params);
+    if (message.kind === 'call') return void run(message);
     const call = running.get(message.id);
     if (!call) return; // it has just ended
     if (message.kind === 'abort') call.controller.abort();
@@ -78,6 +85,24 @@ export function serveRpc<P extends Procedures<P>>(port: Port<ToClient, ToServer>
     abortAll() {
       for (const { controller } of running.values()) controller.abort();
     },
+  };
+}
+
+/** One message holds events of one session: numbers of calls are its own. */
+function createFarBatch(port: Port<ToClient, ToServer>) {
+  let session: string | null = null;
+  let ownId = 0;
+  const batch = createBatch<CallEvent>((events) =>
+    port.send({ kind: 'far_events', id: ownId, bytes: encodeMessage({ kind: 'events', events }) }),
+  );
+  return {
+    add(id: number, far: FarCall, payload: unknown) {
+      if (far.session !== session) batch.flush();
+      session = far.session;
+      ownId = id;
+      batch.add({ id: far.id, payload });
+    },
+    flush: batch.flush,
   };
 }
 

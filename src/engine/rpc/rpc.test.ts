@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { AppError } from '#domain/errors';
+import { decodeMessage } from './codec.ts';
 import { createRpcClient } from './rpc-client.ts';
 import type { Port, ToClient, ToServer } from './rpc-messages.ts';
 import { serveRpc, type Handlers } from './rpc-server.ts';
@@ -139,4 +140,35 @@ test('notices come in order with the events before them', async () => {
   client.onNotice((name, payload) => seen.push([name, payload]));
   await client.call('count', 7, { onEvents: (events) => seen.push(...events) }).result;
   expect(seen).toEqual([7, ['status', 'busy']]);
+});
+
+test('events of calls on behalf of others come as bytes with their numbers, each session for itself, before the end', async () => {
+  const { client, received } = connect();
+  const sent: { session: string; message: unknown }[] = [];
+  const relay = (session: string, id: number) => ({
+    far: { session, id },
+    send: (bytes: Uint8Array) => void sent.push({ session, message: decodeMessage(bytes) }),
+  });
+  const first = client.call('count', 2, { relay: relay('a', 70) });
+  const second = client.call('count', 1, { relay: relay('b', 70) });
+  const own: number[] = [];
+  const third = client.call('count', 1, { onEvents: (events) => own.push(...events) });
+  expect(await Promise.all([first.result, second.result, third.result])).toEqual(['done', 'done', 'done']);
+  const event = (payload: number) => ({ id: 70, payload });
+  expect(sent).toEqual([
+    { session: 'a', message: { kind: 'events', events: [event(0), event(1)] } },
+    { session: 'b', message: { kind: 'events', events: [event(0)] } },
+  ]);
+  expect(own).toEqual([0]);
+  expect(received.findIndex(({ kind }) => kind === 'return')).toBe(1);
+});
+
+test('a call on behalf of another that is aborted ends when the other end says so', async () => {
+  const { client, received } = connect();
+  const controller = new AbortController();
+  const relay = { far: { session: 'a', id: 1 }, send: () => {} };
+  const { result } = client.call('hang', null, { signal: controller.signal, relay });
+  controller.abort();
+  expect(await result).toBe('stopped');
+  expect(received).toEqual([{ kind: 'return', id: 0, value: 'stopped' }]);
 });

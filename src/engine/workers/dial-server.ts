@@ -6,10 +6,10 @@ import { createId } from '#base/ids';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
-import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
-import { decodeMessage, encodeMessage } from './codec.ts';
+import type { ToClient, ToServer } from '../rpc/rpc-messages.ts';
+import { decodeMessage, encodeMessage } from '../rpc/codec.ts';
 import type { Hello, Refused, Welcome } from './handshake.ts';
-import { createNumberedChannel, type NumberedChannel } from './numbered-channel.ts';
+import { createNumberedChannel, type EncodingPort, type NumberedChannel } from './numbered-channel.ts';
 import { watchSocket } from './watch-socket.ts';
 
 export interface DialOptions {
@@ -20,7 +20,7 @@ export interface DialOptions {
   readonly version: string;
   readonly hello: Pick<Hello, 'model' | 'roles' | 'sampler' | 'trainer'>;
   /** Answers the calls of a session; what it gives ends them, when the server has forgotten the session. */
-  readonly serve: (port: Port<ToClient, ToServer>) => ServedSession;
+  readonly serve: (port: EncodingPort<ToClient, ToServer>) => ServedSession;
   readonly log: Log;
 }
 
@@ -136,8 +136,12 @@ export function dialServer(options: DialOptions): DialedServer {
 }
 
 /** Notes which calls run. */
-function countCalls(channel: NumberedChannel<ToClient, ToServer>, calls: Set<number>): Port<ToClient, ToServer> {
+function countCalls(
+  channel: NumberedChannel<ToClient, ToServer>,
+  calls: Set<number>,
+): EncodingPort<ToClient, ToServer> {
   return {
+    sendEncoded: channel.sendEncoded,
     send(message) {
       if (message.kind === 'return' || message.kind === 'throw') calls.delete(message.id);
       channel.send(message);

@@ -1,7 +1,7 @@
 // Two ends of a channel whose connections break at any byte: every message arrives once, in order.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeMessage } from './codec.ts';
+import { encodeMessage } from '../rpc/codec.ts';
 import { createNumberedChannel, type NumberedChannel } from './numbered-channel.ts';
 
 type End = NumberedChannel<number, number>;

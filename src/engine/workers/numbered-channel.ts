@@ -2,7 +2,7 @@
 // not acknowledged is kept and sent again on the next connection, what was seen is ignored. Both ends use it. Knows no WebSocket:
 // a connection is something that takes bytes and can be closed.
 import type { Port } from '../rpc/rpc-messages.ts';
-import { decodeMessage, encodeMessage } from './codec.ts';
+import { decodeMessage, encodeMessage } from '../rpc/codec.ts';
 
 /** What a channel needs of a WebSocket. */
 export interface Connection {
@@ -22,7 +22,12 @@ interface Kept {
   readonly bytes: Uint8Array;
 }
 
-export interface NumberedChannel<Outgoing, Incoming> extends Port<Outgoing, Incoming> {
+/** A port that also takes messages which have been made into bytes elsewhere. */
+export interface EncodingPort<Outgoing, Incoming> extends Port<Outgoing, Incoming> {
+  readonly sendEncoded: (message: Uint8Array) => void;
+}
+
+export interface NumberedChannel<Outgoing, Incoming> extends EncodingPort<Outgoing, Incoming> {
   /** The highest number that came: what the other end need not send again. */
   readonly received: number;
   /** Too much is not acknowledged: whoever can wait should. */
@@ -54,6 +59,9 @@ export function createNumberedChannel<Outgoing, Incoming>(
     acknowledged();
     return encodeMessage([seq, received, message]);
   };
+  /** Nil is one byte: what stands before it stands before every message. */
+  const frameAround = (seq: number, message: Uint8Array): Uint8Array =>
+    Buffer.concat([frame(seq, null).subarray(0, -1), message]);
   function acknowledged(): void {
     owedBytes = 0;
     if (ackTimer) clearTimeout(ackTimer);
@@ -64,6 +72,12 @@ export function createNumberedChannel<Outgoing, Incoming>(
     owedBytes += bytes;
     if (owedBytes > ACK_AFTER_BYTES) acknowledge();
     else ackTimer ??= setTimeout(acknowledge, ACK_AFTER_MS).unref();
+  }
+
+  function sendKept(bytes: Uint8Array): void {
+    kept.push({ seq: sent, bytes });
+    keptBytes += bytes.byteLength;
+    connection?.send(bytes);
   }
 
   function forget(ack: number): void {
@@ -90,12 +104,8 @@ export function createNumberedChannel<Outgoing, Incoming>(
       return keptBytes > unackedBytesMax;
     },
     whenRoom: () => (keptBytes > unackedBytesMax ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
-    send(message) {
-      const bytes = frame(++sent, message);
-      kept.push({ seq: sent, bytes });
-      keptBytes += bytes.byteLength;
-      connection?.send(bytes);
-    },
+    send: (message) => sendKept(frame(++sent, message)),
+    sendEncoded: (message) => sendKept(frameAround(++sent, message)),
     receive(handle) {
       handler = handle;
     },

@@ -1,14 +1,17 @@
 // A worker whose engines run in this process or its children: the procedures of the protocol over the two interfaces. Turns files by
 // their hashes into directories, and back. Knows no connection.
 import { rm } from 'node:fs/promises';
+import { createId } from '#base/ids';
 import type { InferenceEngine } from '../inference-engine.ts';
-import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
+import { canRelay } from '../rpc/remote-inference-engine.ts';
+import type { ToClient, ToServer } from '../rpc/rpc-messages.ts';
 import { serveRpc, type Handlers } from '../rpc/rpc-server.ts';
 import { createStatusReport, inferenceHandlers } from '../rpc/serve-inference.ts';
 import { trainingHandlers } from '../rpc/serve-training.ts';
 import { STATUS_NOTICE } from '../rpc/inference-procedures.ts';
 import type { TrainingEngine } from '../training-engine.ts';
 import type { ServedSession } from './dial-server.ts';
+import type { EncodingPort } from './numbered-channel.ts';
 import type { WorkerFiles } from './worker-files.ts';
 import type { WorkerProcedures } from './worker-procedures.ts';
 
@@ -22,14 +25,23 @@ export interface WorkerEngines {
   readonly training: TrainingEngine | null;
 }
 
-export function serveWorker(port: Port<ToClient, ToServer>, engines: WorkerEngines, files: WorkerFiles): ServedSession {
+export function serveWorker(
+  port: EncodingPort<ToClient, ToServer>,
+  engines: WorkerEngines,
+  files: WorkerFiles,
+): ServedSession {
+  const { inference } = engines;
+  const sessionId = createId();
   const sampler = inferenceHandlers(() => engines.inference ?? absent('sample'));
   const trainer = trainingHandlers(() => engines.training ?? absent('train'));
   const handlers: Handlers<WorkerProcedures> = {
     ...sampler,
     async generate(request, context) {
       const adapter = request.adapter && (await files.adapter(request.adapter));
-      return sampler.generate({ ...request, adapter }, context);
+      if (!canRelay(inference)) return sampler.generate({ ...request, adapter }, context);
+      const relay = { far: { session: sessionId, id: context.id }, send: port.sendEncoded };
+      await inference.relay({ ...request, adapter }, context, relay);
+      return null;
     },
     loadAdapter: async (adapter, context) => sampler.loadAdapter(await files.adapter(adapter), context),
     ...trainer.handlers,
@@ -52,7 +64,6 @@ export function serveWorker(port: Port<ToClient, ToServer>, engines: WorkerEngin
     },
   };
   const server = serveRpc<WorkerProcedures>(port, handlers);
-  const { inference } = engines;
   const report = inference && createStatusReport(inference, (status) => server.notify(STATUS_NOTICE, status));
   const reporting = report && setInterval(report, STATUS_INTERVAL_MS);
   return {

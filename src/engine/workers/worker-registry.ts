@@ -3,7 +3,7 @@
 import type { WebSocket } from 'ws';
 import type { Log } from '#base/log';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
-import { decodeMessage, encodeMessage } from './codec.ts';
+import { decodeMessage, encodeMessage } from '../rpc/codec.ts';
 import { createConnectedWorker, type ConnectedWorker } from './connected-worker.ts';
 import { readHello, WorkerRefused, type Hello, type Refused, type Welcome, type WorkerModel } from './handshake.ts';
 import { PROTOCOL_FAULT, REPLACED } from './numbered-channel.ts';

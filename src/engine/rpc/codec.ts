@@ -1,4 +1,4 @@
-// Messages to and from workers as bytes: MessagePack, with arrays of numbers as extension types (docs/worker-protocol.md,
+// Messages as bytes, where they travel between machines: MessagePack, with arrays of numbers as extension types (docs/worker-protocol.md,
 // section 1). Knows no message.
 import { decode, encode, ExtensionCodec } from '@msgpack/msgpack';
 
