@@ -192,7 +192,7 @@ test('a worker that drains ends what it has and gets nothing new', async () => {
   expect(await running).toEqual(counted(100));
   await left;
   expect(old.asked).toEqual(['before']);
-  expect(lab.workers.list()).toHaveLength(1);
+  await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), SOON);
 });
 
 test('without a worker a request waits, and one that comes answers it', async () => {
