@@ -150,7 +150,7 @@ async function route(places: number): Promise<void> {
   };
   const entered = Array.from({ length: STREAMS }, (_, i) => {
     const arrival = { priority: 0, payer: `key-${i % 16}`, size: 1 };
-    const wanted = { promptTokens: prompt(Math.floor(i / 8), ROUTED_TOKENS), scope: '' };
+    const wanted = { promptTokens: prompt(Math.floor(i / 8), ROUTED_TOKENS), scope: '', isOnHead: false };
     return timed(entering, () => queue.enter(arrival, wanted, new AbortController().signal));
   });
   for (const each of entered) void each.then((place) => timed(leaving, () => place.leave()));

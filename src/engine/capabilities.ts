@@ -45,6 +45,8 @@ export interface SamplerCapabilities {
   readonly promptLogprobs: boolean;
   /** Hidden states of prompts. Absent: no. */
   readonly embeddings?: boolean;
+  /** Samples with adapters of the output head. Absent: no; of several workers each request goes to one that does. */
+  readonly headAdapters?: boolean | undefined;
   readonly precision: Precision;
   readonly unsupportedSampling: readonly SamplingSwitch[];
 }

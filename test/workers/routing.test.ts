@@ -137,6 +137,24 @@ test('a checkpoint is loaded on all samplers that are there, and its files have 
   expect(engines.map(({ loaded }) => loaded.size)).toEqual([0, 0]);
 });
 
+test('a request with an adapter of the head goes to samplers that take one, and is refused by name where none does', async () => {
+  const [without, with_] = [createCountingEngine(), createCountingEngine()];
+  await lab.connect({ inference: without, training: null }, {}, { headAdapters: false });
+  const adapter = { id: 'on-head', directory: join(directory, 'adapter') };
+  await lab.writeAdapter(adapter.directory, { targets: ['q_proj', 'lm_head'] });
+  await expect(tokensOf(lab.inference.generate(request('refused', { adapter }), signal()))).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringMatching(/^No worker that samples tiny\/worker takes adapters of the output head/) as string,
+  });
+  await lab.inference.loadAdapter(adapter);
+  expect(without.loaded.size).toBe(0);
+  expect(await tokensOf(lab.inference.generate(request('plain'), signal()))).toEqual(counted(20));
+  await lab.connect({ inference: with_, training: null });
+  const asked = Array.from({ length: 4 }, (_, i) => tokensOf(lab.inference.generate(request(`${i}`, { adapter }), signal())));
+  for (const tokens of await Promise.all(asked)) expect(tokens).toEqual(counted(20));
+  expect([without.asked, with_.asked.length]).toEqual([['plain'], 4]);
+});
+
 test('where one sampler cannot do something, it is asked of none', async () => {
   await lab.connect({ inference: createCountingEngine(), training: null });
   expect(lab.capabilities).toMatchObject(lab.inference.capabilities);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '#base/log';
 import { CONSTRAINT_KINDS } from '#domain/constraint';
+import type { LoraConfig } from '#domain/lora-config';
 import type { EngineCapabilities } from '#engine/capabilities';
 import type { SamplerPool } from '#engine/workers/sampler-pool';
 import type { QueueLimits } from '#engine/workers/sampler-queue';
@@ -43,7 +44,7 @@ export interface WorkerLab {
     sampler?: { sequencesMax?: number },
   ): Promise<DialedServer>;
   /** Into a new directory: one that the hosted model could have. */
-  writeAdapter(directory: string): Promise<void>;
+  writeAdapter(directory: string, more?: Pick<LoraConfig, 'targets'>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,9 +77,10 @@ export async function openWorkerLab(
     breakConnections() {
       for (const socket of server.app.websocketServer.clients) socket.terminate();
     },
-    async writeAdapter(target) {
+    async writeAdapter(target, more = {}) {
       await mkdir(target);
-      await writeFreshAdapter(target, await readDecoderConfig(modelDirectory), { rank: 2, alpha: 4, seed: 1 }, modelId);
+      const lora = { rank: 2, alpha: 4, seed: 1, ...more };
+      await writeFreshAdapter(target, await readDecoderConfig(modelDirectory), lora, modelId);
     },
     async connect(engines, changes = {}, capabilities = {}, sampler = {}) {
       const name = `worker-${++count}`;
@@ -137,6 +139,7 @@ const EVERYTHING: EngineCapabilities = {
   exactLogprobs: true,
   constraints: CONSTRAINT_KINDS,
   promptLogprobs: true,
+  headAdapters: true,
   sharedPrefixRows: true,
   precision: 'float32',
   unsupportedSampling: [],

@@ -25,6 +25,7 @@ export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilitie
   constraints: CONSTRAINT_KINDS,
   promptLogprobs: true,
   embeddings: true,
+  headAdapters: true,
   sharedPrefixRows: true,
   precision,
   unsupportedSampling: [],

@@ -21,6 +21,7 @@ const SamplerAble = z.object({
     .array(z.string())
     .transform((kinds): readonly ConstraintKind[] => CONSTRAINT_KINDS.filter((kind) => kinds.includes(kind))),
   promptLogprobs: z.boolean(),
+  headAdapters: z.boolean().optional(),
   precision: z.enum(PRECISIONS),
   unsupportedSampling: z.array(z.enum(SAMPLING_SWITCHES)).readonly(),
 });

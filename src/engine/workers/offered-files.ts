@@ -1,11 +1,14 @@
 // Files that workers may fetch, by their hashes: those of adapters and of saved training states that the server has handed to one.
 // Knows no HTTP and no checkpoints.
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '#base/stream-digest';
 import { AppError } from '#domain/errors';
+import { HEAD_MODULE } from '#model-files/decoder-parameters';
+import { parsePeftConfig } from '#model-files/peft-config';
+import { ADAPTER_CONFIG_FILE } from '#model-files/peft-directory';
 import type { AdapterRef } from '../inference-engine.ts';
 import type { WireAdapter, WireFile } from './worker-procedures.ts';
 
@@ -28,6 +31,8 @@ export interface OfferedFile {
 export interface OfferedFiles {
   /** Reads the files through for their hashes, once for each id. */
   adapter(adapter: AdapterRef): Promise<WireAdapter>;
+  /** It adapts the output head, which not every sampler takes. */
+  isOnHead(adapter: AdapterRef): Promise<boolean>;
   directory(directory: string): Promise<readonly WireFile[]>;
   /** Null: nobody was given a file of this hash, or long ago. */
   find(sha256: string): OfferedFile | null;
@@ -36,6 +41,7 @@ export interface OfferedFiles {
 export function createOfferedFiles(): OfferedFiles {
   const adapters = new LRUCache<string, Promise<WireAdapter>>({ max: ADAPTERS_MAX });
   const files = new LRUCache<string, OfferedFile>({ max: FILES_MAX });
+  const onHead = new LRUCache<string, boolean>({ max: ADAPTERS_MAX });
 
   async function offer(directory: string): Promise<readonly WireFile[]> {
     const there = await readdir(directory).catch((cause: unknown) => {
@@ -60,6 +66,17 @@ export function createOfferedFiles(): OfferedFiles {
       adapters.set(id, hashed);
       hashed.catch(() => adapters.delete(id));
       return hashed;
+    },
+    async isOnHead({ id, directory }) {
+      const known = onHead.get(id);
+      if (known !== undefined) return known;
+      const path = join(directory, ADAPTER_CONFIG_FILE);
+      const json = await readFile(path, 'utf8').catch((cause: unknown) => {
+        throw new AppError('bad_model_files', `There is no adapter in ${directory}.`, { cause });
+      });
+      const found = parsePeftConfig(json, path).targets.includes(HEAD_MODULE);
+      onHead.set(id, found);
+      return found;
     },
     directory: offer,
     find: (sha256) => files.get(sha256) ?? null,

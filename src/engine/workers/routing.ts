@@ -24,11 +24,13 @@ export interface Wanted {
   readonly promptTokens: readonly number[];
   /** Computed prompts are shared within it only: the adapter, and the caller's scope. */
   readonly scope: string;
+  /** With an adapter of the output head. */
+  readonly isOnHead: boolean;
 }
 
 export interface Router {
   /** Null: there is none. */
-  choose(candidates: readonly Candidate[], wanted: Wanted): string | null;
+  choose(candidates: readonly Candidate[], wanted: Omit<Wanted, 'isOnHead'>): string | null;
 }
 
 export function createRouter(): Router {

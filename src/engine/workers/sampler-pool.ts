@@ -9,7 +9,7 @@ import type { ConnectedWorker } from './connected-worker.ts';
 import type { WorkerModel } from './handshake.ts';
 import type { OfferedFiles } from './offered-files.ts';
 import { sharedBySamplers } from './shared-capabilities.ts';
-import { createSamplerQueue, samplersClosed, type QueueLimits } from './sampler-queue.ts';
+import { createSamplerQueue, samplersClosed, suits, type QueueLimits } from './sampler-queue.ts';
 import type { WorkerRegistry } from './worker-registry.ts';
 
 /** A gigabyte from the server's disk over a gigabit. */
@@ -51,7 +51,8 @@ export function createSamplerPool({ model, registry, offered, limits, log }: Sam
   async function run(request: GenerateRequest, running: RunningGeneration): Promise<void> {
     const { n, promptTokens, adapter, priority, payer, cacheScope } = request;
     const wire = adapter === null ? null : await offered.adapter(adapter);
-    const wanted = { promptTokens, scope: `${adapter?.id ?? ''} ${cacheScope}` };
+    const isOnHead = adapter !== null && (await offered.isOnHead(adapter));
+    const wanted = { promptTokens, scope: `${adapter?.id ?? ''} ${cacheScope}`, isOnHead };
     const enteredMs = performance.now();
     const place = await queue.enter({ priority, payer, size: n }, wanted, running.signal);
     const { worker } = place;
@@ -79,8 +80,12 @@ export function createSamplerPool({ model, registry, offered, limits, log }: Sam
   }
 
   /** On each that is there. Fails where it worked on none. */
-  async function onAll(what: string, work: (worker: ConnectedWorker) => Promise<unknown>): Promise<void> {
-    const there = samplers().filter(({ state }) => state === 'connected');
+  async function onAll(
+    what: string,
+    work: (worker: ConnectedWorker) => Promise<unknown>,
+    suits: (worker: ConnectedWorker) => boolean = () => true,
+  ): Promise<void> {
+    const there = samplers().filter((worker) => worker.state === 'connected' && suits(worker));
     const outcomes = await Promise.allSettled(there.map(work));
     const failures = outcomes.flatMap((outcome, at) =>
       outcome.status === 'rejected' ? [{ worker: there[at]!.hello.worker.name, error: outcome.reason as Error }] : [],
@@ -115,7 +120,12 @@ export function createSamplerPool({ model, registry, offered, limits, log }: Sam
     },
     async loadAdapter(adapter: AdapterRef) {
       const wire = await offered.adapter(adapter);
-      await onAll('load', ({ rpc }) => rpc.call('loadAdapter', wire, { timeoutMs: ADAPTER_TIMEOUT_MS }).result);
+      const isOnHead = await offered.isOnHead(adapter);
+      await onAll(
+        'load',
+        ({ rpc }) => rpc.call('loadAdapter', wire, { timeoutMs: ADAPTER_TIMEOUT_MS }).result,
+        (worker) => suits(worker, { isOnHead }),
+      );
     },
     unloadAdapter: (id) =>
       onAll('unload', ({ rpc }) => rpc.call('unloadAdapter', id, { timeoutMs: ADAPTER_TIMEOUT_MS }).result),
@@ -137,7 +147,7 @@ export function createSamplerPool({ model, registry, offered, limits, log }: Sam
   };
 }
 
-const NO_PROMPT = { promptTokens: [], scope: '' };
+const NO_PROMPT = { promptTokens: [], scope: '', isOnHead: false };
 
 /** What somebody's program sent: null where it is events that the request can have. */
 function findFault(events: readonly TokenEvent[], { n }: GenerateRequest, { vocabSize }: WorkerModel): string | null {

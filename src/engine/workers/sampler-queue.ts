@@ -50,8 +50,14 @@ export function createSamplerQueue(
 
   function dispatch(): void {
     for (let next = line.first; next; next = line.first) {
-      const { size, wanted, rank, begin } = next;
-      const able = samplers().filter((worker) => isAble(worker, size));
+      const { size, wanted, rank, begin, giveUp } = next;
+      const there = samplers();
+      const suited = there.filter((worker) => suits(worker, wanted));
+      if (there.length > 0 && suited.length === 0) {
+        giveUp(headless(modelId));
+        continue;
+      }
+      const able = suited.filter((worker) => isAble(worker, size));
       const candidates = able.map((worker) => ({
         id: worker.sessionId,
         load: loadOf(worker),
@@ -136,6 +142,17 @@ export function createSamplerQueue(
     },
   };
 }
+
+/** Whatever else it has to do. */
+export const suits = ({ hello }: ConnectedWorker, { isOnHead }: Pick<Wanted, 'isOnHead'>): boolean =>
+  !isOnHead || hello.sampler!.capabilities.headAdapters === true;
+
+const headless = (modelId: string): AppError =>
+  new AppError(
+    'invalid_request',
+    `No worker that samples ${modelId} takes adapters of the output head (lm_head), and without its head this one would answer otherwise. Start a Node worker, or vLLM for a family of which it adapts the head; or train without lm_head (Tinker: train_unembed=False).`,
+    { param: 'model' },
+  );
 
 export const samplersClosed = (modelId: string): AppError =>
   new AppError('engine_unavailable', `The samplers of ${modelId} are let go: the server stops. Try again.`, {

@@ -5,6 +5,7 @@ the end of its process. Reads the headers of safetensors files, no weights.
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +14,45 @@ from whetstone_worker.errors import WorkerError
 _HEADER_BYTES_MAX = 100 << 20
 _TENSOR = re.compile(r"base_model\.model\.(?P<layer>.+)\.lora_(?P<side>[AB])\.weight")
 
+_HEAD = "lm_head"
+_HEAD_COPY = "base_model.model.lm_head.base_layer.weight"
+"""PEFT's `save_pretrained` puts it beside an adapter of the head. It is the base model's, and vLLM does not read it."""
+_EMBEDDING = "model.embed_tokens.weight"
+
 Shapes = Mapping[str, tuple[int, ...]]
 
 
+@dataclass(frozen=True)
 class AdapterShapes:
-    """`linears`: the base model's weights by name. None: they are stored as codes, whose shapes say nothing."""
-
-    def __init__(self, linears: Shapes | None, rank_max: int) -> None:
-        self._linears = linears
-        self._rank_max = rank_max
+    linears: Shapes | None
+    """The base model's weights by name. None: they are stored as codes, whose shapes say nothing."""
+    rank_max: int
+    takes_head: bool = True
+    """vLLM computes with adapters of the output head (head_probe.py)."""
 
     def check(self, directory: Path) -> None:
         """Raises bad_model_files."""
         path = directory / "adapter_model.safetensors"
         rank = _read_rank(directory / "adapter_config.json")
-        if rank > self._rank_max:
-            words = f"{directory}: rank {rank} is above the {self._rank_max} of this worker (--adapter-rank-max)."
+        if rank > self.rank_max:
+            words = f"{directory}: rank {rank} is above the {self.rank_max} of this worker (--adapter-rank-max)."
             raise WorkerError("bad_model_files", words)
         for name, found in sorted(read_shapes(path).items()):
-            self._check_tensor(path, name, found, rank)
+            if name != _HEAD_COPY:
+                self._check_tensor(path, name, found, rank)
 
     def _check_tensor(self, path: Path, name: str, found: tuple[int, ...], rank: int) -> None:
         match = _TENSOR.fullmatch(name)
         if match is None:
             raise WorkerError("bad_model_files", f"{path}: tensor {name} {list(found)} is no part of plain LoRA.")
-        if self._linears is None:
+        if match["layer"] == _HEAD and not self.takes_head:
+            words = f"{path} adapts the output head ({_HEAD}), with which this worker's vLLM does not compute for this model."
+            raise WorkerError("bad_model_files", words)
+        if self.linears is None:
             return
-        weight = self._linears.get(f"{match['layer']}.weight")
+        weight = self.linears.get(f"{match['layer']}.weight")
+        if weight is None and match["layer"] == _HEAD:
+            weight = self.linears.get(_EMBEDDING)  # the two are tied
         if weight is None or len(weight) != 2:
             fault = f"tensor {name} {list(found)} has no place in the base model"
             raise WorkerError("bad_model_files", f"{path} does not fit the base model: {fault}.")

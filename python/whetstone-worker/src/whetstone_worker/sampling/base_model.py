@@ -13,6 +13,7 @@ DTYPES = ("auto", "bfloat16", "float16", "float32")
 @dataclass(frozen=True)
 class BaseModel:
     vocab_size: int
+    hidden_size: int
     context_length: int
     """Of the model as it was made; vLLM may serve less."""
     dtype: str
@@ -34,6 +35,7 @@ def read_base_model(directory: Path, dtype: str) -> BaseModel:
         own = str(config.get("dtype") or config.get("torch_dtype") or "bfloat16").removeprefix("torch.")
         return BaseModel(
             vocab_size=int(text["vocab_size"]),
+            hidden_size=int(text["hidden_size"]),
             context_length=int(text["max_position_embeddings"]),
             dtype=("float16" if own == "float16" else "bfloat16") if dtype == "auto" else dtype,
             is_quantised=any(config.get(key) for key in ("quantization_config", "compression_config", "quantization")),

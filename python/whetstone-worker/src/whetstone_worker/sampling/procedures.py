@@ -125,7 +125,9 @@ class SamplerProcedures:
         raise WorkerError("invalid_constraint", f"This constraint cannot be used: {refusal}") from refusal
 
 
-def sampler_hello(model: BaseModel, shape: ModelShape, sequences_max: int, adapters_max: int) -> dict[str, object]:
+def sampler_hello(
+    model: BaseModel, shape: ModelShape, sequences_max: int, adapters_max: int, *, takes_head_adapters: bool
+) -> dict[str, object]:
     """What a worker on vLLM says it can do."""
     return {
         "contextLength": shape.context_length,
@@ -137,6 +139,7 @@ def sampler_hello(model: BaseModel, shape: ModelShape, sequences_max: int, adapt
             "exactLogprobs": False,  # in float32 on a processor they are; nobody has looked at a GPU
             "constraints": list(CONSTRAINT_KINDS),
             "promptLogprobs": True,
+            "headAdapters": takes_head_adapters,
             "precision": model.precision,
             # vLLM takes words, and would split them its own way; the others nobody has tried.
             "unsupportedSampling": ["badWords", "logprobTokenIds", "thinkingBudget"],

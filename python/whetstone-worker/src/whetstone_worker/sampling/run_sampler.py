@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import version
 from time import monotonic
 from typing import Any
@@ -19,6 +20,7 @@ from whetstone_worker.model_directory import ModelDirectory, find_model
 from whetstone_worker.sampling.adapter_shapes import AdapterShapes, open_adapter_shapes
 from whetstone_worker.sampling.adapters import Adapters
 from whetstone_worker.sampling.base_model import BaseModel, read_base_model
+from whetstone_worker.sampling.head_probe import takes_head_adapters
 from whetstone_worker.sampling.options import SamplerOptions
 from whetstone_worker.sampling.procedures import SamplerProcedures, sampler_hello
 from whetstone_worker.sampling.request import ModelShape
@@ -113,12 +115,13 @@ class _Served:
         sampler, model, client = self._sampler, self._model, vllm.client
         length = min(model.context_length, await client.context_length())
         shape = ModelShape(context_length=length, vocab_size=model.vocab_size)
-        adapters = Adapters(client, self._files, self._shapes, sampler.adapters_max)
+        takes_head = await takes_head_adapters(client, model.vocab_size, model.hidden_size)
+        adapters = Adapters(client, self._files, replace(self._shapes, takes_head=takes_head), sampler.adapters_max)
         procedures = SamplerProcedures(client, adapters, shape, sampler.sequences_max)
         hello = {
             "model": self._directory.to_wire(),
             "roles": ["sample"],
-            "sampler": sampler_hello(model, shape, sampler.sequences_max, sampler.adapters_max),
+            "sampler": sampler_hello(model, shape, sampler.sequences_max, sampler.adapters_max, takes_head_adapters=takes_head),
             "trainer": None,
         }
         connection = ServerConnection(

@@ -1,0 +1,73 @@
+"""Whether this vLLM samples with adapters of the output head. Of some families it refuses them, and another version may
+load what it then does not compute with. So it is tried: an adapter that moves every other logit must move a log-probability.
+"""
+
+import json
+import logging
+from array import array
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from whetstone_worker.errors import WorkerError
+from whetstone_worker.sampling.vllm_client import MODEL, VllmClient, VllmGoneError
+
+log = logging.getLogger(__name__)
+
+NAME = "whetstone-head-probe"
+PROMPT = [0, 1, 2, 3]
+MOVED = 1e-3
+"""Nats. Between two answers of the same weights there is rounding; every other logit of the probe moves by far more."""
+
+
+async def takes_head_adapters(client: VllmClient, vocab_size: int, hidden_size: int) -> bool:
+    """Raises where vLLM is gone."""
+    with TemporaryDirectory(prefix="whetstone-head-") as directory:
+        _write_probe(Path(directory), vocab_size, hidden_size)
+        try:
+            moved = await _moves(client, Path(directory))
+        except VllmGoneError:
+            raise
+        except WorkerError as fault:
+            log.info("Adapters of the output head are not sampled here: %s", fault)
+            return False
+    if not moved:
+        log.warning("Adapters of the output head are not sampled here: vLLM loads them, and answers as if they were not there.")
+    return moved
+
+
+async def _moves(client: VllmClient, directory: Path) -> bool:
+    await client.load_adapter(NAME, directory)
+    try:
+        return abs(await _logprob(client, NAME) - await _logprob(client, MODEL)) > MOVED
+    finally:
+        await client.unload_adapter(NAME)
+
+
+async def _logprob(client: VllmClient, model: str) -> float:
+    """Of the prompt's last token."""
+    body = {"model": model, "prompt": PROMPT, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0}
+    answer = await client.complete(body)
+    return float(answer["choices"][0]["prompt_logprobs"][-1][str(PROMPT[-1])]["logprob"])
+
+
+def _write_probe(directory: Path, vocab_size: int, hidden_size: int) -> None:
+    """Rank 1: every other logit moves by ten times a weighted sum of the state, all of whose values count."""
+    config = {
+        "peft_type": "LORA",
+        "r": 1,
+        "lora_alpha": 10,
+        "target_modules": ["lm_head"],
+        "task_type": "CAUSAL_LM",
+        "bias": "none",
+    }
+    (directory / "adapter_config.json").write_text(json.dumps(config))
+    a = array("f", (1 / (1 + index) for index in range(hidden_size)))
+    b = array("f", (index % 2 for index in range(vocab_size)))
+    header, offset = {}, 0
+    for side, values, shape in (("A", a, [1, hidden_size]), ("B", b, [vocab_size, 1])):
+        end = offset + 4 * len(values)
+        header[f"base_model.model.lm_head.lora_{side}.weight"] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, end]}
+        offset = end
+    head = json.dumps(header).encode()
+    content = len(head).to_bytes(8, "little") + head + a.tobytes() + b.tobytes()
+    (directory / "adapter_model.safetensors").write_bytes(content)
