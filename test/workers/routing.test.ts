@@ -150,7 +150,9 @@ test('a request with an adapter of the head goes to samplers that take one, and 
   expect(without.loaded.size).toBe(0);
   expect(await tokensOf(lab.inference.generate(request('plain'), signal()))).toEqual(counted(20));
   await lab.connect({ inference: with_, training: null });
-  const asked = Array.from({ length: 4 }, (_, i) => tokensOf(lab.inference.generate(request(`${i}`, { adapter }), signal())));
+  const asked = Array.from({ length: 4 }, (_, i) =>
+    tokensOf(lab.inference.generate(request(`${i}`, { adapter }), signal())),
+  );
   for (const tokens of await Promise.all(asked)) expect(tokens).toEqual(counted(20));
   expect([without.asked, with_.asked.length]).toEqual([['plain'], 4]);
 });
