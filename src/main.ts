@@ -10,6 +10,7 @@ import { measureStorage } from '#api/metrics-storage';
 import { readEvaluationLine } from '#api/schema/evaluation';
 import { responseWriter } from '#api/schema/responses-response';
 import { readPreferencePair } from '#api/schema/dpo';
+import { readDatasetLine } from '#api/schema/dataset-row';
 import { readSftLine } from '#api/schema/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
@@ -104,8 +105,8 @@ async function start(
   open.add(() => workers.close());
   const hosted = await hostModels(config, blobs, workers, progress, log, open);
   const observer = observeJobs(metrics.jobs, tracing);
-  const wire = { readSftLine, readPairLine: readPreferencePair, readEvaluationLine, responseWriter };
-  const parts = { storage, blobs, webhookStore, hosted, usage, observer, ...wire, clock, log };
+  const readLines = { readSftLine, readPairLine: readPreferencePair, readDatasetLine, readEvaluationLine };
+  const parts = { storage, blobs, webhookStore, hosted, usage, observer, ...readLines, responseWriter, clock, log };
   const services = createServices(config, parts, open);
   await serveAdapters(config.adapters, { ...parts, ...services });
   const app = createApp({

@@ -19,7 +19,7 @@ import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation'
 import { createEvaluations } from '#services/evaluations/evaluations';
 import { createHealth } from '#services/health';
 import type { JobObserver } from '#services/jobs/job-attempt';
-import { createDatasetRows } from '#services/jobs/dataset-rows';
+import { createDatasetRows, type ReadDatasetLine } from '#services/jobs/dataset-rows';
 import { createJobEvents } from '#services/jobs/job-events';
 import { createJobInputs } from '#services/jobs/job-inputs';
 import { createLogTrajectories } from '#services/jobs/log-trajectories';
@@ -30,7 +30,6 @@ import { createStepHistory } from '#services/jobs/step-history';
 import { createLiveResponses } from '#services/responses/live-responses';
 import type { ResponseWriter } from '#services/responses/response-content';
 import { createResponses } from '#services/responses/responses';
-import type { ReadSftLine } from '#services/jobs/sft-dataset';
 import { createTrainingJobs } from '#services/jobs/training-jobs';
 import { createCheckpoints } from '#services/models/checkpoints';
 import { createModels } from '#services/models/models';
@@ -57,7 +56,7 @@ export interface ServiceParts {
   readonly hosted: HostedModels;
   readonly usage: Usage;
   readonly observer: JobObserver;
-  readonly readSftLine: ReadSftLine;
+  readonly readDatasetLine: ReadDatasetLine;
   readonly readEvaluationLine: ReadEvaluationLine;
   readonly responseWriter: ResponseWriter;
   readonly clock: Clock;
@@ -65,7 +64,7 @@ export interface ServiceParts {
 }
 
 export function createServices(config: ServerConfig, parts: ServiceParts, open: CloseStack) {
-  const { storage, blobs, webhookStore, hosted, usage, observer, readSftLine, clock, log } = parts;
+  const { storage, blobs, webhookStore, hosted, usage, observer, readDatasetLine, clock, log } = parts;
   const { baseModels } = hosted;
 
   const limits = createAccountLimits({ storage, clock });
@@ -109,7 +108,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
   const runs = createRuns({ storage, limits, clock, log });
   const commitAdapter = createAdapterCommit({ storage, blobs, baseModels, limits, clock, log });
   const artifactDrafts = createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock });
-  const datasetRows = createDatasetRows({ artifacts, baseModels, readLine: readSftLine });
+  const datasetRows = createDatasetRows({ artifacts, baseModels, readLine: readDatasetLine });
 
   const jobEvents = createJobEvents();
   const trainingJobs = createTrainingJobs({

@@ -24,10 +24,10 @@ export const encodePairs = (
  * Trained are the assistant's turns behind the prompt. An answer of several turns whose past the template rewrites would be several
  * sequences, behind prompts that say different things: such a pair is left out.
  */
-async function tokenizePair(
+export async function tokenizePair(
   { prompt, chosen, rejected, tools }: PreferencePair,
   encoder: ConversationEncoder,
-  limits: SequenceLimits,
+  limits?: SequenceLimits,
 ): Promise<RowSequences> {
   const tokenize = (answer: readonly ChatMessage[]) => {
     const turns = [...prompt, ...answer].map((message) => ({ kind: 'message' as const, message }));

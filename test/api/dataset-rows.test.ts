@@ -59,6 +59,36 @@ test('rows come with their tokens, of which the assistant’s are trained', asyn
   expect(trainedText(last).join('|')).not.toContain('Grüße');
 });
 
+test('a preference pair has both answers, each with its tokens behind the prompt', async () => {
+  const said = (role: string, content: string) => [{ role, content }];
+  const pair = (chosen: string, rejected: string) => ({
+    prompt: said('user', 'Hi'),
+    chosen: said('assistant', chosen),
+    rejected: said('assistant', rejected),
+  });
+  const url = await upload('pairs', [
+    pair('Hello.', 'Go away.'),
+    { ...pair('x', 'y'), chosen: said('user', 'x') },
+    conversation('Hi', 'Hello.'),
+  ]);
+  const { data } = await read(url);
+  expect(data[0]).toMatchObject({
+    messages: said('user', 'Hi'),
+    chosen: said('assistant', 'Hello.'),
+    rejected: said('assistant', 'Go away.'),
+    problem: null,
+  });
+  const trained = trainedText(data[0]!);
+  expect(trained).toEqual([expect.stringContaining('Hello.'), expect.stringContaining('Go away.')]);
+  expect(trained.join('')).not.toContain('Hi');
+  expect(data[0]!.sequences!.every(({ texts }) => texts.join('').includes('Hi'))).toBe(true);
+  expect(data[1]).toMatchObject({
+    chosen: null,
+    problem: expect.stringContaining('chosen begins with a message of user'),
+  });
+  expect(data[2]).toMatchObject({ chosen: null, rejected: null, problem: null });
+});
+
 test('lines that a job would refuse say why, and show how they begin', async () => {
   const url = await upload('faults', [
     'no json',

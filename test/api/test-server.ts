@@ -7,7 +7,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { afterAll, expect, test } from 'vitest';
 import { createApp } from '#api/app';
 import type { ApiLimits, ApiServices } from '#api/api-services';
-import { readSftLine } from '#api/schema/sft';
+import { readDatasetLine } from '#api/schema/dataset-row';
 import type { Dashboard } from '#api/dashboard';
 import type { Reference } from '#api/reference';
 import { createMetrics } from '#api/metrics';
@@ -234,7 +234,7 @@ export async function openTestServer({
     artifacts,
     runs,
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
-    datasetRows: createDatasetRows({ artifacts, baseModels, readLine: readSftLine }),
+    datasetRows: createDatasetRows({ artifacts, baseModels, readLine: readDatasetLine }),
     webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),
     checkpoints: createCheckpoints({ storage, blobs, baseModels, clock, log }),
     trainingJobs,

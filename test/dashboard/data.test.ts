@@ -19,6 +19,15 @@ const rowOf = (question: string) => ({
 });
 const LINES = [...Array.from({ length: 24 }, (_, i) => JSON.stringify(rowOf(`Number ${i}?`))), '<script>no json'];
 
+const said = (role: string, content: string) => [{ role, content }];
+const PAIRS = [1, 2, 3].map((a) =>
+  JSON.stringify({
+    prompt: said('user', `What is ${a} + 1?`),
+    chosen: said('assistant', `It is ${a + 1}.`),
+    rejected: said('assistant', `Who knows <b>what</b> ${a} is?`),
+  }),
+);
+
 describe.skipIf(browser === null)('training data', () => {
   let directory: string;
   let server: RunningServer;
@@ -28,6 +37,8 @@ describe.skipIf(browser === null)('training data', () => {
     const url = `${server.url}/v1/artifacts/~/demo/rows/train.jsonl`;
     const headers = { authorization: `Bearer ${server.apiKey}` };
     expect((await fetch(url, { method: 'PUT', headers, body: LINES.join('\n') })).status).toBe(201);
+    const pairs = url.replace('/rows/', '/pairs/');
+    expect((await fetch(pairs, { method: 'PUT', headers, body: PAIRS.join('\n') })).status).toBe(201);
   });
   afterAll(async () => {
     await browser?.close();
@@ -63,6 +74,32 @@ describe.skipIf(browser === null)('training data', () => {
     await page.getByText('<script>no json').waitFor();
     await page.getByLabel('Show').selectOption('messages');
     await rows.first().getByText('First, <b>Number 0?</b> 🎈').waitFor();
+    await page.setViewportSize({ width: 375, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
+    expect(faults).toEqual([]);
+  });
+
+  test('of preference pairs shows both answers beside each other, and what is compared of them', async () => {
+    const { page, faults } = await visit(browser!, server.url, { viewport: { width: 1600, height: 900 } });
+    await enterKey(page, server.apiKey);
+    await openPage(page, '/data');
+    await page.getByRole('link', { name: 'pairs:v0' }).click();
+    const chosen = page.getByRole('region', { name: 'Line 1, chosen' });
+    const rejected = page.getByRole('region', { name: 'Line 1, rejected' });
+    await rejected.waitFor();
+    const marked = async (part: typeof chosen) => (await part.locator('.token.trained').allTextContents()).join('');
+    expect(await marked(chosen)).toContain('It is 2.');
+    expect(await marked(rejected)).toContain('Who knows <b>what</b> 1 is?');
+    expect(await marked(chosen)).not.toContain('What is');
+    const [left, right] = [await chosen.boundingBox(), await rejected.boundingBox()];
+    expect(right!.x).toBeGreaterThan(left!.x + left!.width - 1);
+    expect(right!.y).toBe(left!.y);
+    expect(await page.getByLabel('Trained turns').count()).toBe(0);
+    await expectAccessible(page);
+
+    await page.getByLabel('Show').selectOption('messages');
+    await rejected.getByText('Who knows <b>what</b> 1 is?').waitFor();
+    await expectAccessible(page);
     await page.setViewportSize({ width: 375, height: 800 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
     expect(faults).toEqual([]);

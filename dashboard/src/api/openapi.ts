@@ -398,6 +398,49 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "chatcmpl-5401757683cd628ec9f9e26cceba4adc",
+                         *       "object": "chat.completion",
+                         *       "created": 1795457109,
+                         *       "model": "whetstone/starter",
+                         *       "choices": [
+                         *         {
+                         *           "index": 0,
+                         *           "message": {
+                         *             "role": "assistant",
+                         *             "content": "37",
+                         *             "refusal": null,
+                         *             "annotations": null,
+                         *             "audio": null,
+                         *             "function_call": null,
+                         *             "reasoning": null,
+                         *             "reasoning_content": null
+                         *           },
+                         *           "logprobs": null,
+                         *           "finish_reason": "stop",
+                         *           "stop_reason": null,
+                         *           "token_ids": null
+                         *         }
+                         *       ],
+                         *       "service_tier": null,
+                         *       "system_fingerprint": "fp_e969270e52f8",
+                         *       "usage": {
+                         *         "prompt_tokens": 18,
+                         *         "completion_tokens": 3,
+                         *         "total_tokens": 21,
+                         *         "prompt_tokens_details": {
+                         *           "cached_tokens": 18
+                         *         },
+                         *         "completion_tokens_details": {
+                         *           "reasoning_tokens": 0
+                         *         }
+                         *       },
+                         *       "prompt_logprobs": null,
+                         *       "prompt_token_ids": null,
+                         *       "kv_transfer_params": null
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -515,6 +558,15 @@ export interface paths {
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
                         };
+                        /**
+                         * @example data: {"id":"chatcmpl-6fb59da4fda5fc3b9baaeb451a9f4c15","object":"chat.completion.chunk","created":1795457109,"model":"whetstone/starter","system_fingerprint":"fp_e969270e52f8","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"prompt_token_ids":null}
+                         *
+                         *     data: {"id":"chatcmpl-6fb59da4fda5fc3b9baaeb451a9f4c15","object":"chat.completion.chunk","created":1795457109,"model":"whetstone/starter","system_fingerprint":"fp_e969270e52f8","choices":[{"index":0,"delta":{"content":"3"},"logprobs":null,"finish_reason":null,"token_ids":null}]}
+                         *
+                         *     data: {"id":"chatcmpl-6fb59da4fda5fc3b9baaeb451a9f4c15","object":"chat.completion.chunk","created":1795457109,"model":"whetstone/starter","system_fingerprint":"fp_e969270e52f8","choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null}]}
+                         *
+                         *     data: [DONE]
+                         */
                         "text/event-stream": string;
                     };
                 };
@@ -763,6 +815,40 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "cmpl-0832ed110742fe0dc6664133d48f11b8",
+                         *       "object": "text_completion",
+                         *       "created": 1795457109,
+                         *       "model": "whetstone/starter",
+                         *       "system_fingerprint": "fp_e969270e52f8",
+                         *       "choices": [
+                         *         {
+                         *           "index": 0,
+                         *           "text": " one9, one, two, one",
+                         *           "logprobs": null,
+                         *           "finish_reason": "length",
+                         *           "stop_reason": null,
+                         *           "token_ids": null,
+                         *           "prompt_token_ids": null,
+                         *           "prompt_logprobs": null
+                         *         }
+                         *       ],
+                         *       "service_tier": null,
+                         *       "usage": {
+                         *         "prompt_tokens": 7,
+                         *         "completion_tokens": 8,
+                         *         "total_tokens": 15,
+                         *         "prompt_tokens_details": {
+                         *           "cached_tokens": 0
+                         *         },
+                         *         "completion_tokens_details": {
+                         *           "reasoning_tokens": 0
+                         *         }
+                         *       },
+                         *       "kv_transfer_params": null
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -842,6 +928,13 @@ export interface paths {
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
                         };
+                        /**
+                         * @example data: {"id":"cmpl-9560ffa09beb82a996a28db51438baa7","object":"text_completion","created":1795457110,"model":"whetstone/starter","system_fingerprint":"fp_e969270e52f8","choices":[{"index":0,"text":" one","logprobs":null,"finish_reason":null,"prompt_token_ids":null,"token_ids":null}]}
+                         *
+                         *     data: {"id":"cmpl-9560ffa09beb82a996a28db51438baa7","object":"text_completion","created":1795457110,"model":"whetstone/starter","system_fingerprint":"fp_e969270e52f8","choices":[{"index":0,"text":" one","logprobs":null,"finish_reason":"length","prompt_token_ids":null,"stop_reason":null,"token_ids":null}]}
+                         *
+                         *     data: [DONE]
+                         */
                         "text/event-stream": string;
                     };
                 };
@@ -1082,6 +1175,35 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "msg_320439c012271c24c28ba56bfc0d019c",
+                         *       "type": "message",
+                         *       "role": "assistant",
+                         *       "model": "whetstone/starter",
+                         *       "content": [
+                         *         {
+                         *           "type": "text",
+                         *           "text": "37",
+                         *           "citations": null
+                         *         }
+                         *       ],
+                         *       "stop_reason": "end_turn",
+                         *       "stop_sequence": null,
+                         *       "stop_details": null,
+                         *       "container": null,
+                         *       "usage": {
+                         *         "input_tokens": 0,
+                         *         "cache_creation_input_tokens": 0,
+                         *         "cache_read_input_tokens": 18,
+                         *         "output_tokens": 3,
+                         *         "output_tokens_details": {
+                         *           "thinking_tokens": 0
+                         *         },
+                         *         "service_tier": "standard"
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -1173,6 +1295,25 @@ export interface paths {
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
                         };
+                        /**
+                         * @example event: message_start
+                         *     data: {"type":"message_start","message":{"id":"msg_cb993ad76846a9c2c1a5f520ee4071a5","type":"message","role":"assistant","model":"whetstone/starter","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":18,"output_tokens":0,"output_tokens_details":{"thinking_tokens":0},"service_tier":"standard"}}}
+                         *
+                         *     event: content_block_start
+                         *     data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}
+                         *
+                         *     event: content_block_delta
+                         *     data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"4"}}
+                         *
+                         *     event: content_block_stop
+                         *     data: {"type":"content_block_stop","index":0}
+                         *
+                         *     event: message_delta
+                         *     data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null},"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":18,"output_tokens":3,"output_tokens_details":{"thinking_tokens":0}}}
+                         *
+                         *     event: message_stop
+                         *     data: {"type":"message_stop"}
+                         */
                         "text/event-stream": string;
                     };
                 };
@@ -1391,6 +1532,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "input_tokens": 18
+                         *     }
+                         */
                         "application/json": {
                             /** @description Tokens that were read. */
                             input_tokens: number;
@@ -1605,6 +1751,71 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "resp_44fbba9f53b14f4c810cb8f7c00d5f31",
+                         *       "object": "response",
+                         *       "created_at": 1795457108,
+                         *       "completed_at": 1795457109,
+                         *       "status": "completed",
+                         *       "background": false,
+                         *       "error": null,
+                         *       "incomplete_details": null,
+                         *       "instructions": null,
+                         *       "max_output_tokens": 16,
+                         *       "model": "whetstone/starter",
+                         *       "output": [
+                         *         {
+                         *           "id": "msg_44fbba9f53b14f4c810cb8f7c00d5f31_0",
+                         *           "type": "message",
+                         *           "status": "completed",
+                         *           "role": "assistant",
+                         *           "content": [
+                         *             {
+                         *               "type": "output_text",
+                         *               "text": "37",
+                         *               "annotations": [],
+                         *               "logprobs": []
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "parallel_tool_calls": true,
+                         *       "previous_response_id": null,
+                         *       "prompt_cache_key": null,
+                         *       "reasoning": {
+                         *         "effort": null,
+                         *         "summary": null
+                         *       },
+                         *       "safety_identifier": null,
+                         *       "service_tier": "default",
+                         *       "store": true,
+                         *       "temperature": null,
+                         *       "text": {
+                         *         "format": {
+                         *           "type": "text"
+                         *         }
+                         *       },
+                         *       "tool_choice": "auto",
+                         *       "tools": [],
+                         *       "top_logprobs": 0,
+                         *       "top_p": null,
+                         *       "truncation": "disabled",
+                         *       "usage": {
+                         *         "input_tokens": 18,
+                         *         "input_tokens_details": {
+                         *           "cached_tokens": 18
+                         *         },
+                         *         "output_tokens": 3,
+                         *         "output_tokens_details": {
+                         *           "reasoning_tokens": 0
+                         *         },
+                         *         "total_tokens": 21
+                         *       },
+                         *       "user": null,
+                         *       "metadata": {}
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -1817,6 +2028,34 @@ export interface paths {
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
                         };
+                        /**
+                         * @example event: response.created
+                         *     data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_9407f51087014673ab90932767faee63","object":"response","created_at":1795457316,"completed_at":null,"status":"in_progress","background":false,"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":16,"model":"whetstone/starter","output":[],"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":true,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled","usage":null,"user":null,"metadata":{}}}
+                         *
+                         *     event: response.in_progress
+                         *     data: {"type":"response.in_progress","sequence_number":1,"response":{"id":"resp_9407f51087014673ab90932767faee63","object":"response","created_at":1795457316,"completed_at":null,"status":"in_progress","background":false,"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":16,"model":"whetstone/starter","output":[],"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":true,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled","usage":null,"user":null,"metadata":{}}}
+                         *
+                         *     event: response.output_item.added
+                         *     data: {"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"id":"msg_9407f51087014673ab90932767faee63_0","type":"message","status":"in_progress","role":"assistant","content":[]}}
+                         *
+                         *     event: response.content_part.added
+                         *     data: {"type":"response.content_part.added","sequence_number":3,"item_id":"msg_9407f51087014673ab90932767faee63_0","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]}}
+                         *
+                         *     event: response.output_text.delta
+                         *     data: {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_9407f51087014673ab90932767faee63_0","output_index":0,"content_index":0,"delta":"4","logprobs":[]}
+                         *
+                         *     event: response.output_text.done
+                         *     data: {"type":"response.output_text.done","sequence_number":7,"item_id":"msg_9407f51087014673ab90932767faee63_0","output_index":0,"content_index":0,"text":"47","logprobs":[]}
+                         *
+                         *     event: response.content_part.done
+                         *     data: {"type":"response.content_part.done","sequence_number":8,"item_id":"msg_9407f51087014673ab90932767faee63_0","output_index":0,"content_index":0,"part":{"type":"output_text","text":"47","annotations":[],"logprobs":[]}}
+                         *
+                         *     event: response.output_item.done
+                         *     data: {"type":"response.output_item.done","sequence_number":9,"output_index":0,"item":{"id":"msg_9407f51087014673ab90932767faee63_0","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"47","annotations":[],"logprobs":[]}]}}
+                         *
+                         *     event: response.completed
+                         *     data: {"type":"response.completed","sequence_number":10,"response":{"id":"resp_9407f51087014673ab90932767faee63","object":"response","created_at":1795457316,"completed_at":1795457316,"status":"completed","background":false,"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":16,"model":"whetstone/starter","output":[{"id":"msg_9407f51087014673ab90932767faee63_0","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"47","annotations":[],"logprobs":[]}]}],"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":true,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled","usage":{"input_tokens":18,"input_tokens_details":{"cached_tokens":18},"output_tokens":3,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":21},"user":null,"metadata":{}}}
+                         */
                         "text/event-stream": string;
                     };
                 };
@@ -1861,6 +2100,71 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04",
+                         *       "object": "response",
+                         *       "created_at": 1795457108,
+                         *       "completed_at": 1795457109,
+                         *       "status": "completed",
+                         *       "background": false,
+                         *       "error": null,
+                         *       "incomplete_details": null,
+                         *       "instructions": null,
+                         *       "max_output_tokens": 16,
+                         *       "model": "whetstone/starter",
+                         *       "output": [
+                         *         {
+                         *           "id": "msg_44fbba9f53b14f4c810cb8f7c00d5f31_0",
+                         *           "type": "message",
+                         *           "status": "completed",
+                         *           "role": "assistant",
+                         *           "content": [
+                         *             {
+                         *               "type": "output_text",
+                         *               "text": "37",
+                         *               "annotations": [],
+                         *               "logprobs": []
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "parallel_tool_calls": true,
+                         *       "previous_response_id": null,
+                         *       "prompt_cache_key": null,
+                         *       "reasoning": {
+                         *         "effort": null,
+                         *         "summary": null
+                         *       },
+                         *       "safety_identifier": null,
+                         *       "service_tier": "default",
+                         *       "store": true,
+                         *       "temperature": null,
+                         *       "text": {
+                         *         "format": {
+                         *           "type": "text"
+                         *         }
+                         *       },
+                         *       "tool_choice": "auto",
+                         *       "tools": [],
+                         *       "top_logprobs": 0,
+                         *       "top_p": null,
+                         *       "truncation": "disabled",
+                         *       "usage": {
+                         *         "input_tokens": 18,
+                         *         "input_tokens_details": {
+                         *           "cached_tokens": 18
+                         *         },
+                         *         "output_tokens": 3,
+                         *         "output_tokens_details": {
+                         *           "reasoning_tokens": 0
+                         *         },
+                         *         "total_tokens": 21
+                         *       },
+                         *       "user": null,
+                         *       "metadata": {}
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -2073,6 +2377,37 @@ export interface paths {
                             /** @description What of the request was not used, or not as sent; absent when there is nothing to say. */
                             warnings?: string[];
                         };
+                        /**
+                         * @example event: response.created
+                         *     data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04","object":"response","created_at":1795457107,"completed_at":null,"status":"queued","background":true,"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":16,"model":"whetstone/starter","output":[],"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":true,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled","usage":null,"user":null,"metadata":{}}}
+                         *
+                         *     event: response.queued
+                         *     data: {"type":"response.queued","sequence_number":1,"response":{"id":"resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04","object":"response","created_at":1795457107,"completed_at":null,"status":"queued","background":true,"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":16,"model":"whetstone/starter","output":[],"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":true,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled","usage":null,"user":null,"metadata":{}}}
+                         *
+                         *     event: response.in_progress
+                         *     data: {"type":"response.in_progress","sequence_number":2,"response":{"id":"resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04","object":"response","created_at":1795457107,"completed_at":null,"status":"in_progress","background":true,"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":16,"model":"whetstone/starter","output":[],"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":true,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled","usage":null,"user":null,"metadata":{}}}
+                         *
+                         *     event: response.output_item.added
+                         *     data: {"type":"response.output_item.added","sequence_number":3,"output_index":0,"item":{"id":"msg_ad969aca51224c1ab658f4a964a0641b_0","type":"message","status":"in_progress","role":"assistant","content":[]}}
+                         *
+                         *     event: response.content_part.added
+                         *     data: {"type":"response.content_part.added","sequence_number":4,"item_id":"msg_ad969aca51224c1ab658f4a964a0641b_0","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]}}
+                         *
+                         *     event: response.output_text.delta
+                         *     data: {"type":"response.output_text.delta","sequence_number":5,"item_id":"msg_ad969aca51224c1ab658f4a964a0641b_0","output_index":0,"content_index":0,"delta":"5","logprobs":[]}
+                         *
+                         *     event: response.output_text.done
+                         *     data: {"type":"response.output_text.done","sequence_number":8,"item_id":"msg_ad969aca51224c1ab658f4a964a0641b_0","output_index":0,"content_index":0,"text":"56","logprobs":[]}
+                         *
+                         *     event: response.content_part.done
+                         *     data: {"type":"response.content_part.done","sequence_number":9,"item_id":"msg_ad969aca51224c1ab658f4a964a0641b_0","output_index":0,"content_index":0,"part":{"type":"output_text","text":"56","annotations":[],"logprobs":[]}}
+                         *
+                         *     event: response.output_item.done
+                         *     data: {"type":"response.output_item.done","sequence_number":10,"output_index":0,"item":{"id":"msg_ad969aca51224c1ab658f4a964a0641b_0","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"56","annotations":[],"logprobs":[]}]}}
+                         *
+                         *     event: response.completed
+                         *     data: {"type":"response.completed","sequence_number":11,"response":{"id":"resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04","object":"response","created_at":1795457107,"completed_at":1795457108,"status":"completed","background":true,"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":16,"model":"whetstone/starter","output":[{"id":"msg_ad969aca51224c1ab658f4a964a0641b_0","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"56","annotations":[],"logprobs":[]}]}],"parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},"safety_identifier":null,"service_tier":"default","store":true,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":null,"truncation":"disabled","usage":{"input_tokens":18,"input_tokens_details":{"cached_tokens":18},"output_tokens":3,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":21},"user":null,"metadata":{}}}
+                         */
                         "text/event-stream": string;
                     };
                 };
@@ -2081,8 +2416,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a response. One of the background is not answered any more
-         * @description Needs a key with the scope `chat`.
+         * Delete a response
+         * @description One of the background is not answered any more. Needs a key with the scope `chat`.
          */
         delete: {
             parameters: {
@@ -2101,6 +2436,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04",
+                         *       "object": "response",
+                         *       "deleted": true
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -2134,8 +2476,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a response of the background. One that has ended stays as it is
-         * @description Needs a key with the scope `chat`.
+         * Cancel a response of the background
+         * @description One that has ended stays as it is. Needs a key with the scope `chat`.
          */
         post: {
             parameters: {
@@ -2154,6 +2496,71 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "resp_0196f2c77b8f7e2cb4d57e9f1a2b3c04",
+                         *       "object": "response",
+                         *       "created_at": 1795457107,
+                         *       "completed_at": 1795457108,
+                         *       "status": "completed",
+                         *       "background": true,
+                         *       "error": null,
+                         *       "incomplete_details": null,
+                         *       "instructions": null,
+                         *       "max_output_tokens": 16,
+                         *       "model": "whetstone/starter",
+                         *       "output": [
+                         *         {
+                         *           "id": "msg_ad969aca51224c1ab658f4a964a0641b_0",
+                         *           "type": "message",
+                         *           "status": "completed",
+                         *           "role": "assistant",
+                         *           "content": [
+                         *             {
+                         *               "type": "output_text",
+                         *               "text": "56",
+                         *               "annotations": [],
+                         *               "logprobs": []
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "parallel_tool_calls": true,
+                         *       "previous_response_id": null,
+                         *       "prompt_cache_key": null,
+                         *       "reasoning": {
+                         *         "effort": null,
+                         *         "summary": null
+                         *       },
+                         *       "safety_identifier": null,
+                         *       "service_tier": "default",
+                         *       "store": true,
+                         *       "temperature": null,
+                         *       "text": {
+                         *         "format": {
+                         *           "type": "text"
+                         *         }
+                         *       },
+                         *       "tool_choice": "auto",
+                         *       "tools": [],
+                         *       "top_logprobs": 0,
+                         *       "top_p": null,
+                         *       "truncation": "disabled",
+                         *       "usage": {
+                         *         "input_tokens": 18,
+                         *         "input_tokens_details": {
+                         *           "cached_tokens": 18
+                         *         },
+                         *         "output_tokens": 3,
+                         *         "output_tokens_details": {
+                         *           "reasoning_tokens": 0
+                         *         },
+                         *         "total_tokens": 21
+                         *       },
+                         *       "user": null,
+                         *       "metadata": {}
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -2411,6 +2818,28 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "type": "message",
+                         *           "role": "user",
+                         *           "content": [
+                         *             {
+                         *               "type": "input_text",
+                         *               "text": "What is 23 + 14?"
+                         *             }
+                         *           ],
+                         *           "id": "msg_44fbba9f53b14f4c810cb8f7c00d5f31_in0",
+                         *           "status": "completed"
+                         *         }
+                         *       ],
+                         *       "first_id": "msg_44fbba9f53b14f4c810cb8f7c00d5f31_in0",
+                         *       "last_id": "msg_44fbba9f53b14f4c810cb8f7c00d5f31_in0",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -2508,6 +2937,28 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "object": "embedding",
+                         *           "index": 0,
+                         *           "embedding": [
+                         *             0.024608410894870758,
+                         *             0.06483787298202515,
+                         *             -0.026340940967202187,
+                         *             0.10674630850553513
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "model": "whetstone/starter",
+                         *       "usage": {
+                         *         "prompt_tokens": 8,
+                         *         "total_tokens": 8
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -2691,6 +3142,19 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "count": 18,
+                         *       "max_model_len": 1024,
+                         *       "tokens": [
+                         *         1618,
+                         *         268,
+                         *         10,
+                         *         330
+                         *       ],
+                         *       "token_strs": null
+                         *     }
+                         */
                         "application/json": {
                             /** @description How many tokens there are. */
                             count: number;
@@ -2761,6 +3225,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "prompt": "\u0005\u0006\u0007"
+                         *     }
+                         */
                         "application/json": {
                             /** @description What is continued or answered. */
                             prompt: string;
@@ -2785,7 +3254,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Everything that a chat request can name as `model`
+         * Everything that a chat request can name as model
          * @description Needs a key, whatever it may do. Answered by every server, whatever its roles.
          */
         get: {
@@ -2802,6 +3271,22 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "whetstone/starter",
+                         *           "object": "model",
+                         *           "created": 1795456374,
+                         *           "owned_by": "whetstone",
+                         *           "root": "whetstone/starter",
+                         *           "parent": null,
+                         *           "max_model_len": 1024
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -2865,6 +3350,17 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "whetstone/starter",
+                         *       "object": "model",
+                         *       "created": 1795456374,
+                         *       "owned_by": "whetstone",
+                         *       "root": "whetstone/starter",
+                         *       "parent": null,
+                         *       "max_model_len": 1024
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -2930,6 +3426,24 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *           "entity": "default",
+                         *           "project": "demo",
+                         *           "name": "sums",
+                         *           "base_model": "whetstone/starter",
+                         *           "run_id": null
+                         *         }
+                         *       ],
+                         *       "first_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "last_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -2967,8 +3481,8 @@ export interface paths {
         };
         put?: never;
         /**
-         * Register a model to train. It can be called at once: step 0 answers like its base model
-         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
+         * Register a model to train
+         * @description It can be called at once: step 0 answers like its base model. Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
          */
         post: {
             parameters: {
@@ -3036,6 +3550,16 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "3102a657-2c1c-44f5-8ec3-caf5dea4b68d",
+                         *       "entity": "default",
+                         *       "project": "demo",
+                         *       "name": "sums",
+                         *       "base_model": "whetstone/starter",
+                         *       "run_id": null
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -3093,6 +3617,28 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "entity": "default",
+                         *       "project": "demo",
+                         *       "name": "sums",
+                         *       "base_model": "whetstone/starter",
+                         *       "run_id": null,
+                         *       "lora": {
+                         *         "r": 8,
+                         *         "lora_alpha": 16,
+                         *         "target_modules": [
+                         *           "q_proj",
+                         *           "k_proj",
+                         *           "v_proj",
+                         *           "o_proj"
+                         *         ],
+                         *         "use_rslora": false
+                         *       },
+                         *       "save_policy": null
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -3157,6 +3703,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "deleted_checkpoints": 2,
+                         *       "deleted_run": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -3232,6 +3785,32 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "entity": "default",
+                         *       "project": "demo",
+                         *       "name": "sums",
+                         *       "base_model": "whetstone/starter",
+                         *       "run_id": null,
+                         *       "lora": {
+                         *         "r": 8,
+                         *         "lora_alpha": 16,
+                         *         "target_modules": [
+                         *           "q_proj",
+                         *           "k_proj",
+                         *           "v_proj",
+                         *           "o_proj"
+                         *         ],
+                         *         "use_rslora": false
+                         *       },
+                         *       "save_policy": {
+                         *         "save_total_limit": 3,
+                         *         "metric_for_best_model": "val/reward",
+                         *         "greater_is_better": true
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -3307,6 +3886,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example [
+                         *       "whetstone/starter"
+                         *     ]
+                         */
                         "application/json": string[];
                     };
                 };
@@ -3345,6 +3929,57 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "overview",
+                         *       "version": "0.1.0",
+                         *       "key": {
+                         *         "entity": "default",
+                         *         "scopes": [
+                         *           "chat",
+                         *           "train",
+                         *           "read",
+                         *           "admin"
+                         *         ]
+                         *       },
+                         *       "base_models": [
+                         *         "whetstone/starter"
+                         *       ],
+                         *       "running": [],
+                         *       "queued": [],
+                         *       "queued_count": 0,
+                         *       "newest": [
+                         *         {
+                         *           "id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *           "type": "rl",
+                         *           "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *           "status": "cancelled",
+                         *           "created_at": "2026-11-23T18:32:09.927Z",
+                         *           "training_start": null,
+                         *           "training_end": "2026-11-23T18:32:09.995Z",
+                         *           "error_message": "cancelled",
+                         *           "progress": 0,
+                         *           "step": null,
+                         *           "skipped": {},
+                         *           "model": {
+                         *             "id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *             "entity": "default",
+                         *             "project": "demo",
+                         *             "name": "sums",
+                         *             "base_model": "whetstone/starter",
+                         *             "run_id": null
+                         *           }
+                         *         }
+                         *       ],
+                         *       "used_today": {
+                         *         "requests": 11,
+                         *         "prompt_tokens": 166,
+                         *         "cached_tokens": 115,
+                         *         "completion_tokens": 40,
+                         *         "total_tokens": 206
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -3606,6 +4241,45 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *           "entity": "default",
+                         *           "project": "demo",
+                         *           "name": "sums",
+                         *           "base_model": "whetstone/starter",
+                         *           "run_id": null,
+                         *           "created_at": "2026-11-23T18:05:03.975Z",
+                         *           "latest_step": 1,
+                         *           "latest_job": {
+                         *             "id": "1e3a3f86-ac4a-4774-8bcf-bfddde249d6d",
+                         *             "type": "rl",
+                         *             "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *             "status": "cancelled",
+                         *             "created_at": "2026-11-23T18:05:05.550Z",
+                         *             "training_start": null,
+                         *             "training_end": "2026-11-23T18:05:05.696Z",
+                         *             "error_message": "cancelled",
+                         *             "progress": 0,
+                         *             "step": null,
+                         *             "skipped": {}
+                         *           },
+                         *           "rewards": [
+                         *             {
+                         *               "step": 1,
+                         *               "reward": 0.5
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "first_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "last_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -3740,6 +4414,33 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "4444a8db-10fb-466f-ae14-46b59972c807",
+                         *           "step": 0,
+                         *           "metrics": {}
+                         *         },
+                         *         {
+                         *           "id": "c2df5f57-1a02-4677-9983-a000aee6a932",
+                         *           "step": 1,
+                         *           "metrics": {
+                         *             "train/reward": 0.5,
+                         *             "train/reward_std_dev": 0.5,
+                         *             "train/exception_rate": 0,
+                         *             "val/reward": 0.5,
+                         *             "val/reward_std_dev": 0.5,
+                         *             "val/exception_rate": 0
+                         *           }
+                         *         }
+                         *       ],
+                         *       "first_id": "4444a8db-10fb-466f-ae14-46b59972c807",
+                         *       "last_id": "c2df5f57-1a02-4677-9983-a000aee6a932",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -3774,8 +4475,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete steps of a model. Repeating it is safe
-         * @description Needs a key with the scope `train`.
+         * Delete steps of a model
+         * @description Repeating it is safe. Needs a key with the scope `train`.
          */
         delete: {
             parameters: {
@@ -3810,6 +4511,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "deleted_count": 1,
+                         *       "not_found_steps": []
+                         *     }
+                         */
                         "application/json": {
                             /** @description How many were deleted. */
                             deleted_count: number;
@@ -3833,7 +4540,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a checkpoint as a tar of its PEFT directory, or with a Range header a part of it; step may be `latest`
+         * Download a checkpoint as a tar of its PEFT directory, or with a Range header a part of it; step may be latest
          * @description Needs a key with the scope `read`.
          */
         get: {
@@ -3915,11 +4622,35 @@ export interface paths {
                      *                   "logprobs": {
                      *                     "content": [
                      *                       {
-                     *                         "token": "37",
+                     *                         "token": "3",
                      *                         "logprob": -0.7,
                      *                         "bytes": [
-                     *                           51,
+                     *                           51
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "7",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
                      *                           55
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "<|im_end|>",
+                     *                         "logprob": -0.01,
+                     *                         "bytes": [
+                     *                           60,
+                     *                           124,
+                     *                           105,
+                     *                           109,
+                     *                           95,
+                     *                           101,
+                     *                           110,
+                     *                           100,
+                     *                           124,
+                     *                           62
                      *                         ],
                      *                         "top_logprobs": []
                      *                       }
@@ -3945,11 +4676,35 @@ export interface paths {
                      *                   "logprobs": {
                      *                     "content": [
                      *                       {
-                     *                         "token": "36",
+                     *                         "token": "3",
                      *                         "logprob": -0.7,
                      *                         "bytes": [
-                     *                           51,
+                     *                           51
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "6",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
                      *                           54
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "<|im_end|>",
+                     *                         "logprob": -0.01,
+                     *                         "bytes": [
+                     *                           60,
+                     *                           124,
+                     *                           105,
+                     *                           109,
+                     *                           95,
+                     *                           101,
+                     *                           110,
+                     *                           100,
+                     *                           124,
+                     *                           62
                      *                         ],
                      *                         "top_logprobs": []
                      *                       }
@@ -4083,6 +4838,16 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "step": 1,
+                         *       "metrics": {
+                         *         "val/reward": 0.5,
+                         *         "val/reward_std_dev": 0.5,
+                         *         "val/exception_rate": 0
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /** @description Number of the checkpoint; 0 is the base model. */
                             step: number;
@@ -4109,7 +4874,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List your training jobs, newest last unless `order` is desc
+         * List your training jobs, newest last unless order is desc
          * @description Needs a key with the scope `read`.
          */
         get: {
@@ -4137,6 +4902,29 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *           "type": "rl",
+                         *           "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *           "status": "succeeded",
+                         *           "created_at": "2026-11-23T18:32:09.505Z",
+                         *           "training_start": "2026-11-23T18:32:09.677Z",
+                         *           "training_end": "2026-11-23T18:32:13.731Z",
+                         *           "error_message": null,
+                         *           "progress": 1,
+                         *           "step": 1,
+                         *           "skipped": {}
+                         *         }
+                         *       ],
+                         *       "first_id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *       "last_id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -4198,8 +4986,8 @@ export interface paths {
         };
         put?: never;
         /**
-         * Train a model on trajectories with rewards (RL). Makes one checkpoint
-         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once. The body may be large.
+         * Train a model on trajectories with rewards (RL)
+         * @description Makes one checkpoint. Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once. The body may be large.
          */
         post: {
             parameters: {
@@ -4232,11 +5020,35 @@ export interface paths {
                      *                   "logprobs": {
                      *                     "content": [
                      *                       {
-                     *                         "token": "37",
+                     *                         "token": "3",
                      *                         "logprob": -0.7,
                      *                         "bytes": [
-                     *                           51,
+                     *                           51
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "7",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
                      *                           55
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "<|im_end|>",
+                     *                         "logprob": -0.01,
+                     *                         "bytes": [
+                     *                           60,
+                     *                           124,
+                     *                           105,
+                     *                           109,
+                     *                           95,
+                     *                           101,
+                     *                           110,
+                     *                           100,
+                     *                           124,
+                     *                           62
                      *                         ],
                      *                         "top_logprobs": []
                      *                       }
@@ -4262,11 +5074,35 @@ export interface paths {
                      *                   "logprobs": {
                      *                     "content": [
                      *                       {
-                     *                         "token": "36",
+                     *                         "token": "3",
                      *                         "logprob": -0.7,
                      *                         "bytes": [
-                     *                           51,
+                     *                           51
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "6",
+                     *                         "logprob": -0.7,
+                     *                         "bytes": [
                      *                           54
+                     *                         ],
+                     *                         "top_logprobs": []
+                     *                       },
+                     *                       {
+                     *                         "token": "<|im_end|>",
+                     *                         "logprob": -0.01,
+                     *                         "bytes": [
+                     *                           60,
+                     *                           124,
+                     *                           105,
+                     *                           109,
+                     *                           95,
+                     *                           101,
+                     *                           110,
+                     *                           100,
+                     *                           124,
+                     *                           62
                      *                         ],
                      *                         "top_logprobs": []
                      *                       }
@@ -4607,6 +5443,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "f08c545a-7530-4a89-ba7e-75acfdf95a1d"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -4636,8 +5477,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Train a model on conversations in an artifact (SFT). Makes one checkpoint
-         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
+         * Train a model on conversations in an artifact (SFT)
+         * @description Makes one checkpoint. Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
          */
         post: {
             parameters: {
@@ -4860,6 +5701,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "84897929-d856-4bae-bb84-d600b15a3120"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -4889,8 +5735,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Train a model on preference pairs in an artifact (DPO). Makes one checkpoint
-         * @description Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
+         * Train a model on preference pairs in an artifact (DPO)
+         * @description Makes one checkpoint. Needs a key with the scope `train`. Sent again with the same `Idempotency-Key`, it is done once.
          */
         post: {
             parameters: {
@@ -5110,6 +5956,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "01d0e184-3709-491a-b470-9134aa9c2451"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -5157,6 +6008,34 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *       "type": "rl",
+                         *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "status": "succeeded",
+                         *       "created_at": "2026-11-23T18:32:09.505Z",
+                         *       "training_start": "2026-11-23T18:32:09.677Z",
+                         *       "training_end": "2026-11-23T18:32:13.731Z",
+                         *       "error_message": null,
+                         *       "progress": 1,
+                         *       "step": 1,
+                         *       "skipped": {},
+                         *       "warnings": [
+                         *         "2 prompts were rendered from the messages: neither the choices nor the memory of this server had their tokens. Where the chat request said more than the trajectory does, the answers were sampled behind another prompt. Send prompt_token_ids with each choice."
+                         *       ],
+                         *       "evaluation": {
+                         *         "status": "succeeded",
+                         *         "num_prompts": 1,
+                         *         "num_samples": 1,
+                         *         "num_answered": 1,
+                         *         "num_failed": 0,
+                         *         "error_message": null,
+                         *         "started_at": "2026-11-23T18:32:13.790Z",
+                         *         "ended_at": "2026-11-23T18:32:14.554Z"
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -5244,8 +6123,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a job. A running one stops at its next gradient step and makes no checkpoint
-         * @description Needs a key with the scope `train`.
+         * Cancel a job
+         * @description A running one stops at its next gradient step and makes no checkpoint. Needs a key with the scope `train`.
          */
         post: {
             parameters: {
@@ -5264,6 +6143,21 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *       "type": "rl",
+                         *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "status": "cancelled",
+                         *       "created_at": "2026-11-23T18:05:05.550Z",
+                         *       "training_start": null,
+                         *       "training_end": "2026-11-23T18:05:05.696Z",
+                         *       "error_message": "cancelled",
+                         *       "progress": 0,
+                         *       "step": null,
+                         *       "skipped": {}
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -5323,8 +6217,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events of a job in order. With `Accept: text/event-stream`: as they happen, until the job ends
-         * @description Needs a key with the scope `read`. Can be answered as server-sent events.
+         * Events of a job in order
+         * @description With `Accept: text/event-stream`: as they happen, until the job ends. Needs a key with the scope `read`. Can be answered as server-sent events.
          */
         get: {
             parameters: {
@@ -5348,6 +6242,133 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "7cc7c116-a3bf-454b-99ca-7c4f841a7adf",
+                         *           "type": "training_started",
+                         *           "data": {
+                         *             "num_sequences": 1,
+                         *             "rows_digest": "e0eea18fa6778823a8e040ec6990e9be995378701d31063621c68598b3fe0270",
+                         *             "num_groups_submitted": 1,
+                         *             "num_groups_trainable": 1,
+                         *             "num_trajectories": 2,
+                         *             "num_datums": 2,
+                         *             "num_trainable_tokens": 6,
+                         *             "num_rendered_prompts": 2,
+                         *             "num_constrained_turns": 0,
+                         *             "num_reshaped_turns": 0,
+                         *             "skipped": {},
+                         *             "config": {
+                         *               "learning_rate": 0.002,
+                         *               "ppo": false,
+                         *               "loss_fn": "cispo",
+                         *               "epsilon": 1,
+                         *               "epsilon_high": 4,
+                         *               "importance_sampling_level": "token",
+                         *               "mask_prob_ratio": false,
+                         *               "max_negative_advantage_importance_sampling_weight": null,
+                         *               "truncated_importance_sampling": null,
+                         *               "vendor_k2_tau": 0,
+                         *               "advantage_balance": 0,
+                         *               "scale_rewards": true,
+                         *               "precalculate_logprobs": false,
+                         *               "allow_training_without_logprobs": false,
+                         *               "kl_penalty_coef": 0,
+                         *               "kl_penalty_source": null,
+                         *               "kl_penalty_reference_step": null,
+                         *               "kl_penalty_step_lag": null,
+                         *               "kl_ref_adapter_path": null,
+                         *               "num_trajectories_learning_rate_multiplier_power": 0,
+                         *               "scale_learning_rate_by_reward_std_dev": false,
+                         *               "packed_sequence_length": null,
+                         *               "logprob_calculation_chunk_size": null,
+                         *               "optimizer": {
+                         *                 "name": "adamw",
+                         *                 "beta1": 0.9,
+                         *                 "beta2": 0.99,
+                         *                 "epsilon": 1e-8,
+                         *                 "weight_decay": 0.1,
+                         *                 "max_grad_norm": 0.1
+                         *               },
+                         *               "lora": {
+                         *                 "r": 8,
+                         *                 "lora_alpha": 16,
+                         *                 "target_modules": [
+                         *                   "q_proj",
+                         *                   "k_proj",
+                         *                   "v_proj",
+                         *                   "o_proj"
+                         *                 ],
+                         *                 "use_rslora": false
+                         *               }
+                         *             },
+                         *             "warnings": [
+                         *               "2 prompts were rendered from the messages: neither the choices nor the memory of this server had their tokens. Where the chat request said more than the trajectory does, the answers were sampled behind another prompt. Send prompt_token_ids with each choice."
+                         *             ]
+                         *           }
+                         *         },
+                         *         {
+                         *           "id": "ab433d89-345e-474b-8c9c-63cf7e3b6397",
+                         *           "type": "gradient_step",
+                         *           "data": {
+                         *             "gradient_step": 1,
+                         *             "reward": 0.5,
+                         *             "reward_std_dev": 0.5,
+                         *             "exception_rate": 0,
+                         *             "num_groups_submitted": 1,
+                         *             "num_groups_trainable": 1,
+                         *             "num_trajectories": 2,
+                         *             "num_datums": 2,
+                         *             "num_trainable_tokens": 6,
+                         *             "num_rendered_prompts": 2,
+                         *             "num_constrained_turns": 0,
+                         *             "num_reshaped_turns": 0,
+                         *             "loss": -0.0013123088283464313,
+                         *             "policy_loss": -0.0013123088283464313,
+                         *             "entropy": 0.6578858494758606,
+                         *             "ratio_mean": 1.0988543033599854,
+                         *             "ratio_min": 0.24405722320079803,
+                         *             "ratio_max": 1.4630995988845825,
+                         *             "clipped_fraction": 0,
+                         *             "kl_div": 0.14731918275356293,
+                         *             "logprob_difference": 0.4216526448726654,
+                         *             "grad_norm": 0.23075099303433755,
+                         *             "learning_rate": 0.002,
+                         *             "num_sequences_in_row": 2,
+                         *             "num_tokens": 23,
+                         *             "num_trained_tokens": 6,
+                         *             "tokens_saved_by_sharing": 19,
+                         *             "tokens_per_second": 10.61360888024153
+                         *           }
+                         *         },
+                         *         {
+                         *           "id": "94dbbb9b-5858-44c5-a6ff-43fcb3b3069f",
+                         *           "type": "training_ended",
+                         *           "data": {
+                         *             "step": 1,
+                         *             "num_groups_submitted": 1,
+                         *             "num_groups_trainable": 1,
+                         *             "num_trajectories": 2,
+                         *             "num_datums": 2,
+                         *             "num_trainable_tokens": 6,
+                         *             "num_rendered_prompts": 2,
+                         *             "num_constrained_turns": 0,
+                         *             "num_reshaped_turns": 0,
+                         *             "train/reward": 0.5,
+                         *             "train/reward_std_dev": 0.5,
+                         *             "train/exception_rate": 0,
+                         *             "num_gradient_steps": 1
+                         *           }
+                         *         }
+                         *       ],
+                         *       "first_id": "7cc7c116-a3bf-454b-99ca-7c4f841a7adf",
+                         *       "last_id": "94dbbb9b-5858-44c5-a6ff-43fcb3b3069f",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -5378,6 +6399,16 @@ export interface paths {
                             /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
+                        /**
+                         * @example id: 7cc7c116-a3bf-454b-99ca-7c4f841a7adf
+                         *     data: {"id":"7cc7c116-a3bf-454b-99ca-7c4f841a7adf","type":"training_started","data":{"num_sequences":1,"rows_digest":"e0eea18fa6778823a8e040ec6990e9be995378701d31063621c68598b3fe0270","num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"skipped":{},"config":{"learning_rate":0.002,"ppo":false,"loss_fn":"cispo","epsilon":1,"epsilon_high":4,"importance_sampling_level":"token","mask_prob_ratio":false,"max_negative_advantage_importance_sampling_weight":null,"truncated_importance_sampling":null,"vendor_k2_tau":0,"advantage_balance":0,"scale_rewards":true,"precalculate_logprobs":false,"allow_training_without_logprobs":false,"kl_penalty_coef":0,"kl_penalty_source":null,"kl_penalty_reference_step":null,"kl_penalty_step_lag":null,"kl_ref_adapter_path":null,"num_trajectories_learning_rate_multiplier_power":0,"scale_learning_rate_by_reward_std_dev":false,"packed_sequence_length":null,"logprob_calculation_chunk_size":null,"optimizer":{"name":"adamw","beta1":0.9,"beta2":0.99,"epsilon":1e-8,"weight_decay":0.1,"max_grad_norm":0.1},"lora":{"r":8,"lora_alpha":16,"target_modules":["q_proj","k_proj","v_proj","o_proj"],"use_rslora":false}},"warnings":["2 prompts were rendered from the messages: neither the choices nor the memory of this server had their tokens. Where the chat request said more than the trajectory does, the answers were sampled behind another prompt. Send prompt_token_ids with each choice."]}}
+                         *
+                         *     id: ab433d89-345e-474b-8c9c-63cf7e3b6397
+                         *     data: {"id":"ab433d89-345e-474b-8c9c-63cf7e3b6397","type":"gradient_step","data":{"gradient_step":1,"reward":0.5,"reward_std_dev":0.5,"exception_rate":0,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"loss":-0.0013123088283464313,"policy_loss":-0.0013123088283464313,"entropy":0.6578858494758606,"ratio_mean":1.0988543033599854,"ratio_min":0.24405722320079803,"ratio_max":1.4630995988845825,"clipped_fraction":0,"kl_div":0.14731918275356293,"logprob_difference":0.4216526448726654,"grad_norm":0.23075099303433755,"learning_rate":0.002,"num_sequences_in_row":2,"num_tokens":23,"num_trained_tokens":6,"tokens_saved_by_sharing":19,"tokens_per_second":10.61360888024153}}
+                         *
+                         *     id: 94dbbb9b-5858-44c5-a6ff-43fcb3b3069f
+                         *     data: {"id":"94dbbb9b-5858-44c5-a6ff-43fcb3b3069f","type":"training_ended","data":{"step":1,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"train/reward":0.5,"train/reward_std_dev":0.5,"train/exception_rate":0,"num_gradient_steps":1}}
+                         */
                         "text/event-stream": string;
                     };
                 };
@@ -5419,6 +6450,60 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "config": {
+                         *         "learning_rate": 0.002,
+                         *         "ppo": false,
+                         *         "loss_fn": "cispo",
+                         *         "epsilon": 1,
+                         *         "epsilon_high": 4,
+                         *         "importance_sampling_level": "token",
+                         *         "mask_prob_ratio": false,
+                         *         "max_negative_advantage_importance_sampling_weight": null,
+                         *         "truncated_importance_sampling": null,
+                         *         "vendor_k2_tau": 0,
+                         *         "advantage_balance": 0,
+                         *         "scale_rewards": true,
+                         *         "precalculate_logprobs": false,
+                         *         "allow_training_without_logprobs": false,
+                         *         "kl_penalty_coef": 0,
+                         *         "kl_penalty_source": null,
+                         *         "kl_penalty_reference_step": null,
+                         *         "kl_penalty_step_lag": null,
+                         *         "kl_ref_adapter_path": null,
+                         *         "num_trajectories_learning_rate_multiplier_power": 0,
+                         *         "scale_learning_rate_by_reward_std_dev": false,
+                         *         "packed_sequence_length": null,
+                         *         "logprob_calculation_chunk_size": null,
+                         *         "optimizer": {
+                         *           "name": "adamw",
+                         *           "beta1": 0.9,
+                         *           "beta2": 0.99,
+                         *           "epsilon": 1e-8,
+                         *           "weight_decay": 0.1,
+                         *           "max_grad_norm": 0.1
+                         *         },
+                         *         "lora": {
+                         *           "r": 8,
+                         *           "lora_alpha": 16,
+                         *           "target_modules": [
+                         *             "q_proj",
+                         *             "k_proj",
+                         *             "v_proj",
+                         *             "o_proj"
+                         *           ],
+                         *           "use_rslora": false
+                         *         }
+                         *       },
+                         *       "as_trained": true,
+                         *       "input": {
+                         *         "kind": "groups",
+                         *         "path": "/v1/preview/training-jobs/0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02/groups",
+                         *         "uri": null
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /** @description With every default filled in, under the names of the request. */
                             config: {
@@ -5459,8 +6544,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The groups that an RL job was sent, in order. A page may have fewer than asked for where they are large
-         * @description Needs a key with the scope `read`.
+         * The groups that an RL job was sent, in order
+         * @description A page may have fewer than asked for where they are large. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -5484,6 +6569,45 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0",
+                         *           "index": 0,
+                         *           "prompt": "What is 23 + 14?",
+                         *           "prompt_is_cut": false,
+                         *           "rewards": [
+                         *             1,
+                         *             0
+                         *           ],
+                         *           "advantages": [
+                         *             0.999998000004,
+                         *             -0.999998000004
+                         *           ],
+                         *           "has_signal": true,
+                         *           "metrics": {
+                         *             "reward": 0.5,
+                         *             "reward_std_dev": 0.5,
+                         *             "exception_rate": 0
+                         *           },
+                         *           "num_trajectories": 2,
+                         *           "num_exceptions": 0,
+                         *           "num_messages": 4,
+                         *           "num_sampled_turns": 2,
+                         *           "num_sampled_tokens": 6,
+                         *           "exceptions": [],
+                         *           "logs": [],
+                         *           "metadata": {},
+                         *           "skipped": {}
+                         *         }
+                         *       ],
+                         *       "first_id": "0",
+                         *       "last_id": "0",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -5589,6 +6713,37 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "0",
+                         *       "index": 0,
+                         *       "prompt": "What is 23 + 14?",
+                         *       "prompt_is_cut": false,
+                         *       "rewards": [
+                         *         1,
+                         *         0
+                         *       ],
+                         *       "advantages": [
+                         *         0.999998000004,
+                         *         -0.999998000004
+                         *       ],
+                         *       "has_signal": true,
+                         *       "metrics": {
+                         *         "reward": 0.5,
+                         *         "reward_std_dev": 0.5,
+                         *         "exception_rate": 0
+                         *       },
+                         *       "num_trajectories": 2,
+                         *       "num_exceptions": 0,
+                         *       "num_messages": 4,
+                         *       "num_sampled_turns": 2,
+                         *       "num_sampled_tokens": 6,
+                         *       "exceptions": [],
+                         *       "logs": [],
+                         *       "metadata": {},
+                         *       "skipped": {}
+                         *     }
+                         */
                         "application/json": {
                             /** @description The index, as a cursor. */
                             id: string;
@@ -5658,8 +6813,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The trajectories of a group, whole: messages, rewards, logs. A page may have fewer than asked for
-         * @description Needs a key with the scope `read`.
+         * The trajectories of a group, whole: messages, rewards, logs
+         * @description A page may have fewer than asked for. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -5685,6 +6840,42 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0",
+                         *           "advantage": 0.999998000004,
+                         *           "index": 0,
+                         *           "reward": 1,
+                         *           "metrics": {},
+                         *           "metadata": {},
+                         *           "logs": [],
+                         *           "start_time": null,
+                         *           "initial_policy_version": null,
+                         *           "final_policy_version": null,
+                         *           "histories": [
+                         *             {
+                         *               "turns": [
+                         *                 {
+                         *                   "message": {
+                         *                     "role": "user",
+                         *                     "content": "What is 23 + 14?"
+                         *                   },
+                         *                   "sampled": null
+                         *                 }
+                         *               ],
+                         *               "tools": []
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "first_id": "0",
+                         *       "last_id": "1",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -5766,8 +6957,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What training made of the trajectories of a group, token by token. A page may have fewer than asked for
-         * @description Needs a key with the scope `read`.
+         * What training made of the trajectories of a group, token by token
+         * @description A page may have fewer than asked for. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -5793,6 +6984,70 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0",
+                         *           "index": 0,
+                         *           "reward": 1,
+                         *           "advantage": 0.999998000004,
+                         *           "is_trained": true,
+                         *           "reason": null,
+                         *           "sequences": [
+                         *             {
+                         *               "step": 1,
+                         *               "advantage": 1,
+                         *               "weight": 1,
+                         *               "token_ids": [
+                         *                 1618,
+                         *                 268,
+                         *                 10,
+                         *                 330
+                         *               ],
+                         *               "texts": [
+                         *                 "<|im_start|>",
+                         *                 "user",
+                         *                 "\n",
+                         *                 "What"
+                         *               ],
+                         *               "trained": [
+                         *                 false,
+                         *                 false,
+                         *                 false,
+                         *                 false
+                         *               ],
+                         *               "sampler_logprobs": [
+                         *                 null,
+                         *                 null,
+                         *                 null,
+                         *                 null
+                         *               ],
+                         *               "trainer_logprobs": [
+                         *                 null,
+                         *                 null,
+                         *                 null,
+                         *                 null
+                         *               ],
+                         *               "ratios": [
+                         *                 null,
+                         *                 null,
+                         *                 null,
+                         *                 null
+                         *               ],
+                         *               "trainer_unknown": null,
+                         *               "start_logprobs": null,
+                         *               "reference_logprobs": null
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "first_id": "0",
+                         *       "last_id": "1",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -5893,6 +7148,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /** @example {"group":0,"index":0,"reward":1,"metrics":{},"metadata":{},"logs":[],"start_time":null,"initial_policy_version":null,"final_policy_version":null,"histories":[{"turns":[{"message":{"role":"user","content":"What is 23 + 14?"},"sampled":null},{"message":{"role":"assistant","content":"37"},"sampled":{"finish_reason":"stop","num_tokens":1,"has_logprobs":true}}],"tools":[]}]} */
                         "application/jsonl": unknown;
                     };
                 };
@@ -5941,6 +7197,28 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "status": "succeeded",
+                         *           "num_prompts": 1,
+                         *           "num_samples": 1,
+                         *           "num_answered": 1,
+                         *           "num_failed": 0,
+                         *           "error_message": null,
+                         *           "started_at": "2026-11-23T18:05:06.698Z",
+                         *           "ended_at": "2026-11-23T18:05:07.129Z",
+                         *           "id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *           "step": 1
+                         *         }
+                         *       ],
+                         *       "first_id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *       "last_id": "1e3a3f86-ac4a-4774-8bcf-bfddde249d6d",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -6023,6 +7301,32 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "succeeded",
+                         *       "num_prompts": 1,
+                         *       "num_samples": 1,
+                         *       "num_answered": 1,
+                         *       "num_failed": 0,
+                         *       "error_message": null,
+                         *       "started_at": "2026-11-23T18:05:06.698Z",
+                         *       "ended_at": "2026-11-23T18:05:07.129Z",
+                         *       "training_job_id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *       "model_id": "0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01",
+                         *       "step": 1,
+                         *       "source": null,
+                         *       "settings": {
+                         *         "samples": 1,
+                         *         "max_tokens": 8,
+                         *         "temperature": null,
+                         *         "top_p": null,
+                         *         "stop": [],
+                         *         "seed": 0,
+                         *         "chat_template_kwargs": {}
+                         *       },
+                         *       "log": null
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.
@@ -6107,8 +7411,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Prompt by prompt: what the checkpoint answered, and the rewards. A page may have fewer than asked for
-         * @description Needs a key with the scope `read`.
+         * Prompt by prompt: what the checkpoint answered, and the rewards
+         * @description A page may have fewer than asked for. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -6132,6 +7436,53 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0",
+                         *           "index": 0,
+                         *           "messages": [
+                         *             {
+                         *               "role": "user",
+                         *               "content": "What is 23 + 14?"
+                         *             }
+                         *           ],
+                         *           "tools": [],
+                         *           "reference": null,
+                         *           "metadata": {},
+                         *           "error": null,
+                         *           "answers": [
+                         *             {
+                         *               "index": 0,
+                         *               "message": {
+                         *                 "role": "assistant",
+                         *                 "content": "37"
+                         *               },
+                         *               "finish_reason": "stop",
+                         *               "token_ids": [
+                         *                 51,
+                         *                 55,
+                         *                 1619
+                         *               ],
+                         *               "logprobs": [
+                         *                 -0.3194427490234375,
+                         *                 -0.36155128479003906,
+                         *                 0
+                         *               ],
+                         *               "reward": null,
+                         *               "metrics": {},
+                         *               "reward_metadata": {}
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "first_id": "0",
+                         *       "last_id": "0",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -6215,8 +7566,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End an evaluation. The job, its checkpoint, and the answers that are there stay
-         * @description Needs a key with the scope `train`.
+         * End an evaluation
+         * @description The job, its checkpoint, and the answers that are there stay. Needs a key with the scope `train`.
          */
         post: {
             parameters: {
@@ -6235,6 +7586,18 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "cancelled",
+                         *       "num_prompts": 1,
+                         *       "num_samples": 1,
+                         *       "num_answered": 0,
+                         *       "num_failed": 0,
+                         *       "error_message": "cancelled",
+                         *       "started_at": null,
+                         *       "ended_at": "2026-11-23T18:05:05.654Z"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.
@@ -6303,6 +7666,26 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "cae6a76b-c272-4e59-a29b-b1989b7f701a",
+                         *           "split": "val",
+                         *           "step": 1,
+                         *           "num_groups": 1,
+                         *           "num_trajectories": 2,
+                         *           "size_bytes": 724,
+                         *           "created_at": "2026-11-23T18:05:07.398Z",
+                         *           "evaluation_job_id": null
+                         *         }
+                         *       ],
+                         *       "first_id": "cae6a76b-c272-4e59-a29b-b1989b7f701a",
+                         *       "last_id": "cae6a76b-c272-4e59-a29b-b1989b7f701a",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -6361,8 +7744,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The groups of one log, in order. A page may have fewer than asked for where they are large
-         * @description Needs a key with the scope `read`.
+         * The groups of one log, in order
+         * @description A page may have fewer than asked for where they are large. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -6388,6 +7771,41 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0",
+                         *           "index": 0,
+                         *           "prompt": "What is 23 + 14?",
+                         *           "prompt_is_cut": false,
+                         *           "rewards": [
+                         *             1,
+                         *             0
+                         *           ],
+                         *           "advantages": null,
+                         *           "has_signal": null,
+                         *           "metrics": {
+                         *             "reward": 0.5,
+                         *             "reward_std_dev": 0.5,
+                         *             "exception_rate": 0
+                         *           },
+                         *           "num_trajectories": 2,
+                         *           "num_exceptions": 0,
+                         *           "num_messages": 4,
+                         *           "num_sampled_turns": 2,
+                         *           "num_sampled_tokens": 2,
+                         *           "exceptions": [],
+                         *           "logs": [],
+                         *           "metadata": {}
+                         *         }
+                         *       ],
+                         *       "first_id": "0",
+                         *       "last_id": "0",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -6467,8 +7885,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The trajectories of a logged group, whole. A page may have fewer than asked for
-         * @description Needs a key with the scope `read`.
+         * The trajectories of a logged group, whole
+         * @description A page may have fewer than asked for. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -6496,6 +7914,42 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0",
+                         *           "advantage": null,
+                         *           "index": 0,
+                         *           "reward": 1,
+                         *           "metrics": {},
+                         *           "metadata": {},
+                         *           "logs": [],
+                         *           "start_time": null,
+                         *           "initial_policy_version": null,
+                         *           "final_policy_version": null,
+                         *           "histories": [
+                         *             {
+                         *               "turns": [
+                         *                 {
+                         *                   "message": {
+                         *                     "role": "user",
+                         *                     "content": "What is 23 + 14?"
+                         *                   },
+                         *                   "sampled": null
+                         *                 }
+                         *               ],
+                         *               "tools": []
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "first_id": "0",
+                         *       "last_id": "1",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -6604,6 +8058,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /** @example {"group":0,"index":0,"reward":1,"metrics":{},"metadata":{},"logs":[],"start_time":null,"initial_policy_version":null,"final_policy_version":null,"histories":[{"turns":[{"message":{"role":"user","content":"What is 23 + 14?"},"sampled":null},{"message":{"role":"assistant","content":"37"},"sampled":{"finish_reason":"stop","num_tokens":1,"has_logprobs":true}}],"tools":[]}]} */
                         "application/jsonl": unknown;
                     };
                 };
@@ -6652,6 +8107,133 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "step-0",
+                         *           "step": 0,
+                         *           "job_id": null,
+                         *           "type": null,
+                         *           "status": null,
+                         *           "training_start": null,
+                         *           "training_end": null,
+                         *           "seconds": null,
+                         *           "num_gradient_steps": 0,
+                         *           "metrics": {},
+                         *           "skipped": {}
+                         *         },
+                         *         {
+                         *           "id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *           "step": 1,
+                         *           "job_id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *           "type": "rl",
+                         *           "status": "succeeded",
+                         *           "training_start": "2026-11-23T18:32:09.677Z",
+                         *           "training_end": "2026-11-23T18:32:13.731Z",
+                         *           "seconds": 4.054,
+                         *           "num_gradient_steps": 1,
+                         *           "metrics": {
+                         *             "reward": 0.5,
+                         *             "reward_std_dev": 0.5,
+                         *             "exception_rate": 0,
+                         *             "num_groups_submitted": 1,
+                         *             "num_groups_trainable": 1,
+                         *             "num_trajectories": 2,
+                         *             "num_datums": 2,
+                         *             "num_trainable_tokens": 6,
+                         *             "num_rendered_prompts": 2,
+                         *             "num_constrained_turns": 0,
+                         *             "num_reshaped_turns": 0,
+                         *             "loss": -0.0013123088283464313,
+                         *             "policy_loss": -0.0013123088283464313,
+                         *             "entropy": 0.6578858494758606,
+                         *             "ratio_mean": 1.0988543033599854,
+                         *             "ratio_min": 0.24405722320079803,
+                         *             "ratio_max": 1.4630995988845825,
+                         *             "clipped_fraction": 0,
+                         *             "kl_div": 0.14731918275356293,
+                         *             "logprob_difference": 0.4216526448726654,
+                         *             "grad_norm": 0.23075099303433755,
+                         *             "learning_rate": 0.002,
+                         *             "num_sequences_in_row": 2,
+                         *             "num_tokens": 23,
+                         *             "num_trained_tokens": 6,
+                         *             "tokens_saved_by_sharing": 19,
+                         *             "tokens_per_second": 10.61360888024153,
+                         *             "train/reward": 0.5,
+                         *             "train/reward_std_dev": 0.5,
+                         *             "train/exception_rate": 0,
+                         *             "val/reward": 0.5,
+                         *             "val/reward_std_dev": 0.5,
+                         *             "val/exception_rate": 0
+                         *           },
+                         *           "skipped": {}
+                         *         },
+                         *         {
+                         *           "id": "a942a311-7157-4200-a1dd-95f2670b31d4",
+                         *           "step": 2,
+                         *           "job_id": "a942a311-7157-4200-a1dd-95f2670b31d4",
+                         *           "type": "sft",
+                         *           "status": "succeeded",
+                         *           "training_start": "2026-11-23T18:32:23.112Z",
+                         *           "training_end": "2026-11-23T18:32:29.238Z",
+                         *           "seconds": 6.126,
+                         *           "num_gradient_steps": 4,
+                         *           "metrics": {
+                         *             "loss": 0.2852339744567871,
+                         *             "grad_norm": 0.3801269569122821,
+                         *             "learning_rate": 0.0006,
+                         *             "epoch": 2.5,
+                         *             "num_tokens": 52,
+                         *             "num_trainable_tokens": 2,
+                         *             "tokens_saved_by_sharing": 0,
+                         *             "tokens_per_second": 51.5694616163267,
+                         *             "train/loss": 0.2430253028869629
+                         *           },
+                         *           "skipped": {}
+                         *         },
+                         *         {
+                         *           "id": "785e644a-3a11-462e-a464-9f7b07053345",
+                         *           "step": 3,
+                         *           "job_id": "785e644a-3a11-462e-a464-9f7b07053345",
+                         *           "type": "dpo",
+                         *           "status": "succeeded",
+                         *           "training_start": "2026-11-23T18:32:29.796Z",
+                         *           "training_end": "2026-11-23T18:32:41.660Z",
+                         *           "seconds": 11.864,
+                         *           "num_gradient_steps": 2,
+                         *           "metrics": {
+                         *             "loss": 0.692932114864931,
+                         *             "rewards/chosen": 0.00009298324584960938,
+                         *             "rewards/rejected": -0.00033724308013916016,
+                         *             "rewards/margins": 0.00043022632598876953,
+                         *             "rewards/accuracies": 0.5,
+                         *             "logps/chosen": -0.5636720657348633,
+                         *             "logps/rejected": -2.0003364086151123,
+                         *             "grad_norm": 0.11838174360147855,
+                         *             "learning_rate": 0.00003,
+                         *             "epoch": 1.5,
+                         *             "num_pairs": 2,
+                         *             "num_tokens": 144,
+                         *             "num_trainable_tokens": 8,
+                         *             "tokens_saved_by_sharing": 76,
+                         *             "tokens_per_second": 7.746247152602771,
+                         *             "train/loss": 0.6927170491699166,
+                         *             "train/rewards/chosen": 0.00018596649169921875,
+                         *             "train/rewards/rejected": -0.0006744861602783203,
+                         *             "train/rewards/margins": 0.0008604526519775391,
+                         *             "train/rewards/accuracies": 1
+                         *           },
+                         *           "skipped": {}
+                         *         }
+                         *       ],
+                         *       "first_id": "step-0",
+                         *       "last_id": "785e644a-3a11-462e-a464-9f7b07053345",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -6694,7 +8276,17 @@ export interface paths {
                             /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
+                        /**
+                         * @example {"id":"step-0","step":0,"job_id":null,"type":null,"status":null,"training_start":null,"training_end":null,"seconds":null,"num_gradient_steps":0,"metrics":{},"skipped":{}}
+                         *     {"id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","step":1,"job_id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","type":"rl","status":"succeeded","training_start":"2026-11-23T18:32:09.677Z","training_end":"2026-11-23T18:32:13.731Z","seconds":4.054,"num_gradient_steps":1,"metrics":{"reward":0.5,"reward_std_dev":0.5,"exception_rate":0,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"loss":-0.0013123088283464313,"policy_loss":-0.0013123088283464313,"entropy":0.6578858494758606,"ratio_mean":1.0988543033599854,"ratio_min":0.24405722320079803,"ratio_max":1.4630995988845825,"clipped_fraction":0,"kl_div":0.14731918275356293,"logprob_difference":0.4216526448726654,"grad_norm":0.23075099303433755,"learning_rate":0.002,"num_sequences_in_row":2,"num_tokens":23,"num_trained_tokens":6,"tokens_saved_by_sharing":19,"tokens_per_second":10.61360888024153,"train/reward":0.5,"train/reward_std_dev":0.5,"train/exception_rate":0,"val/reward":0.5,"val/reward_std_dev":0.5,"val/exception_rate":0},"skipped":{}}
+                         *     {"id":"a942a311-7157-4200-a1dd-95f2670b31d4","step":2,"job_id":"a942a311-7157-4200-a1dd-95f2670b31d4","type":"sft","status":"succeeded","training_start":"2026-11-23T18:32:23.112Z","training_end":"2026-11-23T18:32:29.238Z","seconds":6.126,"num_gradient_steps":4,"metrics":{"loss":0.2852339744567871,"grad_norm":0.3801269569122821,"learning_rate":0.0006,"epoch":2.5,"num_tokens":52,"num_trainable_tokens":2,"tokens_saved_by_sharing":0,"tokens_per_second":51.5694616163267,"train/loss":0.2430253028869629},"skipped":{}}
+                         *     {"id":"785e644a-3a11-462e-a464-9f7b07053345","step":3,"job_id":"785e644a-3a11-462e-a464-9f7b07053345","type":"dpo","status":"succeeded","training_start":"2026-11-23T18:32:29.796Z","training_end":"2026-11-23T18:32:41.660Z","seconds":11.864,"num_gradient_steps":2,"metrics":{"loss":0.692932114864931,"rewards/chosen":0.00009298324584960938,"rewards/rejected":-0.00033724308013916016,"rewards/margins":0.00043022632598876953,"rewards/accuracies":0.5,"logps/chosen":-0.5636720657348633,"logps/rejected":-2.0003364086151123,"grad_norm":0.11838174360147855,"learning_rate":0.00003,"epoch":1.5,"num_pairs":2,"num_tokens":144,"num_trainable_tokens":8,"tokens_saved_by_sharing":76,"tokens_per_second":7.746247152602771,"train/loss":0.6927170491699166,"train/rewards/chosen":0.00018596649169921875,"train/rewards/rejected":-0.0006744861602783203,"train/rewards/margins":0.0008604526519775391,"train/rewards/accuracies":1},"skipped":{}}
+                         */
                         "application/jsonl": string;
+                        /**
+                         * @example step,job_id,type,status,training_start,training_end,seconds,num_gradient_steps,clipped_fraction,entropy,epoch,exception_rate,grad_norm,kl_div,learning_rate,logprob_difference,logps/chosen,logps/rejected,loss,num_constrained_turns,num_datums,num_groups_submitted,num_groups_trainable,num_pairs,num_rendered_prompts,num_reshaped_turns,num_sequences_in_row,num_tokens,num_trainable_tokens,num_trained_tokens,num_trajectories,policy_loss,ratio_max,ratio_mean,ratio_min,reward,reward_std_dev,rewards/accuracies,rewards/chosen,rewards/margins,rewards/rejected,tokens_per_second,tokens_saved_by_sharing,train/exception_rate,train/loss,train/reward,train/reward_std_dev,train/rewards/accuracies,train/rewards/chosen,train/rewards/margins,train/rewards/rejected,val/exception_rate,val/reward,val/reward_std_dev
+                         *     0,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,
+                         */
                         "text/csv": string;
                         "application/octet-stream": string;
                     };
@@ -6745,6 +8337,58 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "9c7dc587-5e18-4a76-90f3-fe649bed0f84",
+                         *           "entity": "default",
+                         *           "project": "demo",
+                         *           "name": "pairs",
+                         *           "version": "v0",
+                         *           "uri": "wandb-artifact:///default/demo/pairs:v0",
+                         *           "type": "dataset",
+                         *           "aliases": [],
+                         *           "metadata": {},
+                         *           "files": [
+                         *             {
+                         *               "path": "train.jsonl",
+                         *               "size_bytes": 300,
+                         *               "sha256": "3f0c6714bc674a33338f62b0e79b23b6c5760d8b1b8cdfa828ba72a05398997c"
+                         *             }
+                         *           ],
+                         *           "size_bytes": 300,
+                         *           "created_at": "2026-11-23T18:05:02.492Z"
+                         *         },
+                         *         {
+                         *           "id": "40eb275f-78de-4da6-a99c-45dd4abe9c96",
+                         *           "entity": "default",
+                         *           "project": "demo",
+                         *           "name": "questions",
+                         *           "version": "v0",
+                         *           "uri": "wandb-artifact:///default/demo/questions:v0",
+                         *           "type": "dataset",
+                         *           "aliases": [
+                         *             "best"
+                         *           ],
+                         *           "metadata": {},
+                         *           "files": [
+                         *             {
+                         *               "path": "train.jsonl",
+                         *               "size_bytes": 97,
+                         *               "sha256": "73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59"
+                         *             }
+                         *           ],
+                         *           "size_bytes": 97,
+                         *           "created_at": "2026-11-23T18:05:03.556Z"
+                         *         }
+                         *       ],
+                         *       "first_id": "9c7dc587-5e18-4a76-90f3-fe649bed0f84",
+                         *       "last_id": "40eb275f-78de-4da6-a99c-45dd4abe9c96",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -6817,8 +8461,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a version: `name:vN`, `name:alias`, `name` for the latest; a model’s `name:stepN`. Entity `~` is your own
-         * @description Needs a key with the scope `read`.
+         * Read a version: name:vN, name:alias, name for the latest; a model’s name:stepN
+         * @description Entity `~` is your own. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -6841,6 +8485,30 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "40eb275f-78de-4da6-a99c-45dd4abe9c96",
+                         *       "entity": "default",
+                         *       "project": "demo",
+                         *       "name": "questions",
+                         *       "version": "v0",
+                         *       "uri": "wandb-artifact:///default/demo/questions:v0",
+                         *       "type": "dataset",
+                         *       "aliases": [
+                         *         "best"
+                         *       ],
+                         *       "metadata": {},
+                         *       "files": [
+                         *         {
+                         *           "path": "train.jsonl",
+                         *           "size_bytes": 97,
+                         *           "sha256": "73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59"
+                         *         }
+                         *       ],
+                         *       "size_bytes": 97,
+                         *       "created_at": "2026-11-23T18:05:03.556Z"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -6884,8 +8552,8 @@ export interface paths {
             };
         };
         /**
-         * Make a version of files that are there. 202 names those that are not. With `name:version`: give it aliases
-         * @description Needs a key with the scope `train`.
+         * Make a version of files that are there. 202 names those that are not
+         * @description With `name:version`: give it aliases. Needs a key with the scope `train`.
          */
         put: {
             parameters: {
@@ -6955,6 +8623,30 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "40eb275f-78de-4da6-a99c-45dd4abe9c96",
+                         *       "entity": "default",
+                         *       "project": "demo",
+                         *       "name": "questions",
+                         *       "version": "v0",
+                         *       "uri": "wandb-artifact:///default/demo/questions:v0",
+                         *       "type": "dataset",
+                         *       "aliases": [
+                         *         "best"
+                         *       ],
+                         *       "metadata": {},
+                         *       "files": [
+                         *         {
+                         *           "path": "train.jsonl",
+                         *           "size_bytes": 97,
+                         *           "sha256": "73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59"
+                         *         }
+                         *       ],
+                         *       "size_bytes": 97,
+                         *       "created_at": "2026-11-23T18:05:03.556Z"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -7026,6 +8718,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "deleted_count": 1
+                         *     }
+                         */
                         "application/json": {
                             /** @description How many were deleted. */
                             deleted_count: number;
@@ -7079,7 +8776,7 @@ export interface paths {
             };
         };
         /**
-         * Store a file: under `name`, `name:alias` or `name:vN` (the next) as a version of its own, under `name:draft` for a manifest to come
+         * Store a file: under name, name:alias or name:vN (the next) as a version of its own, under name:draft for a manifest to come
          * @description Needs a key with the scope `train`. The body is the file.
          */
         put: {
@@ -7117,6 +8814,28 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "40eb275f-78de-4da6-a99c-45dd4abe9c96",
+                         *       "entity": "default",
+                         *       "project": "demo",
+                         *       "name": "questions",
+                         *       "version": "v0",
+                         *       "uri": "wandb-artifact:///default/demo/questions:v0",
+                         *       "type": "dataset",
+                         *       "aliases": [],
+                         *       "metadata": {},
+                         *       "files": [
+                         *         {
+                         *           "path": "train.jsonl",
+                         *           "size_bytes": 97,
+                         *           "sha256": "73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59"
+                         *         }
+                         *       ],
+                         *       "size_bytes": 97,
+                         *       "created_at": "2026-11-23T18:05:03.556Z"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -7181,8 +8900,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Rows of training data with their tokens, as an SFT job would train them. A page may have fewer than asked for where they are large
-         * @description Needs a key with the scope `read`.
+         * Rows of training data, conversations or preference pairs, with their tokens as a job would train them
+         * @description A page may have fewer than asked for where they are large. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -7191,11 +8910,11 @@ export interface paths {
                     after?: string;
                     /** @description At most so many items. */
                     limit?: number;
-                    /** @description Of the file. Default: the one that an SFT job would read. */
+                    /** @description Of the file. Default: the one that a job would read. */
                     path?: string;
                     /** @description Whose chat template and tokenizer write the tokens. Default: the first base model of the server. */
                     base_model?: string;
-                    /** @description As in the config of a job. */
+                    /** @description As in the config of an SFT job; of no effect on preference pairs. */
                     assistant_turns?: "all" | "last";
                 };
                 header?: never;
@@ -7216,6 +8935,54 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "1",
+                         *           "line": 1,
+                         *           "size_bytes": 96,
+                         *           "messages": [
+                         *             {
+                         *               "role": "user",
+                         *               "content": "Say yes."
+                         *             }
+                         *           ],
+                         *           "chosen": null,
+                         *           "rejected": null,
+                         *           "tools": null,
+                         *           "problem": null,
+                         *           "beginning": null,
+                         *           "sequences": [
+                         *             {
+                         *               "token_ids": [
+                         *                 1618,
+                         *                 268,
+                         *                 10,
+                         *                 733
+                         *               ],
+                         *               "texts": [
+                         *                 "<|im_start|>",
+                         *                 "user",
+                         *                 "\n",
+                         *                 "Say"
+                         *               ],
+                         *               "trained": [
+                         *                 false,
+                         *                 false,
+                         *                 false,
+                         *                 false
+                         *               ]
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "first_id": "1",
+                         *       "last_id": "1",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -7230,8 +8997,16 @@ export interface paths {
                                 line: number;
                                 /** @description Of the line; of one of more than 1 MB, as much as was read. */
                                 size_bytes: number;
-                                /** @description Null: the line cannot be read, or has more than 1 MB. */
+                                /** @description Of a preference pair: the prompt. Null: the line cannot be read, or has more than 1 MB. */
                                 messages: {
+                                    [key: string]: unknown;
+                                }[] | null;
+                                /** @description The preferred answer of a pair; null: the line is none. */
+                                chosen: {
+                                    [key: string]: unknown;
+                                }[] | null;
+                                /** @description The other answer of a pair; null: the line is none. */
+                                rejected: {
                                     [key: string]: unknown;
                                 }[] | null;
                                 /** @description What the model may call. */
@@ -7242,7 +9017,7 @@ export interface paths {
                                 problem: string | null;
                                 /** @description Of the line, where it has no messages. */
                                 beginning: string | null;
-                                /** @description As they would be trained. Several where the template rewrites the past; none where nothing would be trained. Null: the line cannot be read, or has more than 64 kB, which is encoded in jobs only. */
+                                /** @description As they would be trained. Several where the template rewrites the past; of a pair two, chosen and rejected; none where nothing would be trained. Null: the line cannot be read, or has more than 64 kB, which is encoded in jobs only. */
                                 sequences: {
                                     /** @description Ids of the tokens. */
                                     token_ids: number[];
@@ -7305,6 +9080,36 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "15899f24-6b65-49ac-ab0f-db00cb6f0f0a",
+                         *           "entity": "default",
+                         *           "project": "demo",
+                         *           "run": "first-run",
+                         *           "name": "first-run",
+                         *           "group": null,
+                         *           "job_type": null,
+                         *           "notes": null,
+                         *           "tags": [],
+                         *           "state": "running",
+                         *           "exit_code": null,
+                         *           "config": {
+                         *             "lr": 0.1
+                         *           },
+                         *           "summary": {},
+                         *           "history_lines": 2,
+                         *           "created_at": "2026-11-23T18:05:02.720Z",
+                         *           "updated_at": "2026-11-23T18:05:02.902Z"
+                         *         }
+                         *       ],
+                         *       "first_id": "15899f24-6b65-49ac-ab0f-db00cb6f0f0a",
+                         *       "last_id": "15899f24-6b65-49ac-ab0f-db00cb6f0f0a",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -7389,8 +9194,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a run: configuration, summary, state. Entity `~` is your own
-         * @description Needs a key with the scope `read`.
+         * Read a run: configuration, summary, state
+         * @description Entity `~` is your own. Needs a key with the scope `read`.
          */
         get: {
             parameters: {
@@ -7413,6 +9218,28 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "15899f24-6b65-49ac-ab0f-db00cb6f0f0a",
+                         *       "entity": "default",
+                         *       "project": "demo",
+                         *       "run": "first-run",
+                         *       "name": "first-run",
+                         *       "group": null,
+                         *       "job_type": null,
+                         *       "notes": null,
+                         *       "tags": [],
+                         *       "state": "running",
+                         *       "exit_code": null,
+                         *       "config": {
+                         *         "lr": 0.1
+                         *       },
+                         *       "summary": {},
+                         *       "history_lines": 2,
+                         *       "created_at": "2026-11-23T18:05:02.720Z",
+                         *       "updated_at": "2026-11-23T18:05:02.902Z"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -7494,6 +9321,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "deleted": true
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description It is gone.
@@ -7549,6 +9381,24 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0",
+                         *           "line": 0,
+                         *           "values": {
+                         *             "_step": 0,
+                         *             "loss": 1.5
+                         *           }
+                         *         }
+                         *       ],
+                         *       "first_id": "0",
+                         *       "last_id": "1",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -7573,6 +9423,7 @@ export interface paths {
                             /** @description Whether there are items after these. */
                             has_more: boolean;
                         };
+                        /** @example {"id":"0","line":0,"values":{"_step":0,"loss":1.5}} */
                         "application/jsonl": string;
                     };
                 };
@@ -7966,6 +9817,36 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "e80bb18a8b106200683b356798d19adf",
+                         *           "object": "usage",
+                         *           "date": "2026-11-23",
+                         *           "api_key_id": "bootstrap",
+                         *           "project": "demo",
+                         *           "model": "wandb-artifact:///default/demo/sums:step1",
+                         *           "requests": 1,
+                         *           "prompt_tokens": 18,
+                         *           "cached_tokens": 0,
+                         *           "completion_tokens": 3,
+                         *           "total_tokens": 21
+                         *         }
+                         *       ],
+                         *       "first_id": "e80bb18a8b106200683b356798d19adf",
+                         *       "last_id": "5077ded203a9ecb7a6c4e690d1ff67ae",
+                         *       "has_more": false,
+                         *       "totals": {
+                         *         "requests": 10,
+                         *         "prompt_tokens": 148,
+                         *         "cached_tokens": 115,
+                         *         "completion_tokens": 37,
+                         *         "total_tokens": 185
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -8057,6 +9938,29 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0196f2c8-9aa1-7f3d-86e7-8f0a1b2c3d05",
+                         *           "object": "api_key",
+                         *           "entity": "default",
+                         *           "name": "a laptop",
+                         *           "scopes": [
+                         *             "chat",
+                         *             "read"
+                         *           ],
+                         *           "limits": {
+                         *             "tokens_per_day": 1000000
+                         *           },
+                         *           "created_at": "2026-11-23T18:05:07.617Z",
+                         *           "last_used_at": null,
+                         *           "revoked_at": null
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -8102,8 +10006,8 @@ export interface paths {
         };
         put?: never;
         /**
-         * Make an API key. Its secret is shown now and never again
-         * @description Needs a key with the scope `admin`.
+         * Make an API key
+         * @description Its secret is shown now and never again. Needs a key with the scope `admin`.
          */
         post: {
             parameters: {
@@ -8155,6 +10059,25 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "a842f675-47c8-4126-9ca9-11eb2eaf59d2",
+                         *       "object": "api_key",
+                         *       "entity": "default",
+                         *       "name": "a laptop",
+                         *       "scopes": [
+                         *         "chat",
+                         *         "read"
+                         *       ],
+                         *       "limits": {
+                         *         "tokens_per_day": 1000000
+                         *       },
+                         *       "created_at": "2026-11-23T18:05:07.617Z",
+                         *       "last_used_at": null,
+                         *       "revoked_at": null,
+                         *       "secret": "wk-0123456789abcdef"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -8209,8 +10132,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke an API key, from its next request on. Repeatable
-         * @description Needs a key with the scope `admin`.
+         * Revoke an API key, from its next request on
+         * @description Repeatable. Needs a key with the scope `admin`.
          */
         delete: {
             parameters: {
@@ -8229,6 +10152,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "0196f2c8-9aa1-7f3d-86e7-8f0a1b2c3d05",
+                         *       "object": "api_key",
+                         *       "revoked": true
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -8277,6 +10207,23 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06",
+                         *           "object": "webhook",
+                         *           "url": "https://example.com/jobs/",
+                         *           "events": [
+                         *             "training_job.succeeded"
+                         *           ],
+                         *           "created_at": "2026-11-23T18:05:02.936Z",
+                         *           "disabled_at": null
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -8314,8 +10261,8 @@ export interface paths {
         };
         put?: never;
         /**
-         * Have a URL called when training jobs end. The secret that signs is shown now and never again
-         * @description Needs a key with the scope `admin`.
+         * Have a URL called when training jobs end
+         * @description The secret that signs is shown now and never again. Needs a key with the scope `admin`.
          */
         post: {
             parameters: {
@@ -8350,6 +10297,19 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "1ba15e04-86e1-432b-b83a-2e7ccec6f069",
+                         *       "object": "webhook",
+                         *       "url": "https://example.com/jobs/",
+                         *       "events": [
+                         *         "training_job.succeeded"
+                         *       ],
+                         *       "created_at": "2026-11-23T18:05:02.936Z",
+                         *       "disabled_at": null,
+                         *       "secret": "whsec_R1rPGlSJqpuPNOUygRMCdMbhANR9SQJPBx0S4re5Wqs="
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * Format: uuid
@@ -8416,6 +10376,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06",
+                         *       "object": "webhook",
+                         *       "deleted": true
+                         *     }
+                         */
                         "application/json": {
                             /** @description Names this object for as long as it is there. */
                             id: string;
@@ -8472,6 +10439,30 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": [
+                         *         {
+                         *           "id": "msg_283420439307761fa0ab1f9ad1832163",
+                         *           "object": "webhook_delivery",
+                         *           "webhook_id": "0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06",
+                         *           "training_job_id": "01d0e184-3709-491a-b470-9134aa9c2451",
+                         *           "event": "training_job.succeeded",
+                         *           "status": "delivered",
+                         *           "created_at": "2026-11-23T18:05:33.690Z",
+                         *           "attempts": 1,
+                         *           "next_attempt_at": null,
+                         *           "last_status": 200,
+                         *           "last_error": null,
+                         *           "delivered_at": "2026-11-23T18:05:34.004Z"
+                         *         }
+                         *       ],
+                         *       "first_id": "msg_283420439307761fa0ab1f9ad1832163",
+                         *       "last_id": "msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07",
+                         *       "has_more": false
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -8571,6 +10562,22 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "id": "msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07",
+                         *       "object": "webhook_delivery",
+                         *       "webhook_id": "0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06",
+                         *       "training_job_id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
+                         *       "event": "training_job.succeeded",
+                         *       "status": "pending",
+                         *       "created_at": "2026-11-23T18:05:06.658Z",
+                         *       "attempts": 1,
+                         *       "next_attempt_at": "2026-11-23T18:05:39.951Z",
+                         *       "last_status": 200,
+                         *       "last_error": null,
+                         *       "delivered_at": "2026-11-23T18:05:06.738Z"
+                         *     }
+                         */
                         "application/json": {
                             /** @description As in the header webhook-id. */
                             id: string;
@@ -8647,6 +10654,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "object": "list",
+                         *       "data": []
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Which kind of object this is.
@@ -8748,7 +10761,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a file of an adapter that a call named; `Range: bytes=N-` goes on
+         * Download a file of an adapter that a call named; Range: bytes=N- goes on
          * @description Needs a key with the scope `worker`. Answered by every server, whatever its roles.
          */
         get: {
@@ -8809,6 +10822,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "complete": false,
+                         *       "offset": 0
+                         *     }
+                         */
                         "application/json": {
                             /** @description Whether all of it has arrived. */
                             complete: boolean;
@@ -8820,7 +10839,7 @@ export interface paths {
             };
         };
         /**
-         * Bring the next piece of a file, with `Content-Range: bytes FIRST-LAST/TOTAL`
+         * Bring the next piece of a file, with Content-Range: bytes FIRST-LAST/TOTAL
          * @description Needs a key with the scope `worker`. Answered by every server, whatever its roles. The body is the file.
          */
         put: {
@@ -10592,6 +12611,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "ok",
+                         *       "version": "0.1.0"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description How far it is.
@@ -10638,6 +12663,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "ok",
+                         *       "version": "0.1.0"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description How far it is.
@@ -10684,6 +12715,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "ok",
+                         *       "version": "0.1.0"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description How far it is.
@@ -10716,6 +12753,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "ok",
+                         *       "version": "0.1.0"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description How far it is.
@@ -10760,6 +12803,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "version": "0.1.0"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Its version. */
                             version: string;
@@ -10801,6 +12849,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "server_load": 0
+                         *     }
+                         */
                         "application/json": {
                             /** @description How many requests for tokens are not answered yet. */
                             server_load: number;
@@ -10842,6 +12895,26 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "api": true,
+                         *       "database": {
+                         *         "success": true,
+                         *         "duration": 0.001,
+                         *         "errors": []
+                         *       },
+                         *       "cpu_queue": {
+                         *         "success": true,
+                         *         "duration": 0,
+                         *         "errors": []
+                         *       },
+                         *       "gpu_queue": {
+                         *         "success": true,
+                         *         "duration": 0,
+                         *         "errors": []
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description The server answers.
@@ -10913,6 +12986,16 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example # HELP whetstone_process_cpu_user_seconds_total Total user CPU time spent in seconds.
+                         *     # TYPE whetstone_process_cpu_user_seconds_total counter
+                         *     whetstone_process_cpu_user_seconds_total 3.894845
+                         *     # HELP whetstone_process_cpu_system_seconds_total Total system CPU time spent in seconds.
+                         *     # TYPE whetstone_process_cpu_system_seconds_total counter
+                         *     whetstone_process_cpu_system_seconds_total 0.710782
+                         *     # HELP whetstone_process_cpu_seconds_total Total user and system CPU time spent in seconds.
+                         *     # TYPE whetstone_process_cpu_seconds_total counter
+                         */
                         "text/plain": unknown;
                     };
                 };
@@ -11015,8 +13098,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The script of that page. Its name changes with its version
-         * @description Needs no key. Answered by every server, whatever its roles.
+         * The script of that page
+         * @description Its name changes with its version. Needs no key. Answered by every server, whatever its roles.
          */
         get: {
             parameters: {
@@ -11094,8 +13177,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A file of the dashboard. Its name changes with its content
-         * @description Needs no key. Answered by every server, whatever its roles.
+         * A file of the dashboard
+         * @description Its name changes with its content. Needs no key. Answered by every server, whatever its roles.
          */
         get: {
             parameters: {

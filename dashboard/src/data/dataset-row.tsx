@@ -1,4 +1,5 @@
-// A row of training data: its tokens, of which those are marked that are learnt, or its messages; or why a job would refuse it.
+// A row of training data, a conversation or a preference pair with its two answers side by side: its tokens, of which those are
+// marked that count, or its messages; or why a job would refuse it.
 import type { Item } from '../api/client.ts';
 import { useMemo } from 'preact/hooks';
 import { Message } from '../groups/message.tsx';
@@ -20,25 +21,67 @@ export function DatasetRow({ row, view }: { row: Row; view: 'tokens' | 'messages
       </div>
       {problem !== null && <p class="problem">A job would refuse this line: {problem}</p>}
       {beginning !== null && <Text block>{beginning}</Text>}
-      {view === 'tokens' && sequences
-        ? sequences.map((sequence, at) => <Sequence key={at} line={line} sequence={sequence} />)
-        : messages?.map((message, at) => <Message key={at} message={message} />)}
+      {row.chosen && row.rejected ? (
+        <Pair row={row} answers={[row.chosen, row.rejected]} view={view} />
+      ) : view === 'tokens' && sequences ? (
+        sequences.map((sequence, at) => <Sequence key={at} label={`Line ${line}`} sequence={sequence} />)
+      ) : (
+        <Messages of={messages} />
+      )}
       {view === 'tokens' && sequences?.length === 0 && <p class="muted">Nothing of it would be trained.</p>}
     </li>
   );
 }
 
-function aboutRow({ sequences, size_bytes: size, messages }: Row): string {
+type Messages = Row['messages'];
+const Messages = ({ of }: { of: Messages }) => (
+  <>
+    {of?.map((message, at) => (
+      <Message key={at} message={message} />
+    ))}
+  </>
+);
+
+interface PairProps {
+  readonly row: Row;
+  /** Chosen, rejected. */
+  readonly answers: readonly [Messages, Messages];
+  readonly view: 'tokens' | 'messages';
+}
+
+/** With tokens, each answer stands behind its prompt, as it is trained. */
+function Pair({ row: { line, messages, sequences }, answers, view }: PairProps) {
+  const showsTokens = view === 'tokens' && sequences?.length === 2;
+  return (
+    <>
+      {!showsTokens && <Messages of={messages} />}
+      <div class="pair">
+        {(['chosen', 'rejected'] as const).map((which, at) => (
+          <section key={which} class={which} aria-label={`Line ${line}, ${which}`}>
+            <h3>{which}</h3>
+            {showsTokens ? (
+              <Sequence label={`Line ${line}, ${which}`} sequence={sequences[at]!} />
+            ) : (
+              <Messages of={answers[at]!} />
+            )}
+          </section>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function aboutRow({ sequences, size_bytes: size, messages, chosen }: Row): string {
   if (!sequences) return messages ? `${bytes(size)}: too long to be encoded here` : bytes(size);
   const tokens = sequences.reduce((sum, { token_ids: ids }) => sum + ids.length, 0);
   const trained = sequences.reduce((sum, each) => sum + each.trained.filter((one) => one).length, 0);
-  return `${whole(trained)} of ${whole(tokens)} tokens trained`;
+  return `${whole(trained)} of ${whole(tokens)} tokens ${chosen ? 'compared' : 'trained'}`;
 }
 
-function Sequence({ line, sequence }: { line: number; sequence: NonNullable<Row['sequences']>[number] }) {
+function Sequence({ label, sequence }: { label: string; sequence: NonNullable<Row['sequences']>[number] }) {
   const columns = useMemo(
     () => columnsOf({ texts: sequence.texts, ids: sequence.token_ids, trained: sequence.trained }),
     [sequence],
   );
-  return <TokenText label={`Line ${line}`} columns={columns} shading="trained" />;
+  return <TokenText label={label} columns={columns} shading="trained" />;
 }

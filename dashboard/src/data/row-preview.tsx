@@ -23,6 +23,7 @@ export function RowPreview({ name, path, paths, choose }: RowPreviewProps) {
   const bases = useLoad((signal) => call('get', '/v1/preview/base-models', { signal }), []);
   const names = bases.state === 'ready' ? namesOf(bases.value) : [];
   const { rows, hasMore, busy, error, more } = useRows(name, { path, base_model: base, assistant_turns: turns });
+  const arePairs = rows.some(({ chosen }) => chosen !== null);
   return (
     <Section
       title="Rows"
@@ -30,19 +31,24 @@ export function RowPreview({ name, path, paths, choose }: RowPreviewProps) {
         <>
           {paths.length > 1 && <Choice label="File" value={path} options={paths} choose={choose} />}
           <Choice label="Tokens of" value={base || names[0] || ''} options={names} choose={setBase} />
-          <Choice
-            label="Trained turns"
-            value={turns}
-            options={['all', 'last']}
-            choose={(to) => setTurns(to as 'all')}
-          />
+          {!arePairs && (
+            <Choice
+              label="Trained turns"
+              value={turns}
+              options={['all', 'last']}
+              choose={(to) => setTurns(to as 'all')}
+            />
+          )}
           <Choice label="Show" value={view} options={['tokens', 'messages']} choose={(to) => setView(to as 'tokens')} />
         </>
       }
     >
       <p class="muted small masked-legend">
-        <span class="token trained">Marked tokens</span> are learnt; <span class="token context">the others</span> are
-        context, which the loss does not count.
+        <span class="token trained">Marked tokens</span>{' '}
+        {arePairs
+          ? 'are what a DPO job compares: those of the chosen answer become more likely than those of the rejected one'
+          : 'are learnt'}
+        ; <span class="token context">the others</span> are context, which the loss does not count.
       </p>
       <ol class="dataset-rows">
         {rows.map((row) => (

@@ -1,4 +1,4 @@
-// Training data as an SFT job would train it, row by row. Storing it is artifacts.ts.
+// Training data as a job would train it, row by row. Storing it is artifacts.ts.
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { rowResponse, rowsQuery, toRowResponse, toRowsOf } from '../schema/dataset-row.ts';
@@ -12,7 +12,7 @@ export function datasetRowRoutes({ datasetRows }: Pick<ApiServices, 'datasetRows
       path: '/v1/preview/artifacts/{entity}/{project}/{artifact}/rows',
       tag: 'Artifacts',
       summary:
-        'Rows of training data with their tokens, as an SFT job would train them. A page may have fewer than asked for where they are large',
+        'Rows of training data, conversations or preference pairs, with their tokens as a job would train them. A page may have fewer than asked for where they are large',
       access: 'read',
       errors: [400, 404],
       query: rowsQuery,

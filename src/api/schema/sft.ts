@@ -80,6 +80,15 @@ export function readSftLine(text: string): ReadSftRow {
 const isPreference = (value: unknown): boolean =>
   isObject(value) && !('messages' in value) && ('chosen' in value || 'preferred_output' in value);
 
+/** Whether a line is a pair rather than a conversation, readable or not. */
+export function isPreferenceLine(text: string): boolean {
+  try {
+    return isPreference(parseJson(text));
+  } catch {
+    return false;
+  }
+}
+
 /** The alternative that the row means, so that only its faults are told. */
 const rowSchemaOf = (value: unknown) =>
   isObject(value) && 'messages_and_choices' in value ? row.options[1] : row.options[0];

@@ -1,31 +1,38 @@
-// Rows of training data, and their tokens as an SFT job would train them, for people to look at before they pay for it. A page reads
+// Rows of training data, conversations and preference pairs, and their tokens as a job would train them, for people to look at before they pay for it. A page reads
 // the file from its beginning, as far as it goes. What is long is not encoded here, where others are answered meanwhile: jobs
 // encode it in a process of its own.
 import { createYielder } from '#base/yield-to-loop';
 import { splitLines } from '#base/lines';
 import type { Caller } from '#domain/caller';
+import type { PreferencePair } from '#domain/dpo';
 import { AppError } from '#domain/errors';
 import { unknownCursor, type Listing, type Page } from '#domain/page';
 import type { SftRow } from '#domain/sft';
 import { tokenTexts } from '#text/detokenizer';
 import type { Tokenizer } from '#text/tokenizer';
-import { tokenizeHistory, type ConversationEncoder } from '#training/tokenize';
+import { tokenizePair } from '#training/dpo-rows';
+import { tokenizeHistory, type ConversationEncoder, type TokenSequence } from '#training/tokenize';
 import type { NamedVersion } from '../artifacts/artifact-name.ts';
 import type { Artifacts } from '../artifacts/artifacts.ts';
 import type { BaseModels } from '../models/base-models.ts';
 import { createConversationEncoder } from './conversation-encoder.ts';
-import { datasetFile, readText, type ReadSftLine } from './sft-dataset.ts';
+import { datasetFile, readText } from './sft-dataset.ts';
+
+/** Reads one line as what it is: a conversation, or a preference pair. Its wire form is the API's business. */
+export type ReadDatasetLine = (
+  line: string,
+) => { readonly row: SftRow | PreferencePair } | { readonly problem: string };
 
 export interface DatasetRow {
   /** Of the file, from 1. */
   readonly line: number;
   readonly sizeBytes: number;
   /** Null: it cannot be read, which `problem` says, or is too long to be shown. */
-  readonly row: SftRow | null;
+  readonly row: SftRow | PreferencePair | null;
   readonly problem: string | null;
   /** The beginning of the line, where there is no row. */
   readonly beginning: string | null;
-  /** Null: not encoded, because there is no row or it is long. */
+  /** Null: not encoded, because there is no row or it is long. Of a pair: the chosen answer's, then the rejected one's. */
   readonly sequences: readonly DatasetSequence[] | null;
 }
 
@@ -52,7 +59,7 @@ export interface DatasetRows {
 export interface DatasetRowsDeps {
   readonly artifacts: Pick<Artifacts, 'get'>;
   readonly baseModels: Pick<BaseModels, 'get' | 'default'>;
-  readonly readLine: ReadSftLine;
+  readonly readLine: ReadDatasetLine;
 }
 
 /** Some tenths of a second of a tokenizer. A page ends behind the row with which it passes this. */
@@ -95,7 +102,7 @@ export function createDatasetRows({ artifacts, baseModels, readLine }: DatasetRo
 }
 
 /** Null for an empty line. */
-function readRow(bytes: Buffer, line: number, readLine: ReadSftLine): DatasetRow | null {
+function readRow(bytes: Buffer, line: number, readLine: ReadDatasetLine): DatasetRow | null {
   const place = { line, sizeBytes: bytes.length, sequences: null };
   const beginning = () => bytes.toString('utf8', 0, BEGINNING_CHARACTERS);
   if (bytes.length > SHOWN_BYTES_MAX) return { ...place, row: null, problem: null, beginning: beginning() };
@@ -108,14 +115,14 @@ function readRow(bytes: Buffer, line: number, readLine: ReadSftLine): DatasetRow
 
 /** Or what the template says against it. */
 async function tokenize(
-  { messages, tools }: SftRow,
+  row: SftRow | PreferencePair,
   assistantTurns: RowsOf['assistantTurns'],
   encoder: ConversationEncoder,
   tokenizer: Tokenizer,
 ): Promise<Pick<DatasetRow, 'sequences'> | Pick<DatasetRow, 'problem'>> {
-  const turns = messages.map((message) => ({ kind: 'message' as const, message }));
   try {
-    const { sequences } = await tokenizeHistory({ turns, tools }, encoder, assistantTurns);
+    const sequences =
+      'chosen' in row ? await pairSequences(row, encoder) : await conversationSequences(row, assistantTurns, encoder);
     return {
       sequences: sequences.map(({ tokens, trained }) => ({ tokens, trained, texts: tokenTexts(tokenizer, tokens) })),
     };
@@ -123,6 +130,21 @@ async function tokenize(
     if (error instanceof AppError) return { problem: error.message };
     throw error;
   }
+}
+
+async function conversationSequences(
+  { messages, tools }: SftRow,
+  assistantTurns: RowsOf['assistantTurns'],
+  encoder: ConversationEncoder,
+): Promise<readonly TokenSequence[]> {
+  const turns = messages.map((message) => ({ kind: 'message' as const, message }));
+  return (await tokenizeHistory({ turns, tools }, encoder, assistantTurns)).sequences;
+}
+
+/** None of a pair that a job would leave out. */
+async function pairSequences(pair: PreferencePair, encoder: ConversationEncoder): Promise<readonly TokenSequence[]> {
+  const { sequences, problem } = await tokenizePair(pair, encoder);
+  return problem === null ? sequences : [];
 }
 
 /** A row is called by its line. Throws `unknownCursor`. */
