@@ -61,6 +61,14 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
 
 const QUESTION = { role: 'user', content: 'What is 23 + 14?' };
 
+const token = (text: string, logprob: number) => ({
+  token: text,
+  logprob,
+  bytes: [...Buffer.from(text)],
+  top_logprobs: [],
+});
+
+/** As the starter answers: a token per digit, then the end of the turn. */
 const answer = (content: string, reward: number) => ({
   messages_and_choices: [
     QUESTION,
@@ -68,7 +76,7 @@ const answer = (content: string, reward: number) => ({
       index: 0,
       finish_reason: 'stop',
       message: { role: 'assistant', content },
-      logprobs: { content: [{ token: content, logprob: -0.7, bytes: [...Buffer.from(content)], top_logprobs: [] }] },
+      logprobs: { content: [...[...content].map((digit) => token(digit, -0.7)), token('<|im_end|>', -0.01)] },
     },
   ],
   reward,

@@ -1,5 +1,6 @@
 // OpenAPI 3.1 from the same endpoints and zod schemas that serve requests, with an example of each and words for every field.
 import { z } from 'zod';
+import { ANSWER_EXAMPLES } from './answer-examples.ts';
 import type { Endpoint, Tag } from './endpoint.ts';
 import { BODY_EXAMPLES, FILE_EXAMPLE, PARAMETER_EXAMPLES } from './examples.ts';
 import { wordsFor } from './field-words.ts';
@@ -72,7 +73,6 @@ function operation(endpoint: Endpoint): Operation {
     method,
     path,
     tag,
-    summary,
     access,
     bodySchema,
     alsoStreams,
@@ -103,22 +103,35 @@ function operation(endpoint: Endpoint): Operation {
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [tag],
-    summary,
+    summary: titleOf(endpoint),
     description: descriptionOf(endpoint),
     security: access === 'public' ? [] : keyNames.map((name) => ({ [name]: access === 'any key' ? [] : [access] })),
     parameters: given,
     ...requestBody(endpoint),
     responses: {
       ...Object.fromEntries([200, ...alsoSucceeds].map((status) => [String(status), success])),
-      ...Object.fromEntries([...new Set(failures)].sort().map((status) => [String(status), failure(status, dialect)])),
+      ...Object.fromEntries(
+        [...new Set(failures)]
+          .sort()
+          .map((status) => [String(status), failure(status, dialect, answerExample(endpoint, String(status)))]),
+      ),
     },
   };
 }
 
-/** What the summary does not say: who may, and how it is asked for otherwise. */
-function descriptionOf({ access, role, creates, alsoStreams, bodySize, dialect, tag }: Endpoint): string {
+/** The first sentence: pages have it as a heading, where code is not set apart. */
+const titleOf = ({ summary }: Endpoint): string => summary.split(SENTENCE_END)[0]!.replaceAll('`', '');
+const SENTENCE_END = /\. (?=[A-Z`])/;
+
+/** The rest of the summary; and what it does not say: who may, and how it is asked for otherwise. */
+function descriptionOf({ summary, access, role, creates, alsoStreams, bodySize, dialect, tag }: Endpoint): string {
   const who = { public: 'Needs no key.', 'any key': 'Needs a key, whatever it may do.' };
+  const more = summary
+    .split(SENTENCE_END)
+    .slice(1)
+    .map((sentence) => `${sentence}.`);
   const sentences = [
+    ...more,
     access === 'public' || access === 'any key' ? who[access] : `Needs a key with the scope \`${access}\`.`,
     role === 'every' && 'Answered by every server, whatever its roles.',
     creates && 'Sent again with the same `Idempotency-Key`, it is done once.',
@@ -144,11 +157,21 @@ function requestBody({ method, path, tag, bodySchema, bodySize }: Endpoint): Pic
   return { requestBody: { required: true, content } };
 }
 
-function answerContent({ answer, tag }: Endpoint, otherForms: readonly string[]): Json {
-  const whole = Array.isArray(answer)
-    ? Object.fromEntries((answer as readonly string[]).map((type) => [type, {}]))
-    : { 'application/json': { schema: jsonSchema(answer as z.ZodType, 'output', tag) } };
-  return { ...whole, ...Object.fromEntries(otherForms.map((type) => [type, { schema: { type: 'string' } }])) };
+function answerContent(endpoint: Endpoint, otherForms: readonly string[]): Json {
+  const { answer, tag } = endpoint;
+  const schemas: [type: string, content: Json][] = Array.isArray(answer)
+    ? (answer as readonly string[]).map((type) => [type, {}])
+    : [['application/json', { schema: jsonSchema(answer as z.ZodType, 'output', tag) }]];
+  const others = otherForms.map((type): [string, Json] => [type, { schema: { type: 'string' } }]);
+  return Object.fromEntries(
+    [...schemas, ...others].map(([type, content]) => [type, { ...content, ...answerExample(endpoint, type) }]),
+  );
+}
+
+/** `of`: a content type of what succeeds, or the status of what does not. */
+function answerExample({ method, path }: Endpoint, of: string): { readonly example?: unknown } {
+  const example = ANSWER_EXAMPLES[`${method} ${openApiPath(path)}`]?.[of];
+  return example === undefined ? {} : { example };
 }
 
 function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] {
@@ -204,14 +227,14 @@ function exampleOf(name: string, required: boolean): Pick<Parameter, 'examples'>
   return { examples: { usual: { value: PARAMETER_EXAMPLES[name], ...(required ? {} : { 'x-disabled': true }) } } };
 }
 
-function failure(status: number, dialect: Endpoint['dialect']): Json {
+function failure(status: number, dialect: Endpoint['dialect'], example: { readonly example?: unknown }): Json {
   const name = dialect === 'anthropic' ? 'AnthropicError' : status === 422 ? 'ValidationError' : 'Error';
   const schema = { $ref: `#/components/schemas/${name}` };
   const retryAfter = status === 429 || status === 503 ? { 'retry-after': { schema: { type: 'integer' } } } : {};
   return {
     description: FAILURES[status] ?? 'Failure',
     headers: { ...REQUEST_ID, ...retryAfter },
-    content: { 'application/json': { schema } },
+    content: { 'application/json': { schema, ...example } },
   };
 }
 

@@ -1,24 +1,23 @@
 // The description of the API for people: every operation and field has words, and every example is sent to a server on the starter
 // model, which answers it as described. The protocols of the Tinker SDK and the `wandb` library are their makers' to describe.
+import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { EXAMPLE_IDS, FILE_EXAMPLE } from '#api/examples';
+import { EXAMPLE_IDS } from '#api/examples';
 import type { OpenApiDocument, Operation } from '#api/openapi';
+import { openReceiver, type Receiver } from '../api/webhook-receiver.ts';
+import { exampleOf, fitsExample } from './answer-examples.ts';
+import { call, contentOf, operationsOf, type Described, type Difference } from './example-calls.ts';
 import { KEY, openStarterServer, type StarterServer } from './starter-server.ts';
 
 const OTHERS = ['Tinker', 'W&B'];
 
 /** What an example is answered with where it does not succeed, and why. */
 const ANSWERED: Readonly<Record<string, number>> = {
-  'GET /v1/runs/{entity}/{project}/{run}': 404, // runs are made by the wandb library
-  'GET /v1/runs/{entity}/{project}/{run}/history': 404,
-  'DELETE /v1/runs/{entity}/{project}/{run}': 404,
   'GET /v1/responses/{response_id} starting_after': 400, // goes with stream, of a response of the background
   'POST /v1/responses/{response_id}/cancel': 400, // it is none of the background
   'POST /v1/preview/training-jobs/{training_job_id}/cancel': 409, // it has ended
   'POST /v1/preview/training-jobs/{training_job_id}/evaluation/cancel': 409,
-  'POST /v1/preview/dpo-training-jobs': 404, // the example of a file has conversations, no pairs
-  'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver': 404, // no job ended since the webhook was made
   'GET /v1/workers/connect': 426, // no WebSocket
   'GET /v1/workers/files/{sha256}': 404, // no worker asked for one
   'PUT /v1/workers/uploads/{sha256}': 400, // comes in pieces
@@ -26,42 +25,69 @@ const ANSWERED: Readonly<Record<string, number>> = {
   'GET /assets/{file}': 404,
 };
 
-/** They make what others read; the rest follows, with deletions last. */
-const FIRST = [
+/** What the loop over all operations leaves out: the scenario has sent them. */
+const MADE = [
+  'POST /v1/webhooks',
   'PUT /v1/artifacts/{entity}/{project}/{artifact}/{path}',
   'PUT /v1/artifacts/{entity}/{project}/{artifact}',
   'POST /v1/preview/models',
   'POST /v1/preview/training-jobs',
   'POST /v1/preview/models/{model_id}/log',
+  'POST /v1/keys',
   'POST /v1/responses',
 ];
+const TRAINS = ['POST /v1/preview/sft-training-jobs', 'POST /v1/preview/dpo-training-jobs'];
 
-interface Described {
-  readonly name: string;
-  readonly method: string;
-  readonly path: string;
-  readonly operation: Operation;
+/** How the other forms of an answer are asked for. */
+const STREAMED = [{ fields: { stream: true } }];
+const OTHER_FORMS: Readonly<Record<string, readonly Difference[]>> = {
+  'POST /v1/chat/completions': STREAMED,
+  'POST /v1/completions': STREAMED,
+  'POST /v1/messages': STREAMED,
+  'GET /v1/preview/training-jobs/{training_job_id}/events': [{ headers: { accept: 'text/event-stream' } }],
+  'GET /v1/preview/models/{model_id}/metrics': [{ query: { format: 'jsonl' } }, { query: { format: 'csv' } }],
+  'GET /v1/runs/{entity}/{project}/{run}/history': [{ query: { format: 'jsonl' } }],
+};
+
+/** Content that is worth an example; files and pages are what they are. */
+const SHOWN = ['application/json', 'text/event-stream', 'application/jsonl', 'text/csv', 'text/plain'];
+
+/** Without an example of an answer, and why. */
+const NOT_SHOWN: Readonly<Record<string, string>> = {
+  'GET /v1/workers/connect: application/json': 'a WebSocket',
+  'PUT /v1/workers/uploads/{sha256}: application/json': 'comes in pieces, from workers',
+  'GET /openapi.json: application/json': 'is this document',
+};
+
+/** A body without what it must have, or with a model that is none. Null: any would do. */
+function faultyBody({ requestBody }: Operation): object | null {
+  const { schema, example } = contentOf(requestBody)['application/json'] ?? {};
+  if (schema === undefined) return null;
+  const needsFields = ((schema as { required?: string[] }).required ?? []).length > 0;
+  return needsFields ? {} : { ...(example as object), model: 7 };
 }
 
+/** Whether what its path names is not there once all has been deleted, and its example's ids are nobody's. */
+const isMissing = ({ name, method, path, operation }: Described): boolean =>
+  '404' in operation.responses &&
+  /\{(model_id|training_job_id|log_id|response_id|key_id|webhook_id|artifact|run)\}/.test(path) &&
+  !(method === 'PUT' && path.includes('{artifact}')) &&
+  !(name in ANSWERED);
+
 let server: StarterServer;
+let receiver: Receiver;
 let document: OpenApiDocument;
 let operations: Described[];
 beforeAll(async () => {
-  server = await openStarterServer();
+  receiver = await openReceiver();
+  server = await openStarterServer(KEY, { allowedWebhookNetwork: ['127.0.0.1'] });
   document = (await (await fetch(new URL('/openapi.json', server.baseUrl))).json()) as OpenApiDocument;
-  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(([, { tags }]) => !tags.some((tag) => OTHERS.includes(tag)))
-      .map(([method, operation]) => {
-        const name = `${method.toUpperCase()} ${path}`;
-        return { name, method: method.toUpperCase(), path, operation };
-      }),
-  );
+  operations = operationsOf(document).filter(({ operation }) => !operation.tags.some((tag) => OTHERS.includes(tag)));
 }, 120_000);
-afterAll(() => server.close());
-
-type Content = Readonly<Record<string, { readonly schema?: object; readonly example?: unknown }>>;
-const contentOf = (part: unknown): Content => (part as { content?: Content } | undefined)?.content ?? {};
+afterAll(async () => {
+  await server.close();
+  await receiver.close();
+});
 
 test('every operation and every field of it has words', () => {
   const silent = operations.flatMap(({ name, operation: { summary, description, parameters, ...operation } }) => [
@@ -102,31 +128,43 @@ test('every operation has an example of its body and of each parameter', () => {
   expect(without).toEqual([]);
 });
 
-test('every example is answered as described', { timeout: 300_000 }, async () => {
+test('every operation has an example of its answers and of what is usually wrong', () => {
+  const without = operations.flatMap(({ name, operation: { security, requestBody, responses } }) => [
+    ...Object.entries(contentOf(responses['200']))
+      .filter(([type, { example }]) => SHOWN.includes(type) && example === undefined)
+      .map(([type]) => `${name}: ${type}`),
+    ...[security.length > 0 && '401', 'application/json' in contentOf(requestBody) && requestBody && '422']
+      .filter((status) => status !== false && status !== undefined && status in responses)
+      .filter((status) => contentOf(responses[status as string])['application/json']?.example === undefined)
+      .map((status) => `${name}: ${String(status)}`),
+  ]);
+  expect(without.filter((each) => !(each in NOT_SHOWN))).toEqual([]);
+});
+
+test('every example is answered as described and like the example of its answer', { timeout: 300_000 }, async () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const real: Record<string, string> = {};
-  const fill = (text: string) => Object.entries(real).reduce((filled, [from, to]) => filled.replaceAll(from, to), text);
+  const shownAs: [id: string, example: string][] = [];
+  const recorded: Record<string, Record<string, unknown>> = {};
+  const named = (name: string) => operations.find((each) => each.name === name)!;
 
-  async function send({ name, method, path, operation }: Described, query: Record<string, unknown> = {}) {
-    const given = new Map(operation.parameters.map((each) => [each.name, each.examples?.usual.value]));
-    const filled = path.replace(/\{(\w+)\}/g, (_, each: string) => fill(String(given.get(each))));
-    const url = new URL(filled, server.baseUrl);
-    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, fill(String(value)));
-    const [body] = Object.entries(contentOf(operation.requestBody));
-    const isFile = body?.[0] === 'application/octet-stream';
-    const response = await fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${KEY}`, ...(body ? { 'content-type': body[0] } : {}) },
-      ...(body ? { body: isFile ? FILE_EXAMPLE : fill(JSON.stringify(body[1].example)) } : {}),
-    });
+  /** Null: what came is no JSON. */
+  async function send(described: Described, difference: Difference & { readonly status?: number } = {}) {
+    const { name, operation } = described;
+    const { query = {} } = difference;
+    const response = await call(server, described, real, difference);
     const text = await response.text();
-    const about = `${name} ${url.search}: ${response.status} ${text.slice(0, 300)}`;
-    const expected = ANSWERED[[name, ...Object.keys(query)].join(' ')] ?? ANSWERED[name];
+    const about = `${name} ${new URL(response.url).search}: ${response.status} ${text.slice(0, 300)}`;
+    const expected = difference.status ?? ANSWERED[[name, ...Object.keys(query)].join(' ')] ?? ANSWERED[name];
     if (expected === undefined) expect(response.ok, about).toBe(true);
     else expect(response.status, about).toBe(expected);
     const type = (response.headers.get('content-type') ?? '').split(';')[0]!;
     const content = contentOf(operation.responses[String(response.status)]);
     expect(Object.keys(content), about).toContain(type);
+    const example = content[type]!.example;
+    const [key, shown] = [response.ok ? type : String(response.status), exampleOf(type, text)];
+    if (shown !== null && !(`${name}: ${key}` in NOT_SHOWN))
+      (recorded[name] ??= {})[key] ??= fitsExample(type, example, text) ? example : shown;
     if (type !== 'application/json') return null;
     const fits = ajv.compile({ components: document.components, ...content[type]!.schema });
     const read = JSON.parse(text) as { id?: string; data?: { id?: string }[] };
@@ -134,47 +172,132 @@ test('every example is answered as described', { timeout: 300_000 }, async () =>
     return read;
   }
 
-  const made = async (name: string, example: string | undefined) => {
-    const answer = await send(operations.find((each) => each.name === name)!);
-    if (example !== undefined) real[example] = answer!.id!;
-  };
-  const examples: Readonly<Record<string, string>> = {
-    'POST /v1/preview/models': EXAMPLE_IDS.model,
-    'POST /v1/preview/training-jobs': EXAMPLE_IDS.job,
-    'POST /v1/responses': EXAMPLE_IDS.response,
-  };
-  for (const name of FIRST) {
-    await made(name, examples[name]);
-    if (name === 'POST /v1/preview/training-jobs') await jobEnds(real[EXAMPLE_IDS.job]!);
+  /** Without a key, and without what its body must have. */
+  async function sendFaulty(described: Described) {
+    const { operation } = described;
+    if (operation.security.length > 0) await send(described, { headers: { authorization: '' }, status: 401 });
+    const body = faultyBody(operation);
+    if (body !== null) await send(described, { body, status: '422' in operation.responses ? 422 : 400 });
   }
-  await made('POST /v1/keys', EXAMPLE_IDS.key);
-  const logs = await send(operations.find(({ name }) => name === 'GET /v1/preview/models/{model_id}/logs')!);
-  real[EXAMPLE_IDS.log] = logs!.data![0]!.id!;
 
-  const rest = operations.filter(({ name }) => !FIRST.includes(name) && name !== 'POST /v1/keys');
-  for (const described of rest.filter(({ method }) => method !== 'DELETE')) {
-    const answer = await send(described);
-    if (described.name === 'POST /v1/preview/sft-training-jobs') await jobEnds(answer!.id!);
-    if (described.name === 'POST /v1/webhooks') real[EXAMPLE_IDS.webhook] = answer!.id!;
-    if (ANSWERED[described.name] !== undefined) continue;
-    for (const { name, examples } of described.operation.parameters.filter((each) => each.in === 'query')) {
-      const last = answer?.data?.at(-1)?.id;
-      if (name !== 'after') await send(described, { [name]: examples?.usual.value });
-      else if (last !== undefined) await send(described, { after: last });
-    }
+  function know(example: string, id: string): string {
+    shownAs.push([id, example]);
+    return (real[example] = id);
   }
-  for (const described of rest.filter(({ method }) => method === 'DELETE').reverse()) await send(described);
 
-  async function jobEnds(id: string) {
+  async function make(name: string, example: string, difference: Difference = {}) {
+    const made = await send(named(name), difference);
+    return know(example, made!.id!);
+  }
+
+  async function jobEnds(id: string, what = '') {
     await vi.waitFor(
       async () => {
-        const url = `${server.baseUrl}/preview/training-jobs/${id}`;
-        const job = (await (await fetch(url, { headers: { authorization: `Bearer ${KEY}` } })).json()) as {
-          status: string;
-        };
-        expect(job.status).toBe('succeeded');
+        const url = `${server.baseUrl}/preview/training-jobs/${id}${what}`;
+        expect(await (await fetch(url, { headers: { authorization: `Bearer ${KEY}` } })).json()).toMatchObject({
+          status: 'succeeded',
+        });
       },
       { timeout: 120_000, interval: 200 },
     );
   }
+
+  await prepare(server);
+  await make('POST /v1/webhooks', EXAMPLE_IDS.webhook, { fields: { url: receiver.url } });
+  await send(named('PUT /v1/artifacts/{entity}/{project}/{artifact}/{path}'));
+  await send(named('PUT /v1/artifacts/{entity}/{project}/{artifact}'));
+  await make('POST /v1/preview/models', EXAMPLE_IDS.model);
+  const job = await make('POST /v1/preview/training-jobs', EXAMPLE_IDS.job);
+  await make('POST /v1/preview/training-jobs', EXAMPLE_IDS.job); // waits behind the first
+  await send(named('POST /v1/preview/training-jobs/{training_job_id}/evaluation/cancel'), { status: 200 });
+  await send(named('POST /v1/preview/training-jobs/{training_job_id}/cancel'), { status: 200 });
+  real[EXAMPLE_IDS.job] = job;
+  await jobEnds(job);
+  await jobEnds(job, '/evaluation');
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 20_000);
+  know(EXAMPLE_IDS.delivery, String(receiver.received[0]!.headers['webhook-id']));
+  await send(named('POST /v1/preview/models/{model_id}/log'));
+  const logs = await send(named('GET /v1/preview/models/{model_id}/logs'));
+  know(EXAMPLE_IDS.log, logs!.data![0]!.id!);
+  await make('POST /v1/keys', EXAMPLE_IDS.key);
+  const streamed = await call(server, named('POST /v1/responses'), real, {
+    fields: { background: true, stream: true },
+  });
+  know(EXAMPLE_IDS.response, /"id":"(resp_\w+)"/.exec(await streamed.text())![1]!);
+  await send(named('GET /v1/responses/{response_id}'), { query: { stream: true } });
+  await send(named('POST /v1/responses/{response_id}/cancel'), { status: 200 });
+  await make('POST /v1/responses', EXAMPLE_IDS.response);
+  await send(named('POST /v1/responses'), { fields: { stream: true } });
+
+  for (const described of operations.filter(({ method }) => method !== 'DELETE')) {
+    if (MADE.includes(described.name)) continue;
+    const answer = await send(described);
+    if (TRAINS.includes(described.name)) await jobEnds(answer!.id!);
+    for (const difference of OTHER_FORMS[described.name] ?? []) await send(described, difference);
+    if (ANSWERED[described.name] !== undefined) continue;
+    for (const { name, examples } of described.operation.parameters.filter((each) => each.in === 'query')) {
+      const last = answer?.data?.at(-1)?.id;
+      if (name !== 'after') await send(described, { query: { [name]: examples?.usual.value } });
+      else if (last !== undefined) await send(described, { query: { after: last } });
+    }
+  }
+  for (const described of operations) await sendFaulty(described);
+  for (const described of operations.filter(({ method }) => method === 'DELETE').reverse()) await send(described);
+  for (const example of Object.keys(real)) delete real[example];
+  for (const described of operations.filter(isMissing)) await send(described, { status: 404 });
+
+  await expect(asShown(moduleOf(recorded), shownAs)).toMatchFileSnapshot('../../src/api/answer-examples.ts');
 });
+
+/** What examples name and no example makes: pairs to train on, and a run of the wandb library. */
+async function prepare({ baseUrl }: StarterServer): Promise<void> {
+  const sent = async (method: string, path: string, headers: Record<string, string>, body: string) => {
+    const response = await fetch(new URL(path, baseUrl), { method, headers, body });
+    expect(response.ok, `${path}: ${response.status}`).toBe(true);
+  };
+  const bearer = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const file = { ...bearer, 'content-type': 'application/octet-stream' };
+  const pair = (a: number) => ({
+    prompt: [{ role: 'user', content: `What is ${a} + 1?` }],
+    chosen: [{ role: 'assistant', content: String(a + 1) }],
+    rejected: [{ role: 'assistant', content: String(a) }],
+  });
+  const pairs = [1, 2].map((a) => `${JSON.stringify(pair(a))}\n`).join('');
+  await sent('PUT', '/v1/artifacts/~/demo/pairs/train.jsonl', file, pairs);
+  const sha256 = createHash('sha256').update(pairs).digest('hex');
+  const version = JSON.stringify({ type: 'dataset', files: [{ path: 'train.jsonl', sha256 }] });
+  await sent('PUT', '/v1/artifacts/~/demo/pairs', bearer, version);
+
+  const basic = { ...bearer, authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}` };
+  const query = `mutation { upsertBucket(input: {name: "first-run", modelName: "demo", config: "{\\"lr\\": {\\"value\\": 0.1}}"}) { inserted } }`;
+  await sent('POST', '/graphql', basic, JSON.stringify({ query, variables: {}, operationName: '' }));
+  const history = { offset: 0, content: ['{"_step":0,"loss":1.5}', '{"_step":1,"loss":1.2}'] };
+  const files = { 'wandb-history.jsonl': history };
+  await sent('POST', '/files/default/demo/first-run/file_stream', basic, JSON.stringify({ files }));
+}
+
+/** With the ids of the examples, and addresses that look like a reader's. */
+function asShown(text: string, shownAs: readonly (readonly [id: string, example: string])[]): string {
+  const shown = shownAs.reduce((before, [id, example]) => before.replaceAll(id, example), text);
+  return shown
+    .replaceAll(receiver.url, 'https://example.com/jobs')
+    .replaceAll(new URL(server.baseUrl).host, '127.0.0.1:8484')
+    .replace(/\bwk-[\w-]{20,}/g, 'wk-0123456789abcdef');
+}
+
+/** One line per answer: it is data, and its diff is read. */
+function moduleOf(recorded: Readonly<Record<string, Readonly<Record<string, unknown>>>>): string {
+  const entries = operations
+    .filter(({ name }) => name in recorded)
+    .map(({ name }) => {
+      const answers = Object.entries(recorded[name]!).map(
+        ([key, example]) => `    ${JSON.stringify(key)}: ${JSON.stringify(example)},\n`,
+      );
+      return `  ${JSON.stringify(name)}: {\n${answers.join('')}  },\n`;
+    });
+  return `${HEADER}export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {\n${entries.join('')}};\n`;
+}
+
+const HEADER = `// What a server answered to the examples, by operation; then by content type where it succeeded, else by status. Lists are shortened.
+// Generated by: npx vitest run test/clients/described.test.ts -u
+`;

@@ -26,7 +26,11 @@ export interface StarterServer {
 /** `flags`: of the command line. */
 export async function openStarterServer(
   key = KEY,
-  flags: { readonly tinkerAlias?: string[]; readonly workerModel?: string[] } = {},
+  flags: {
+    readonly tinkerAlias?: string[];
+    readonly workerModel?: string[];
+    readonly allowedWebhookNetwork?: string[];
+  } = {},
 ): Promise<StarterServer> {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-clients-'));
   const server = await startServer(

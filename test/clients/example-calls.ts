@@ -1,0 +1,58 @@
+// The operations of openapi.json, called with the examples that stand in it: one file for what a call is made of. What is called when,
+// and what is expected of it, the test says.
+import { FILE_EXAMPLE } from '#api/examples';
+import type { OpenApiDocument, Operation } from '#api/openapi';
+import { KEY, type StarterServer } from './starter-server.ts';
+
+export interface Described {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+export const operationsOf = ({ paths }: OpenApiDocument): Described[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const name = `${method.toUpperCase()} ${path}`;
+      return { name, method: method.toUpperCase(), path, operation };
+    }),
+  );
+
+export type Content = Readonly<Record<string, { readonly schema?: object; readonly example?: unknown }>>;
+export const contentOf = (part: unknown): Content => (part as { content?: Content } | undefined)?.content ?? {};
+
+/** How a call differs from the example. */
+export interface Difference {
+  readonly query?: Readonly<Record<string, unknown>>;
+  /** Instead of the example's. */
+  readonly body?: unknown;
+  /** Beside the fields of the example's body. */
+  readonly fields?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** `real`: an id of the examples → that of a thing which is there. */
+export async function call(
+  { baseUrl }: StarterServer,
+  { method, path, operation }: Described,
+  real: Readonly<Record<string, string>>,
+  { query = {}, body, fields = {}, headers }: Difference = {},
+): Promise<Response> {
+  const fill = (text: string) => Object.entries(real).reduce((filled, [from, to]) => filled.replaceAll(from, to), text);
+  const examples = new Map(operation.parameters.map((each) => [each.name, each.examples?.usual.value]));
+  const filled = path.replace(/\{(\w+)\}/g, (_, each: string) => fill(String(examples.get(each))));
+  const url = new URL(filled, baseUrl);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, fill(String(value)));
+  const [described] = Object.entries(contentOf(operation.requestBody));
+  const json = () => fill(JSON.stringify(body ?? { ...(described![1].example as object), ...fields }));
+  return fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${KEY}`,
+      ...(described ? { 'content-type': described[0] } : {}),
+      ...headers,
+    },
+    ...(described ? { body: described[0] === 'application/json' ? json() : FILE_EXAMPLE } : {}),
+  });
+}
