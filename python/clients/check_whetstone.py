@@ -10,7 +10,19 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from whetstone_client import ApiError, AsyncClient, Client, RlJob, SftConfig, SftJob, TrainingProgress, Trajectory, gather_async
+from whetstone_client import (
+    ApiError,
+    AsyncClient,
+    Client,
+    EarlyStopping,
+    Evaluated,
+    RlJob,
+    SftConfig,
+    SftJob,
+    TrainingProgress,
+    Trajectory,
+    gather_async,
+)
 
 
 async def check_async(url: str, key: str, base: str) -> None:
@@ -36,6 +48,18 @@ async def check_async(url: str, key: str, base: str) -> None:
         assert await client.reward_answers(done.id, lambda _, prompt: len(prompt.metadata["wanted"])) == 5
         steps = [step async for step in client.list_history(model.id)]
         assert steps[-1].metrics["val/reward"] == 5, steps
+
+        stopping = EarlyStopping(patience=2)
+        rewards = {2: 9.0, 3: 9.0, 4: 1.0, 5: 20.0}
+        for step, reward in rewards.items():
+            again = await client.train(job)
+            assert again.step == step, again
+            mean = await client.reward_answers(again.id, lambda _answer, _prompt, reward=reward: reward)
+            if stopping.report(step, mean):
+                break
+        best = await client.best_checkpoint(model.id, "val/reward")
+        assert (step, best) == (4, stopping.best), (step, best, stopping)
+        assert best == Evaluated(2, 9.0), best
 
 
 def check_plain(url: str, key: str, base: str, directory: Path) -> None:

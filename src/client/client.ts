@@ -3,6 +3,7 @@
 import { follow, followEvents, waitForEvaluation, within, type FollowOptions, type WaitOptions } from './follow.ts';
 import { ApiError, createHttp, type ClientOptions, type FileContent } from './http.ts';
 import { chunksOf } from './chunks.ts';
+import { bestCheckpoint, type Evaluated } from './early-stopping.ts';
 import { rewardAnswers, type AnswerReward } from './evaluation.ts';
 import { insist } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
@@ -34,6 +35,12 @@ import type {
 export { TrainingFailedError, type FollowOptions, type TrainingProgress, type WaitOptions } from './follow.ts';
 export { gather, type Gathered, type GatherOptions, type GatherProgress, type Rollout } from './gather.ts';
 export { ApiError, type ClientOptions } from './http.ts';
+export {
+  createEarlyStopping,
+  type EarlyStopping,
+  type EarlyStoppingOptions,
+  type Evaluated,
+} from './early-stopping.ts';
 export type { AnswerReward } from './evaluation.ts';
 export type * from './wire.ts';
 
@@ -99,6 +106,9 @@ export function createClient(options: ClientOptions) {
     onSubmitted?.(submitted);
     return followJob(submitted.id, { ...following, signal });
   }
+
+  const listCheckpoints = (modelId: string, { order = 'asc' }: { order?: 'asc' | 'desc' } = {}) =>
+    rows<Checkpoint>(`${modelPath(modelId)}/checkpoints`, { order });
 
   return {
     registerModel: (model: {
@@ -168,8 +178,13 @@ export function createClient(options: ClientOptions) {
     listEvents: (jobId: string) => rows<TrainingEvent>(`${jobPath(jobId)}/events`),
     followEvents: followJobEvents,
 
-    listCheckpoints: (modelId: string, { order = 'asc' }: { order?: 'asc' | 'desc' } = {}) =>
-      rows<Checkpoint>(`${modelPath(modelId)}/checkpoints`, { order }),
+    listCheckpoints,
+    /** By a metric such as `val/reward`, of equal ones the oldest. Null: no checkpoint has the metric. */
+    bestCheckpoint: (
+      modelId: string,
+      metric: string,
+      { greaterIsBetter = true }: { greaterIsBetter?: boolean } = {},
+    ): Promise<Evaluated | null> => bestCheckpoint(listCheckpoints(modelId), metric, greaterIsBetter),
     deleteCheckpoints: (
       modelId: string,
       steps: readonly number[],

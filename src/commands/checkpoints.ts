@@ -1,4 +1,4 @@
-// `whetstone checkpoints`: list, download, export.
+// `whetstone checkpoints`: list, best, download, export.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const DTYPES = { bf16: 'BF16', f16: 'F16', f32: 'F32', q8_0: 'Q8_0' } as const;
 export function addCheckpoints(program: Command, remote: Remote, starterDirectory: string): void {
   const checkpoints = program
     .command('checkpoints')
-    .description('list, download and export the checkpoints of a model');
+    .description('list, choose, download and export the checkpoints of a model');
 
   withJson(remote.command(checkpoints, 'list <model>'))
     .description('steps and their metrics; <model> is a name (project/name) or a model id')
@@ -39,6 +39,23 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
           return `${String(step).padStart(6)}  ${shown.join('  ')}`;
         }),
       );
+    });
+
+  withJson(remote.command(checkpoints, 'best <model>'))
+    .description('print the name of the checkpoint with the best value of a metric')
+    .option('--metric <name>', 'such as val/reward, val/loss or train/reward', 'val/reward')
+    .option('--lower-is-better', 'the least value is the best, as of a loss')
+    .action(async (name: string, flags: RemoteFlags & JsonFlag & { metric: string; lowerIsBetter?: boolean }) => {
+      const client = remote.connect(flags);
+      const { model } = await getModel(client, name);
+      const greaterIsBetter = !flags.lowerIsBetter;
+      const best = await client.bestCheckpoint(model.id, flags.metric, { greaterIsBetter });
+      if (!best) {
+        const message = `No checkpoint of ${name} has the metric ${flags.metric}. \`whetstone checkpoints list ${name}\` shows which there are.`;
+        throw new AppError('not_found', message);
+      }
+      const checkpoint = `${model.project}/${model.name}:step${best.step}`;
+      show(flags, { name: checkpoint, step: best.step, metric: flags.metric, value: best.value }, () => [checkpoint]);
     });
 
   withJson(remote.command(checkpoints, 'download <model> [step]'))

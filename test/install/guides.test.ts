@@ -48,6 +48,9 @@ const GUIDES: readonly [string, (said: string) => void][] = [
     'train-by-rl',
     (said) => {
       expect(said).toContain('training_ended');
+      const heldOut = rewardsIn(said, /^held out at step \d+: (\S+) right$/gm);
+      expect(Math.max(...heldOut), said).toBeGreaterThan(heldOut[0]!);
+      expect(said).toContain(`the best is demo/stopped:step${1 + heldOut.indexOf(Math.max(...heldOut))}`);
       expect(rewardsIn(said, /^step \d: (\S+) right$/gm)).toHaveLength(python ? 3 : 0);
     },
   ],

@@ -3,6 +3,7 @@
 from whetstone_client.artifact_files import ArtifactFilesError
 from whetstone_client.async_client import AsyncClient
 from whetstone_client.client import Client
+from whetstone_client.early_stopping import EarlyStopping, Evaluated
 from whetstone_client.errors import ApiError, TrainingFailedError
 from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
 from whetstone_client.wire import (
@@ -42,6 +43,8 @@ __all__ = [
     "Client",
     "DpoConfig",
     "DpoJob",
+    "EarlyStopping",
+    "Evaluated",
     "Evaluation",
     "GatherProgress",
     "Gathered",

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx
 
 from whetstone_client import artifact_files
+from whetstone_client.early_stopping import Evaluated, gain_of
 from whetstone_client.errors import ApiError, TrainingFailedError
 from whetstone_client.http import Http
 from whetstone_client.retry import insist, is_refusal, pause_before
@@ -115,6 +116,15 @@ class AsyncClient:
 
     def list_checkpoints(self, model_id: str) -> AsyncIterator[Checkpoint]:
         return self._http.rows(Checkpoint, f"{_model(model_id)}/checkpoints")
+
+    async def best_checkpoint(self, model_id: str, metric: str, *, greater_is_better: bool = True) -> Evaluated | None:
+        """By a metric such as `val/reward`, of equal ones the oldest. None: no checkpoint has the metric."""
+        best: Evaluated | None = None
+        async for checkpoint in self.list_checkpoints(model_id):
+            value = checkpoint.metrics.get(metric)
+            if value is not None and gain_of(value, best, greater_is_better) > 0:
+                best = Evaluated(checkpoint.step, value)
+        return best
 
     async def delete_checkpoints(self, model_id: str, steps: Sequence[int]) -> None:
         await self._http.call(dict[str, Any], "DELETE", f"{_model(model_id)}/checkpoints", {"steps": list(steps)})

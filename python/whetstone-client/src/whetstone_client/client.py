@@ -50,6 +50,7 @@ class Client:
     list_models = _iterating(AsyncClient.list_models)
     delete_model = _waiting(AsyncClient.delete_model)
     list_checkpoints = _iterating(AsyncClient.list_checkpoints)
+    best_checkpoint = _waiting(AsyncClient.best_checkpoint)
     delete_checkpoints = _waiting(AsyncClient.delete_checkpoints)
     download_checkpoint = _waiting(AsyncClient.download_checkpoint)
     list_history = _iterating(AsyncClient.list_history)

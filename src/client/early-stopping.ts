@@ -1,0 +1,69 @@
+// When a loop of RL jobs ends because its model gets no better, and which checkpoint is the best one. The rules are those of
+// `early_stopping_patience` in SFT and DPO jobs, and of Transformers: any improvement is the new best; one by more than the threshold
+// begins the count of evaluations anew. Knows numbers only; what an answer is worth, and when it is asked, is the loop's business.
+import type { Checkpoint } from './wire.ts';
+
+export interface EarlyStoppingOptions {
+  /** Evaluations without improvement after which the loop ends. */
+  readonly patience: number;
+  /** What an improvement must be more than. Default 0. */
+  readonly threshold?: number;
+  /** False for a loss. Default true: rewards. */
+  readonly greaterIsBetter?: boolean;
+}
+
+export interface Evaluated {
+  /** Of the checkpoint. */
+  readonly step: number;
+  readonly value: number;
+}
+
+export interface EarlyStopping {
+  /** After the evaluation of the checkpoint of this step. True: the loop should end. No number is no improvement. */
+  report(step: number, value: number | null | undefined): boolean;
+  /** So far; null: nothing was a number. */
+  readonly best: Evaluated | null;
+  /** Evaluations since one was better by more than the threshold. */
+  readonly withoutImprovement: number;
+}
+
+export function createEarlyStopping(options: EarlyStoppingOptions): EarlyStopping {
+  const { patience, threshold = 0, greaterIsBetter = true } = options;
+  if (!Number.isSafeInteger(patience) || patience < 1)
+    throw new RangeError(`patience must be a whole number from 1, not ${patience}.`);
+  if (!(threshold >= 0)) throw new RangeError(`threshold must be a number from 0, not ${threshold}.`);
+  let [best, withoutImprovement]: [Evaluated | null, number] = [null, 0];
+  return {
+    report(step, value) {
+      const gain = Number.isFinite(value) ? gainOf(value!, best, greaterIsBetter) : NaN;
+      if (gain > 0) best = { step, value: value! };
+      withoutImprovement = gain > threshold ? 0 : withoutImprovement + 1;
+      return withoutImprovement >= patience;
+    },
+    get best() {
+      return best;
+    },
+    get withoutImprovement() {
+      return withoutImprovement;
+    },
+  };
+}
+
+/** The checkpoint with the best value of a metric, of equal ones the oldest; null: none has the metric. */
+export async function bestCheckpoint(
+  checkpoints: AsyncIterable<Checkpoint>,
+  metric: string,
+  greaterIsBetter: boolean,
+): Promise<Evaluated | null> {
+  let best: Evaluated | null = null;
+  for await (const { step, metrics } of checkpoints) {
+    const value = metrics[metric];
+    if (value !== undefined && gainOf(value, best, greaterIsBetter) > 0) best = { step, value };
+  }
+  return best;
+}
+
+function gainOf(value: number, best: Evaluated | null, greaterIsBetter: boolean): number {
+  if (best === null) return Infinity;
+  return greaterIsBetter ? value - best.value : best.value - value;
+}
