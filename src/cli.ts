@@ -25,9 +25,24 @@ function explain(error: unknown): string {
     return error.message;
   if (error instanceof TypeError && error.message === 'fetch failed')
     return `no server answers at ${remote.lastUrl()}. Start one with \`whetstone serve\`, or name another with --url or WHETSTONE_URL.`;
-  if (error instanceof Error && 'syscall' in error) return error.message; // of a file, which it names
+  if (error instanceof Error && 'syscall' in error) return explainFile(error);
   const message = error instanceof Error ? error.message : String(error);
   return `${message}. This is a fault of Whetstone: DEBUG=whetstone shows where it comes from.`;
+}
+
+/** What the system says of a file; the rarer faults in its own words, which name the file. */
+function explainFile({ code, path, message }: NodeJS.ErrnoException): string {
+  const faults: Readonly<Record<string, string>> = {
+    ENOENT: 'does not exist',
+    ENOTDIR: 'goes through a file as if it were a directory',
+    EISDIR: 'is a directory, not a file',
+    EACCES: 'may not be read or written by you: change its permissions, or name another',
+    EPERM: 'may not be read or written by you: change its permissions, or name another',
+    EROFS: 'is on a file system that is read-only: name another',
+    ENOSPC: 'cannot be written: no space is left on its disk',
+  };
+  const fault = faults[code ?? ''];
+  return fault && path ? `${path} ${fault}.` : message;
 }
 
 await program.parseAsync().catch(fail);

@@ -24,6 +24,7 @@ import { readSettings } from './config/setting.ts';
 import { SETTINGS } from './config/settings.ts';
 import { readServerConfig, readStoreConfig } from './config.ts';
 import { localKeyPath } from './data-directory.ts';
+import { readExistingStore } from './existing-store.ts';
 import { watchNpmParent } from './server/npm-parent.ts';
 import { keepHeapSteady } from './server/steady-heap.ts';
 import { STARTER_DIRECTORY } from './starter-directory.ts';
@@ -94,6 +95,7 @@ were called wrongly, 130 when they were interrupted.`,
   const local: Local = {
     dataOption: () => settingOption(SETTINGS.data),
     openKeyring: async (data) => (await stores()).openKeyring(readStoreConfig(data, process.env), silentLog),
+    openExistingKeyring: async (data) => (await stores()).openKeyring(readExistingStore(data, process.env), silentLog),
   };
   addKeys(program, local);
   addLimits(program, local);

@@ -65,3 +65,10 @@ test('the wait for a server that stays away ends with the deadline', async () =>
   const { client } = await clientOf([AWAY]);
   await expect(client.follow('job', { deadlineMs: 500 })).rejects.toMatchObject({ name: 'TimeoutError' });
 });
+
+test.each([
+  [{ baseUrl: undefined, apiKey: 'k' }, 'createClient needs baseUrl, and got undefined'],
+  [{ baseUrl: 'http://server', apiKey: '' }, 'createClient needs apiKey, and got ""'],
+])('%o is refused with what is missing', (options, message) => {
+  expect(() => createClient(options as { baseUrl: string; apiKey: string })).toThrow(message);
+});

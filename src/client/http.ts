@@ -61,7 +61,13 @@ export interface Http {
 const DEFAULT_TIMEOUT_MS = 600_000; // large job bodies over slow lines
 const PAGE_SIZE = 100;
 
+/** Throws TypeError where the address or the key is missing, as an environment variable that is not set is. */
 export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions): Http {
+  for (const [name, value] of Object.entries({ baseUrl, apiKey }))
+    if (!value)
+      throw new TypeError(
+        `createClient needs ${name}, and got ${value === undefined ? 'undefined' : `"${value}"`}: is its environment variable set?`,
+      );
   const root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
   const request = given ?? ((url: string, init: RequestInit) => fetch(url, init)); // a browser's fetch wants its window
 

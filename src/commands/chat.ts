@@ -17,8 +17,16 @@ export function addChat(program: Command, remote: Remote): void {
     .description('send a message to a model; without a message, start a conversation')
     .option('--model <name>', 'base model, or [entity/]project/name[:stepN] (default: the server’s)')
     .option('--system <text>', 'system message')
-    .option('--temperature <number>', 'randomness; 0 always takes the likeliest token', decimal(0, 2))
-    .option('--max-tokens <count>', 'maximum tokens of an answer', wholeNumber(1))
+    .option(
+      '--temperature <number>',
+      'randomness; 0 always takes the likeliest token (default: that of the model, else 1)',
+      decimal(0, 2),
+    )
+    .option(
+      '--max-tokens <count>',
+      'maximum tokens of an answer (default: what the context has room for)',
+      wholeNumber(1),
+    )
     .action(async (message: string | undefined, flags: ChatFlags) => {
       const client = remote.connect(flags);
       const messages: { role: string; content: string }[] = flags.system

@@ -17,7 +17,7 @@ const OPTION: Readonly<Record<LimitName, { flag: string; help: string }>> = {
 
 type LimitFlags = Readonly<Partial<Record<LimitName, string>>>;
 
-export function addKeys(program: Command, { dataOption, openKeyring }: Local): void {
+export function addKeys(program: Command, { dataOption, openKeyring, openExistingKeyring }: Local): void {
   const keys = program
     .command('keys')
     .description('create, list and revoke API keys in the data directory of a server');
@@ -44,7 +44,7 @@ export function addKeys(program: Command, { dataOption, openKeyring }: Local): v
     .option('--entity <name>', 'only of this entity')
     .addOption(dataOption())
     .action(async ({ entity, data, ...flags }: JsonFlag & { entity?: string; data?: string }) => {
-      await using(openKeyring(data), async ({ apiKeys }) => {
+      await using(openExistingKeyring(data), async ({ apiKeys }) => {
         const found = await apiKeys.list(entity ?? null);
         show(flags, found.map(forMachines), () => found.map(lineOfKey));
       });
@@ -55,7 +55,7 @@ export function addKeys(program: Command, { dataOption, openKeyring }: Local): v
     .addOption(dataOption())
     .action(async (id: string, { data, ...flags }: JsonFlag & YesFlag & { data?: string }) => {
       await confirm(flags, `Revoke key ${id}? Whoever uses it is refused from now on.`);
-      await using(openKeyring(data), async ({ apiKeys }) => {
+      await using(openExistingKeyring(data), async ({ apiKeys }) => {
         const outcome = await apiKeys.revoke(id, null);
         if (outcome === 'not_found')
           throw new AppError('not_found', `No key ${id}. \`whetstone keys list\` shows them.`);
@@ -64,7 +64,7 @@ export function addKeys(program: Command, { dataOption, openKeyring }: Local): v
     });
 }
 
-export function addLimits(program: Command, { dataOption, openKeyring }: Local): void {
+export function addLimits(program: Command, { dataOption, openKeyring, openExistingKeyring }: Local): void {
   const limits = program.command('limits').description('how much an entity may use, over all its keys');
 
   withLimits(
@@ -84,7 +84,7 @@ export function addLimits(program: Command, { dataOption, openKeyring }: Local):
     .description('list entities that have limits')
     .addOption(dataOption())
     .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {
-      await using(openKeyring(data), async ({ accounts }) => {
+      await using(openExistingKeyring(data), async ({ accounts }) => {
         show(flags, await accounts.listLimits(), (list) => list.flatMap(lineOfLimits));
       });
     });

@@ -14,4 +14,6 @@ export interface Local {
   /** The option that names the directory. */
   readonly dataOption: () => Option;
   readonly openKeyring: (data: string | undefined) => Promise<Keyring>;
+  /** Throws `not_found` where there is no store. */
+  readonly openExistingKeyring: (data: string | undefined) => Promise<Keyring>;
 }

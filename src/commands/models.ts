@@ -13,11 +13,12 @@ import { all, say, show, withJson, type JsonFlag } from './output.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
 export function addModels(program: Command, remote: Remote): void {
+  const list = async (flags: RemoteFlags & JsonFlag) =>
+    show(flags, await remote.connect(flags).listCallableModels(), (found) => found.map(({ id }) => id));
   const models = withJson(remote.command(program, 'models'))
-    .description('list the models that can be called')
-    .action(async (flags: RemoteFlags & JsonFlag) => {
-      show(flags, await remote.connect(flags).listCallableModels(), (list) => list.map(({ id }) => id));
-    });
+    .description('list the models that can be called; create and keep models to train')
+    .action(list);
+  withJson(remote.command(models, 'list')).description('the same as `whetstone models` alone').action(list);
 
   withPolicy(withJson(remote.command(models, 'create <model>')))
     .description('register a model to train; <model> is project/name')
@@ -27,7 +28,7 @@ export function addModels(program: Command, remote: Remote): void {
     .option('--lora-alpha <number>', 'its output is scaled by alpha / rank (default: 16)', decimal(0))
     .option('--lora-targets <names>', 'linear layers that carry it, such as q_proj,v_proj (default: all)', namesIn)
     .option('--rslora', 'scale by alpha / √rank instead')
-    .option('--lora-seed <number>', 'of its first values (default: 3407)', wholeNumber(0, 2 ** 32 - 1))
+    .option('--lora-seed <number>', 'seed of its first values (default: 3407)', wholeNumber(0, 2 ** 32 - 1))
     .action(async (name: string, flags: CreateFlags) => {
       const client = remote.connect(flags);
       const [project, model] = name.split('/');

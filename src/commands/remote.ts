@@ -16,9 +16,9 @@ export interface RemoteFlags {
 export interface Remote {
   /** A command with --url and --key. */
   command(parent: Command, nameAndArguments: string): Command;
-  /** Throws `invalid_api_key` where there is none. */
+  /** Throws as `address`. */
   connect(flags: RemoteFlags): Client;
-  /** Throws `invalid_api_key` where there is no key. */
+  /** Throws `invalid_request` where that is no address, `invalid_api_key` where there is no key. */
   address(flags: RemoteFlags): { readonly url: string; readonly key: string };
   /** That was connected to last, for messages. */
   lastUrl(): string | null;
@@ -27,13 +27,19 @@ export interface Remote {
 const NO_KEY =
   'No API key: set WHETSTONE_API_KEY, pass --key, or run this in the directory where the server was started, which keeps its first key.';
 
-const isOnThisMachine = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
+const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostname);
 
 /** `findKey`: the key that a server on this machine keeps in its data directory; null: none. */
 export function createRemote(findKey: () => string | null = () => null): Remote {
   let lastUrl: string | null = null;
   function address(flags: RemoteFlags) {
     const { url, key: given } = readSettings(REMOTE_SETTINGS, { url: flags.url, key: flags.key }, process.env);
+    if (!isWebAddress(url))
+      throw new AppError(
+        'invalid_request',
+        `The server is an address such as http://127.0.0.1:8484, not "${url}": see --url and WHETSTONE_URL.`,
+      );
     const key = given ?? (isOnThisMachine(url) ? findKey() : null); // a key is not told to other machines
     if (key === null) throw new AppError('invalid_api_key', NO_KEY);
     lastUrl = url;

@@ -11,7 +11,7 @@ import { showBytes } from './download-progress.ts';
 import { followJob } from './jobs.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
-import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { artifactName, getModel, type Remote, type RemoteFlags } from './remote.ts';
 
 interface TrainFlags extends RemoteFlags, JsonFlag {
   readonly timeout: number;
@@ -121,6 +121,14 @@ async function submitRl(client: Client, file: string, flags: TrainFlags): Promis
   return client.submitTrainingJob(job, { idempotencyKey: randomUUID() });
 }
 
+function artifactNamed(name: string): string {
+  if (/^(?:[^/]+\/){1,2}[^/]+$/.test(name)) return artifactName(name);
+  throw new AppError(
+    'invalid_request',
+    `Name a .json or .jsonl file, or an artifact project/name[:version], not "${name}".`,
+  );
+}
+
 async function submitDataset(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   if (flags.model === undefined)
     throw new AppError('invalid_request', 'Name the model to train with --model project/name.');
@@ -133,7 +141,7 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
   const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
   const artifact = file.endsWith('.jsonl')
     ? await pushed(client, name, file)
-    : await client.getArtifact(file.split('/').length === 2 ? `~/${file}` : file);
+    : await client.getArtifact(artifactNamed(file));
   const { learningRate, warmupSteps } = flags;
   const config = {
     ...(flags.batchSize === undefined ? {} : { batch_size: flags.batchSize }),

@@ -32,11 +32,12 @@ interface Working extends Pick<Serving, 'watchParent'> {
 }
 
 export function addWorkers(program: Command, remote: Remote, { load, watchParent }: Working): void {
+  const list = async (flags: RemoteFlags & JsonFlag) =>
+    show(flags, await remote.connect(flags).listWorkers(), (found) => found.map(lineOfWorker));
   const workers = withJson(remote.command(program, 'workers'))
-    .description('list the workers that are connected to a server')
-    .action(async (flags: RemoteFlags & JsonFlag) => {
-      show(flags, await remote.connect(flags).listWorkers(), (list) => list.map(lineOfWorker));
-    });
+    .description('list the workers that are connected to a server; run one')
+    .action(list);
+  withJson(remote.command(workers, 'list')).description('the same as `whetstone workers` alone').action(list);
 
   remote
     .command(workers, 'run')

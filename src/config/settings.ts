@@ -80,7 +80,7 @@ const LISTENING = {
     variable: 'WHETSTONE_METRICS_ACCESS',
     value: choice(METRICS_ACCESS),
     default: 'open',
-    help: 'who may read /metrics: open: everybody who reaches the server; key: with an API key; loopback: from this machine',
+    help: 'who may read /metrics: everybody who reaches the server (open), holders of an API key (key), or this machine (loopback)',
     reason: 'labels name no entity, and scrapers come without a key',
   }),
   weaveTraces: setting({
@@ -88,7 +88,7 @@ const LISTENING = {
     variable: 'WHETSTONE_WEAVE_TRACES',
     value: choice(WEAVE_TRACES),
     default: 'drop',
-    help: 'what becomes of traces that scripts with weave send: drop: taken, counted and dropped; refuse: refused before they are read. None are kept',
+    help: 'what becomes of traces that scripts send with weave: drop accepts and counts them, refuse answers with an error before they are read. No trace is stored',
     reason: 'a script whose traces are refused waits for them when it ends',
   }),
 };
@@ -127,7 +127,7 @@ const MODELS = {
     value: choices(ROLES, 'Leave it out for all of them.'),
     default: ROLES,
     defaultText: 'all',
-    help: 'what this server does, of api,serve,train: others that share its Postgres and blob store do the rest; alone api,serve only chats and api,train only trains',
+    help: 'what this server does: a list of api, serve and train. Servers with the other roles share its Postgres and blob store. A server that is alone takes all of them; with api,serve it only chats, with api,train it only trains',
   }),
   model: setting({
     flag: '--model <name>',

@@ -2,13 +2,14 @@
 import { withNamedFaults } from '#storage/named-faults';
 import type { Maintenance } from './reports.ts';
 import { readStoreConfig } from '#config';
+import { readExistingStore } from '#existing-store';
 import { runBackup } from './run-backup.ts';
 import { runDoctor } from './run-doctor.ts';
 import { runRestore } from './run-restore.ts';
 
 export const maintenance: Maintenance = withNamedFaults<Maintenance>({
-  doctor: ({ data, repair, onDone }) => runDoctor(readStoreConfig(data, process.env), repair, onDone),
-  backup: ({ data, directory, onDone }) => runBackup(readStoreConfig(data, process.env), directory, onDone),
+  doctor: ({ data, repair, onDone }) => runDoctor(readExistingStore(data, process.env), repair, onDone),
+  backup: ({ data, directory, onDone }) => runBackup(readExistingStore(data, process.env), directory, onDone),
   restore: ({ data, directory, acceptDamage, onDone }) =>
     runRestore(readStoreConfig(data, process.env), directory, acceptDamage, onDone),
 });

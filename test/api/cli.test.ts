@@ -88,11 +88,17 @@ describe('serve', () => {
       /^job [0-9a-f-]{36}\ntraining_started .*\n(gradient_step .*\n)+training_ended .*\nstep 1\n$/,
     );
 
+    expect((await run(['models', 'list'], env)).stdout).toBe((await run(['models'], env)).stdout);
     expect((await run(['models'], env)).stdout.split('\n')).toEqual(
       expect.arrayContaining([base, 'wandb-artifact:///default/p/m:step1']),
     );
     expect((await run(['checkpoints', 'list', 'p/m'], env)).stdout).toMatch(/^ +0.*\n +1 .*train\/reward=0\.5/);
     const tar = join(dataDirectory, 'm.tar');
+    expect((await run(['checkpoints', 'best', 'p/m', '--metric', 'train/reward'], env)).stdout).toBe('p/m:step1\n');
+    expect(await run(['checkpoints', 'best', 'p/m'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('No checkpoint of p/m has the metric val/reward.') as string,
+    });
     expect(await run(['checkpoints', 'download', 'default/p/m:step1', '--out', tar], env)).toMatchObject({
       code: 0,
       stdout: `${tar}\n`,
@@ -184,6 +190,24 @@ test('commands say how they are used', async () => {
   for (const command of ['serve', 'keys', 'chat', 'train', 'models', 'checkpoints', 'artifacts', 'migrate'])
     expect(stdout).toContain(command);
   expect((await run(['serve', '--help'])).stdout).toContain('WHETSTONE_TRAINING_BODY_MB_MAX');
+});
+
+test.each([
+  [
+    ['models', 'list', '--key', 'k', '--url', 'nonsense'],
+    'The server is an address such as http://127.0.0.1:8484, not "nonsense"',
+  ],
+  [['artifacts', 'push', 'p/a', '/no/such/file', '--key', 'k'], '/no/such/file does not exist.'],
+  [['train', '/no/such/file.json', '--key', 'k'], '/no/such/file.json does not exist.'],
+  [['keys', 'list', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
+  [['limits', 'list', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
+  [['doctor', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
+  [['backup', 'copy', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
+])('%j says what is wrong and is no fault of ours', async (args, message) => {
+  const { code, stdout, stderr } = await run(args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('fault of Whetstone');
 });
 
 test('a command without a server says so', async () => {
