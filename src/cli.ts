@@ -25,7 +25,7 @@ function explain(error: unknown): string {
     return error.message;
   if (error instanceof TypeError && error.message === 'fetch failed')
     return `no server answers at ${remote.lastUrl()}. Start one with \`whetstone serve\`, or name another with --url or WHETSTONE_URL.`;
-  if (error instanceof Error && 'syscall' in error) return explainFile(error);
+  if (error instanceof Error && 'syscall' in error) return explainFile(error as NodeJS.ErrnoException);
   const message = error instanceof Error ? error.message : String(error);
   return `${message}. This is a fault of Whetstone: DEBUG=whetstone shows where it comes from.`;
 }

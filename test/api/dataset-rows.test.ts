@@ -84,7 +84,7 @@ test('a preference pair has both answers, each with its tokens behind the prompt
   expect(data[0]!.sequences!.every(({ texts }) => texts.join('').includes('Hi'))).toBe(true);
   expect(data[1]).toMatchObject({
     chosen: null,
-    problem: expect.stringContaining('chosen begins with a message of user'),
+    problem: expect.stringContaining('chosen begins with a message of user') as string,
   });
   expect(data[2]).toMatchObject({ chosen: null, rejected: null, problem: null });
 });

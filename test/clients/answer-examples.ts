@@ -3,7 +3,7 @@
 type Json = unknown;
 
 /** A list of objects has one of every kind, one of numbers or words its first few; no string is longer than a reader would read. */
-export function shorten(value: Json): Json {
+function shorten(value: Json): Json {
   if (typeof value === 'string') return value.length > TEXT_CHARACTERS ? `${value.slice(0, TEXT_CHARACTERS)}…` : value;
   if (Array.isArray(value))
     return value.some(isCompound) ? distinct(value.map(shorten), areAlike) : value.slice(0, PLAIN_ITEMS).map(shorten);
@@ -15,7 +15,7 @@ const TEXT_CHARACTERS = 300;
 const PLAIN_ITEMS = 4;
 const isCompound = (value: Json): boolean => typeof value === 'object' && value !== null;
 
-export function areAlike(one: Json, other: Json): boolean {
+function areAlike(one: Json, other: Json): boolean {
   if (one === null || other === null) return true;
   if (Array.isArray(one) && Array.isArray(other)) return haveSameKinds(one, other, areAlike);
   if (!isRecord(one) || !isRecord(other)) return typeof one === typeof other;
