@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '#base/random';
+import type { Experts } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { decoderParameters } from '#model-files/decoder-parameters';
 import { writeSafetensors } from '#model-files/safetensors';
@@ -22,8 +23,17 @@ export function configJson(config: DecoderConfig): Record<string, unknown> {
     rms_norm_eps: config.normEpsilon,
     rope_theta: config.attention[0]!.rope!.theta,
     tie_word_embeddings: config.tiedEmbeddings,
+    ...(config.experts ? expertsJson(config.experts) : {}),
   };
 }
+
+const expertsJson = ({ count, perToken, intermediate, normalized, layers }: Experts) => ({
+  num_experts: count,
+  num_experts_per_tok: perToken,
+  moe_intermediate_size: intermediate,
+  norm_topk_prob: normalized,
+  mlp_only_layers: [...layers.keys()].filter((layer) => !layers[layer]),
+});
 
 export async function makeModelDirectory(config: DecoderConfig): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-bench-model-'));

@@ -1,7 +1,7 @@
 // Model shapes that benchmarks run on, with random weights: speed does not depend on what the numbers are.
 import { parseDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 
-const shape = (sizes: Readonly<Record<string, number>>): DecoderConfig =>
+const shape = (sizes: Readonly<Record<string, unknown>>): DecoderConfig =>
   parseDecoderConfig({
     model_type: 'qwen3',
     hidden_size: 1024,
@@ -40,6 +40,20 @@ export const SHAPES: Readonly<Record<string, DecoderConfig>> = {
     intermediate_size: 1536,
     vocab_size: 49_152,
     rope_theta: 100_000,
+  }),
+  /** Half as many experts as Qwen3-30B-A3B has, each a small one. */
+  'moe-80m': shape({
+    model_type: 'qwen3_moe',
+    hidden_size: 512,
+    num_hidden_layers: 6,
+    num_attention_heads: 8,
+    num_key_value_heads: 4,
+    head_dim: 64,
+    num_experts: 64,
+    num_experts_per_tok: 8,
+    moe_intermediate_size: 128,
+    norm_topk_prob: true,
+    vocab_size: 16_384,
   }),
   /** For a quick look. */
   '20m': shape({

@@ -364,7 +364,7 @@ test('of several GGUF files one must be named, and on the Hub one is downloaded 
 });
 
 test.each([
-  [{ model_type: 'qwen2_moe' }, /route tokens to experts/],
+  [{ model_type: 'olmoe' }, /route tokens to experts/],
   [
     { model_type: 'brand_new', num_local_experts: 8 },
     /"brand_new" is not supported: its layers route tokens to experts/,

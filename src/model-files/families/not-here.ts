@@ -1,21 +1,24 @@
 // Families that people will try and that we do not have, each with the reason; of others, what config.json gives away.
 import type { ConfigJson } from '../config-json.ts';
 
+const EXPERTS =
+  'its layers route tokens to experts in a way of their own; of such models qwen3_moe and mixtral are supported';
+
 const NOT_HERE: Readonly<Record<string, string>> = {
-  qwen2_moe: 'its layers route tokens to experts',
-  granitemoe: 'its layers route tokens to experts',
-  olmoe: 'its layers route tokens to experts',
-  deepseek_v3: 'its layers route tokens to experts, and its attention keeps compressed keys',
-  gpt_oss: 'its layers route tokens to experts, and its attention has sinks',
-  qwen3_5_moe: 'its layers route tokens to experts',
-  glm4_moe: 'its layers route tokens to experts',
-  ernie4_5_moe: 'its layers route tokens to experts',
-  dbrx: 'its layers route tokens to experts',
+  qwen2_moe: 'a shared expert runs beside those that its router chooses',
+  granitemoe: EXPERTS,
+  olmoe: EXPERTS,
+  deepseek_v3: 'its router chooses experts by groups, and its attention keeps compressed keys',
+  gpt_oss: 'its experts have biases and gates of their own kind, and its attention has sinks',
+  qwen3_5_moe: 'most of its layers are linear attention, and a shared expert runs beside those that its router chooses',
+  glm4_moe: 'its router has biases, and a shared expert runs beside those that it chooses',
+  ernie4_5_moe: EXPERTS,
+  dbrx: EXPERTS,
   jamba: 'its layers route tokens to experts, and most of them are state-space models',
-  deepseek_v2: 'its layers route tokens to experts, and its attention keeps compressed keys',
-  llama4: 'its layers route tokens to experts',
-  llama4_text: 'its layers route tokens to experts',
-  qwen3_next: 'most of its layers are linear attention',
+  deepseek_v2: 'shared experts run beside those that its router chooses, and its attention keeps compressed keys',
+  llama4: EXPERTS,
+  llama4_text: EXPERTS,
+  qwen3_next: 'most of its layers are linear attention, and a shared expert runs beside those that its router chooses',
   qwen3_5: 'most of its layers are linear attention',
   granitemoehybrid: 'most of its layers are state-space models',
   mamba: 'its layers are state-space models',
@@ -40,7 +43,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   mistral3: 'it reads images',
   ministral: 'only the Mistral of one window for all layers is',
   phi: 'its layers have LayerNorm and one residual for attention and MLP; phi3 is supported',
-  phimoe: 'its layers route tokens to experts',
+  phimoe: EXPERTS,
   olmo: 'its norms have no weights; olmo2 and olmo3 are supported',
   gpt2: 'it has learned positions and LayerNorm',
   gpt_neox: 'it has LayerNorm and an MLP without a gate',
@@ -51,11 +54,11 @@ export function whyNotHere(config: ConfigJson): string | null {
   const type = config['model_type'];
   if (typeof type === 'string' && Object.hasOwn(NOT_HERE, type)) return NOT_HERE[type]!;
   const says = (key: string) => config[key] !== undefined && config[key] !== null && config[key] !== false;
-  if (EXPERTS.some(says)) return 'its layers route tokens to experts';
+  if (EXPERT_KEYS.some(says)) return EXPERTS;
   if (says('vision_config') || says('vision_tower') || says('image_token_id')) return 'it reads images';
   if (says('audio_config')) return 'it reads sound';
   if (says('is_encoder_decoder')) return 'it has an encoder, and only decoders are';
   return null;
 }
 
-const EXPERTS = ['num_experts', 'num_local_experts', 'n_routed_experts', 'moe_intermediate_size'];
+const EXPERT_KEYS = ['num_experts', 'num_local_experts', 'n_routed_experts', 'moe_intermediate_size'];
