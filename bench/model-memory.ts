@@ -1,170 +1,153 @@
-// `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b] [--precisions float32,int8]`: what the embedded engines hold of a model
-// in memory, their own (anonymous) and pages of its file, which all processes share and the system may take back; how long they
-// take to start without that file and with it. Linux: the numbers are those of /proc.
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+// `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b --precisions float32,int8]`: what the processes of a server hold of a model when
+// they are idle, sample and train, beside what memory-plan.ts says before anything is loaded; and how long it takes to start with and
+// without its files of weights. A process's own memory is told apart from pages of files, which all share and the system may take back.
+// The work fills what the plan counts: cache, computed prompts, adapters, a row. Linux: the numbers are those of /proc.
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { silentLog } from '#base/log';
-import { PLAIN_SAMPLING } from '#domain/sampling';
-import type { Backend } from '#engine/backend';
-import { SERVING_PRECISIONS, type ServingPrecision } from '#engine/capabilities';
-import { PLAIN_REQUEST } from '#engine/inference-engine';
-import { openOnnxBackend } from '#engine/onnx/onnx-backend';
+import { DEFAULT_LORA } from '#domain/lora-config';
+import { SERVING_PRECISIONS } from '#engine/capabilities';
+import { rowBytes } from '#engine/onnx/learning/row-memory';
+import { adapterSetBytes } from '#engine/onnx/serving/fused-adapters';
+import { cacheBytesPerToken } from '#engine/onnx/serving/kv-cache';
+import { machineMemory, planMemory, type MemoryWishes } from '#engine/open-backend';
+import type { DecoderConfig } from '#model-files/decoder-config';
+import { writeFreshAdapter } from '#model-files/fresh-adapter';
+import { startBenchServer, type BenchServer } from './bench-server.ts';
+import { ROW_LENGTH, sampleFromAll, SEQUENCE_LENGTH, SEQUENCES_PER_MODEL, trainRow } from './memory-work.ts';
 import { makeModelDirectory } from './model-directory.ts';
-import { childrenOf, memoryOf, peakBytesOf, type ProcessMemory } from './process-memory.ts';
+import { childrenOf, mostMemory, peakBytesOf, type ProcessMemory } from './process-memory.ts';
 import { SHAPES } from './shapes.ts';
-import { BENCH_LOSS, wholeRow } from './training.ts';
 
 const { values: flags } = parseArgs({
   options: {
     shapes: { type: 'string', default: '135m' },
     precisions: { type: 'string', default: SERVING_PRECISIONS.join(',') },
-    /** In a child: one start. */
-    model: { type: 'string' },
-    weights: { type: 'string' },
   },
 });
+const ADAPTERS = ['one', 'two', 'three', 'four'];
+/** Caches that nobody is in are given back after ten. */
+const RESTED_MS = 12_000;
+const TOKENIZER = fileURLToPath(new URL('../test/golden/fixtures/tokenizers/qwen/', import.meta.url));
 
-interface Held {
-  readonly sampler: ProcessMemory;
-  readonly trainer: ProcessMemory;
+/** Caches as large as the work. */
+function wishesOf(config: DecoderConfig, precision: MemoryWishes['precision']): MemoryWishes {
+  const wholeMb = (bytes: number): number => Math.ceil(bytes / 1e6) * 1e6;
+  const cacheBytes = wholeMb(ADAPTERS.length * SEQUENCES_PER_MODEL * SEQUENCE_LENGTH * cacheBytesPerToken(config));
+  return {
+    samples: true,
+    trains: true,
+    precision,
+    memoryBytes: machineMemory(),
+    contextLengthMax: null,
+    cacheBytes,
+    prefixCacheBytes: wholeMb(cacheBytes / 4),
+    adapterBytes: wholeMb(2 * adapterSetBytes(config, Array<number>(ADAPTERS.length).fill(DEFAULT_LORA.rank))),
+    trainingMemoryBytes: wholeMb(rowBytes(config, 'recomputed', ROW_LENGTH)),
+  };
 }
 
-interface Start {
-  readonly seconds: number;
-  /** At most at one time, from the start until both engines are ready. */
-  readonly peakBytes: Readonly<Record<'server' | 'sampler' | 'trainer', number>>;
-  readonly idle: Held;
-  readonly sampled: Held;
-  /** Without work for longer than caches are kept. */
-  readonly rested: Held;
-  readonly training: Held;
+/** Planned for the server, the sampler and the trainer. */
+function plannedBytes(config: DecoderConfig, wishes: MemoryWishes): readonly number[] {
+  const { samples, trains } = wishes;
+  const bytesWith = (roles: Partial<MemoryWishes>): number =>
+    planMemory([{ id: 'bench', config }], { ...wishes, samples: false, trains: false, ...roles }).bytes;
+  const server = bytesWith({});
+  return [server, bytesWith({ samples }) - server, bytesWith({ trains }) - server];
 }
 
-async function start(shape: string, precision: ServingPrecision, directory: string, weights: string): Promise<Start> {
-  const { vocab } = SHAPES[shape]!;
-  const vocabulary = { bytes: new Uint8Array(0), offsets: new Uint32Array(vocab + 1), eosTokenIds: [] };
-  const beganMs = performance.now();
-  const backend = await openOnnxBackend(
-    { id: shape, directory, vocabulary },
+async function start(model: string, data: string, wishes: MemoryWishes) {
+  const gigabytes = (bytes: number | null): string => String(bytes! / 1e9);
+  const megabytes = (bytes: number | null): string => String(bytes! / 1e6);
+  const named = {
+    model,
+    precision: wishes.precision,
+    'kv-cache': gigabytes(wishes.cacheBytes),
+    'training-memory': gigabytes(wishes.trainingMemoryBytes),
+  };
+  const adapters = ADAPTERS.flatMap((name) => ['--adapter', `${name}=${join(model, name)}`]);
+  const startMs = performance.now();
+  const server = await startBenchServer(
+    data,
     {
-      samples: true,
-      trains: true,
-      precision,
-      contextLengthMax: null,
-      cacheBytes: null,
-      prefixCacheBytes: null,
-      unreadMs: 60_000,
-      trainingMemoryBytes: null,
-      trainers: 1,
-      weightsDirectory: weights,
-      onWeights: () => {},
-      log: silentLog,
+      WHETSTONE_PREFIX_CACHE_MB: megabytes(wishes.prefixCacheBytes),
+      WHETSTONE_ADAPTERS_MB: megabytes(wishes.adapterBytes),
     },
+    { flags: [...Object.entries(named).flatMap(([name, value]) => [`--${name}`, value]), ...adapters] },
   );
-  const seconds = (performance.now() - beganMs) / 1000;
-  const { inference, training } = childrenOf(process.pid);
-  const held = (): Held => ({ sampler: memoryOf(inference!), trainer: memoryOf(training!) });
-  const peakBytes = {
-    server: peakBytesOf(process.pid),
-    sampler: peakBytesOf(inference!),
-    trainer: peakBytesOf(training!),
-  };
-  const idle = held();
-  await sample(backend);
-  const sampled = held();
-  await setTimeout(12_000);
-  const rested = held();
-  const busy = await train(backend, vocab, held);
-  await backend.close();
-  return { seconds, peakBytes, idle, sampled, rested, training: busy };
+  return { server, seconds: (performance.now() - startMs) / 1000, peakBytes: peakBytesOf(server.pid) };
 }
 
-/** A prompt and some tokens: what of the weights is touched is resident then. */
-async function sample({ inference }: Backend): Promise<void> {
-  const request = {
-    ...PLAIN_REQUEST,
-    requestId: 'sample',
-    adapter: null,
-    n: 1,
-    promptTokens: Array.from({ length: 256 }, (_, i) => 10 + i),
-    sampling: { ...PLAIN_SAMPLING, maxTokens: 32, seed: 1 },
-  };
-  for await (const event of inference.generate(request, AbortSignal.timeout(600_000))) void event;
-}
-
-async function train({ training }: Backend, vocab: number, held: () => Held): Promise<Held> {
-  const lora = { rank: 8, alpha: 16, seed: 1 };
-  const options = { from: null, lora, resetOptimizer: false, headTokensMax: null };
-  const session = await training!.open(options, AbortSignal.timeout(600_000));
-  await session.forwardBackward(wholeRow(256, vocab), BENCH_LOSS);
-  const busy = held();
-  await session.close();
-  return busy;
-}
-
-/** In a process of its own: a peak does not come down. */
-function startInChild(shape: string, precision: string, model: string, weights: string): Start {
-  const script = fileURLToPath(import.meta.url);
-  const args = ['--shapes', shape, '--precisions', precision, '--model', model, '--weights', weights];
-  const child = spawnSync(process.execPath, [...process.execArgv, script, ...args], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  if (child.status !== 0) throw new Error(`${shape} in ${precision} ended with ${child.status}`);
-  return JSON.parse(child.stdout) as Start;
+/** What each process held at most in each phase: `[phase][process]`. */
+async function work(server: BenchServer): Promise<readonly (readonly ProcessMemory[])[]> {
+  const { inference, training } = childrenOf(server.pid);
+  const pids = [server.pid, inference!, training!];
+  const idle = await mostMemory(pids, setTimeout(500));
+  const sampling = await mostMemory(
+    pids,
+    sampleFromAll(
+      server,
+      ADAPTERS.map((name) => `adapters/${name}`),
+    ),
+  );
+  await setTimeout(RESTED_MS);
+  const rested = await mostMemory(pids, setTimeout(500));
+  const trains = await mostMemory(pids, trainRow(server));
+  return [idle, sampling, rested, trains];
 }
 
 const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(2);
 const both = ({ anonymousBytes, fileBytes }: ProcessMemory): string =>
   `${gigabytes(anonymousBytes)} + ${gigabytes(fileBytes)}`;
+const allOf = ({ anonymousBytes, fileBytes }: ProcessMemory): number => anonymousBytes + fileBytes;
 
-async function measure(shape: string): Promise<void> {
-  const config = SHAPES[shape];
-  if (!config) throw new Error(`no shape ${shape}: ${Object.keys(SHAPES).join(', ')}`);
-  const model = await makeModelDirectory(config);
+async function measure(name: string, config: DecoderConfig, model: string, precision: MemoryWishes['precision']) {
+  const data = await mkdtemp(join(tmpdir(), 'whetstone-bench-data-'));
+  const wishes = wishesOf(config, precision);
   try {
-    for (const precision of flags.precisions.split(',')) {
-      const weights = await mkdtemp(join(tmpdir(), 'whetstone-bench-weights-'));
-      const first = startInChild(shape, precision, model, weights);
-      const next = startInChild(shape, precision, model, weights);
-      const stored = readdirSync(weights).length;
-      await rm(weights, { recursive: true });
-      const { idle, sampled, rested, training, peakBytes } = next;
-      const cells = [
-        shape,
-        precision,
-        `${first.seconds.toFixed(1)} / ${next.seconds.toFixed(1)}`,
-        [first.peakBytes.server, peakBytes.server, peakBytes.sampler].map(gigabytes).join(' / '),
-        both(idle.sampler),
-        both(sampled.sampler),
-        both(rested.sampler),
-        both(idle.trainer),
-        both(training.trainer),
-        String(stored),
-      ];
-      process.stdout.write(`| ${cells.join(' | ')} |\n`);
-    }
+    const first = await start(model, data, wishes);
+    await first.server.stop();
+    const next = await start(model, data, wishes);
+    const phases = await work(next.server);
+    await next.server.stop();
+    const starts = [first, next].map(({ seconds, peakBytes }) => `${seconds.toFixed(1)} s, ${gigabytes(peakBytes)}`);
+    process.stdout.write(`\n${name}, ${precision}; start and the server's most: first ${starts.join('; next ')}\n`);
+    const planned = plannedBytes(config, wishes);
+    ['server', 'sampler', 'trainer'].forEach((process, i) => {
+      const held = phases.map((phase) => phase[i]!);
+      const most = Math.max(...held.map(allOf), i === 0 ? first.peakBytes : 0);
+      row([process, ...held.map(both), gigabytes(planned[i]!), ratio(planned[i]!, most)]);
+    });
+    const together = phases.map((phase) => phase.map(allOf).reduce((a, b) => a + b));
+    const whole = planned.reduce((a, b) => a + b);
+    row(['all', ...together.map(gigabytes), gigabytes(whole), ratio(whole, Math.max(...together))]);
   } finally {
-    await rm(model, { recursive: true });
+    await rm(data, { recursive: true, force: true });
   }
 }
 
-if (flags.model && flags.weights) {
-  writeFileSync('/proc/self/clear_refs', '5'); // the peak counts from here
-  const precision = flags.precisions as ServingPrecision;
-  process.stdout.write(JSON.stringify(await start(flags.shapes, precision, flags.model, flags.weights)));
-  process.exit(0);
-} else {
-  process.stdout.write(`GB, anonymous + pages of files. ${readFileSync('/proc/version', 'utf8').split(' (')[0]}\n`);
-  process.stdout.write(
-    '| shape | precision | start, s: first / next | peak: server first / next, sampler | sampler idle | after sampling | 12 s later | trainer idle | training | files |\n',
-  );
-  process.stdout.write(`|${' --- |'.repeat(10)}\n`);
-  for (const shape of flags.shapes.split(',')) await measure(shape);
+const ratio = (planned: number, most: number): string => (planned / most).toFixed(2);
+const row = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`);
+
+process.stdout.write('GB, own + pages of files; planned, and that by the most that was held\n');
+row(['process', 'idle', 'while it samples', '12 s later', 'while it trains', 'planned', 'planned / most']);
+for (const name of flags.shapes.split(',')) {
+  const config = SHAPES[name];
+  if (!config) throw new Error(`no shape ${name}: ${Object.keys(SHAPES).join(', ')}`);
+  const model = await makeModelDirectory(config);
+  try {
+    for (const file of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'])
+      await copyFile(join(TOKENIZER, file), join(model, file));
+    for (const adapter of ADAPTERS) {
+      await mkdir(join(model, adapter));
+      await writeFreshAdapter(join(model, adapter), config, DEFAULT_LORA, basename(model));
+    }
+    for (const precision of SERVING_PRECISIONS.filter((each) => flags.precisions.split(',').includes(each)))
+      await measure(name, config, model, precision);
+  } finally {
+    await rm(model, { recursive: true, force: true });
+  }
 }

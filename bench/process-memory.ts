@@ -46,14 +46,26 @@ export interface ProcessMemory {
 
 /** Linux. */
 export function memoryOf(pid: number): ProcessMemory {
-  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  const [resident, anonymous] = [kilobytes(rollup, 'Rss'), kilobytes(rollup, 'Anonymous')];
-  return { anonymousBytes: 1024 * anonymous, fileBytes: 1024 * (resident - anonymous) };
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return { anonymousBytes: 1024 * kilobytes(status, 'RssAnon'), fileBytes: 1024 * kilobytes(status, 'RssFile') };
 }
 
 /** Linux: resident at most at one time. */
 export const peakBytesOf = (pid: number): number =>
   1024 * kilobytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmHWM');
+
+/** While something goes on, by process: of the moments that were looked at, the one in which the process held most. Linux. */
+export async function mostMemory(pids: readonly number[], work: Promise<unknown>): Promise<ProcessMemory[]> {
+  const most = pids.map(memoryOf);
+  const watch = setInterval(() => {
+    pids.forEach((pid, i) => {
+      const now = memoryOf(pid);
+      if (now.anonymousBytes + now.fileBytes > most[i]!.anonymousBytes + most[i]!.fileBytes) most[i] = now;
+    });
+  }, 20);
+  await work.finally(() => clearInterval(watch));
+  return most;
+}
 
 const kilobytes = (text: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)![1]);

@@ -62,7 +62,7 @@ async function openContestant(
   const { AdapterStore } = (await load('adapter-store.ts')) as typeof stores;
   const contextLength = Math.max(context + 1, promptTokens);
   const runner = await openModelRunner({ modelDirectory, threads: 1, precision, contextLength, weights: {} });
-  const store = new AdapterStore(runner.config, Math.max(1, refs.length));
+  const store = new AdapterStore(runner.config, { maxAdapters: Math.max(1, refs.length), adapterBytes: Infinity });
   for (const ref of refs) await store.acquire(ref);
   return { runner, store };
 }

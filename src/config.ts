@@ -172,6 +172,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       contextLengthMax: settings.maxModelLen,
       cacheBytes: settings.kvCache,
       prefixCacheBytes: settings.prefixCacheMb === null ? null : MB * settings.prefixCacheMb,
+      adapterBytes: settings.adaptersMb === null ? null : MB * settings.adaptersMb,
       trainingMemoryBytes: settings.trainingMemory,
     },
     unreadMs: 1000 * settings.unreadSeconds,

@@ -49,6 +49,7 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
     contextLengthMax: null,
     cacheBytes: null,
     prefixCacheBytes: null,
+    adapterBytes: null,
     trainingMemoryBytes: null,
     trainers: 1,
     unreadMs: SAMPLER_LIMITS.unreadMs,

@@ -231,6 +231,13 @@ const CHAT = {
     defaultText: '1/16 of --memory, at most 1 GiB, divided among the models, or what is left',
     help: 'memory for computed prompts, per base model',
   }),
+  adaptersMb: setting({
+    variable: 'WHETSTONE_ADAPTERS_MB',
+    value: integer(1, 1_000_000),
+    default: null,
+    defaultText: '1/16 of --memory, at most 2 GiB, divided among the models, or what is left',
+    help: 'memory for adapters that answer or answered last, per base model',
+  }),
   unreadSeconds: setting({
     variable: 'WHETSTONE_UNREAD_SECONDS',
     value: integer(1, DAY_SECONDS),

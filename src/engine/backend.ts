@@ -44,6 +44,8 @@ export interface MemoryLimits {
   readonly cacheBytes: number | null;
   /** For computed prompts. */
   readonly prefixCacheBytes: number | null;
+  /** For adapters, as they were loaded and in the sets of batches. */
+  readonly adapterBytes: number | null;
   /** For the rows of a job, beside the weights. */
   readonly trainingMemoryBytes: number | null;
 }

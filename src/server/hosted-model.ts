@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
+import { AppError } from '#domain/errors';
 import type { MemoryLimits } from '#engine/backend';
 import { openBackend } from '#engine/open-backend';
 import type { OpenWorkers } from '#engine/workers/workers';
@@ -95,7 +96,10 @@ export async function hostModel(
     async preload({ id: checkpointId, blobPrefix, fresh }) {
       if (fresh || !config.roles.includes('serve')) return; // the servers that chat load it when it is first called
       const adapter = await blobs.findDirectory(blobPrefix);
-      if (adapter !== null) await inference.loadAdapter({ id: checkpointId, directory: adapter });
+      if (adapter === null) return;
+      await inference.loadAdapter({ id: checkpointId, directory: adapter }).catch((error: unknown) => {
+        if (!(error instanceof AppError && error.code === 'too_many_requests')) throw error; // all are in use: loaded when it is first called
+      });
     },
   };
   const runTrainer = shared && {

@@ -90,7 +90,8 @@ function changesOf(
   wishes: MemoryWishes,
   models: readonly PlannedModel[],
 ): [flag: string, change: Partial<MemoryWishes>][] {
-  const { samples, precision, cacheBytes, trainingMemoryBytes, prefixCacheBytes, contextLengthMax } = wishes;
+  const { samples, precision, cacheBytes, trainingMemoryBytes, prefixCacheBytes, adapterBytes, contextLengthMax } =
+    wishes;
   const eightBits = models.some(({ config }) => config.experts) ? 'w8a8' : 'int8';
   return [
     ...(samples && precision === 'float32' && !wishes.trains
@@ -105,6 +106,7 @@ function changesOf(
     ...(prefixCacheBytes === null || prefixCacheBytes === 0
       ? []
       : [['a smaller WHETSTONE_PREFIX_CACHE_MB', { prefixCacheBytes: 0 }] as const]),
+    ...(adapterBytes === null ? [] : [['a smaller WHETSTONE_ADAPTERS_MB', { adapterBytes: null }] as const]),
     ...(trainingMemoryBytes === null ? [] : [['a smaller --training-memory', { trainingMemoryBytes: null }] as const]),
     ...(samples && wishes.trains ? [['--role api,serve, which does not train', { trains: false }] as const] : []),
   ].map(([flag, change]) => [flag, change]);

@@ -29,8 +29,8 @@ export interface TinyChatModel extends BaseModel {
   close(): Promise<void>;
 }
 
-/** Its files in a directory of their own; the caller removes it. */
-export async function writeTinyChatModel(): Promise<string> {
+/** Its files in a directory of their own; the caller removes it. `changes` to its config.json make it another size. */
+export async function writeTinyChatModel(changes: Readonly<Record<string, number>> = {}): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-tiny-chat-'));
   for (const name of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja']) {
     await copyFile(new URL(name, TOKENIZER), join(directory, name));
@@ -47,6 +47,7 @@ export async function writeTinyChatModel(): Promise<string> {
     max_position_embeddings: CONTEXT_LENGTH,
     rms_norm_eps: 1e-6,
     tie_word_embeddings: true,
+    ...changes,
   };
   const config = parseDecoderConfig(json);
   await writeFile(join(directory, 'config.json'), JSON.stringify(json));

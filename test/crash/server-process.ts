@@ -36,6 +36,7 @@ export interface ServerProcess {
 export async function createServerProcess(
   data: string,
   env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): Promise<ServerProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -61,7 +62,8 @@ export async function createServerProcess(
     apiKey: API_KEY,
     pid: () => child.pid!,
     async start() {
-      const args = [...process.execArgv, CLI, 'serve', '--port', String(port), '--data', data, '--log-level', 'warn'];
+      const own = ['--port', String(port), '--data', data, '--log-level', 'warn'];
+      const args = [...process.execArgv, CLI, 'serve', ...own, ...flags];
       child = spawn(process.execPath, args, {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, WHETSTONE_API_KEY: API_KEY, WHETSTONE_SAVE_SECONDS: '0', ...env },

@@ -67,13 +67,13 @@ test('doctor with what serve takes says what memory it would take, beside a serv
   expect(fits).toMatchObject({ code: 0, stderr: '' });
   for (const line of [/^ +0\.\d\d GB {2}weights of whetstone\/starter$/m, /planned, of 4\.00 GB: it fits\.$/m])
     expect(fits.stdout).toMatch(line);
-  const refused = await run('doctor', '--memory', '0.5', '--json');
+  const refused = await run('doctor', '--memory', '0.6', '--json');
   expect(refused.code).toBe(1);
   expect(JSON.parse(refused.stdout)).toMatchObject({
     fits: false,
-    memory_bytes: 500_000_000,
+    memory_bytes: 600_000_000,
     shortage: expect.stringContaining('It fits with --role api,serve') as string,
   });
-  const serving = await run('doctor', '--memory', '0.5', '--role', 'api,serve');
+  const serving = await run('doctor', '--memory', '0.6', '--role', 'api,serve');
   expect(serving).toMatchObject({ code: 0, stderr: '' });
 });

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AdapterRef } from '#engine/inference-engine';
-import { AdapterStore } from '#engine/onnx/serving/adapter-store';
+import { AdapterStore, type AdapterLimits } from '#engine/onnx/serving/adapter-store';
+import { adapterSetBytes } from '#engine/onnx/serving/fused-adapters';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
 
 let model: TinyModel;
@@ -15,8 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => model.remove());
 
+const limits = (maxAdapters: number, adapterBytes = 1e9): AdapterLimits => ({ maxAdapters, adapterBytes });
+
 test('the least recently used adapter makes room, but never one in use', async () => {
-  const store = new AdapterStore(model.config, 2);
+  const store = new AdapterStore(model.config, limits(2));
   await store.acquire(a);
   await store.load(b);
   await store.load(c);
@@ -27,7 +30,7 @@ test('the least recently used adapter makes room, but never one in use', async (
 });
 
 test('when all places are in use the caller is told to come back', async () => {
-  const store = new AdapterStore(model.config, 1);
+  const store = new AdapterStore(model.config, limits(1));
   await store.acquire(a);
   await expect(store.acquire(b)).rejects.toMatchObject({ code: 'too_many_requests' });
   store.release('a');
@@ -35,8 +38,30 @@ test('when all places are in use the caller is told to come back', async () => {
   expect(store.ids).toEqual(['b']);
 });
 
+test('adapters go before they take more than they may, and those in use make others wait', async () => {
+  const bytes = adapterSetBytes(model.config, [8]);
+  const store = new AdapterStore(model.config, limits(64, 2 * 2 * bytes)); // two, and the set of both
+  for (const ref of [a, b]) await store.load(ref);
+  await store.acquire(a);
+  await expect(store.acquire(c)).rejects.toThrow(
+    /adapter takes .* while it is used beside others, .*the 1 in use leave less/,
+  );
+  expect(store.ids).toEqual(['b', 'a']); // who is refused takes nobody's place
+  const d = await model.writeAdapter('d', { seed: 4, rank: 8 });
+  await store.acquire(d);
+  expect(store.ids).toEqual(['a', 'd']);
+});
+
+test('an adapter larger than all memory for adapters is let in alone', async () => {
+  const store = new AdapterStore(model.config, limits(64, 1));
+  await store.load(a);
+  await store.acquire(c);
+  expect(store.ids).toEqual(['c']);
+  await expect(store.acquire(a)).rejects.toMatchObject({ code: 'too_many_requests' });
+});
+
 test('an adapter that is unloaded while in use goes when its last user does', async () => {
-  const store = new AdapterStore(model.config, 2);
+  const store = new AdapterStore(model.config, limits(2));
   await Promise.all([store.acquire(a), store.acquire(a)]);
   store.unload('a');
   store.release('a');
@@ -46,7 +71,7 @@ test('an adapter that is unloaded while in use goes when its last user does', as
 });
 
 test('a batch with fewer adapters keeps the set of the last one, unless most of it would be wasted', async () => {
-  const store = new AdapterStore(model.config, 4);
+  const store = new AdapterStore(model.config, limits(4));
   for (const ref of [a, b, c]) await store.acquire(ref);
   const pair = store.fused(['a', null, 'b', 'a']);
   expect(pair.ids).toEqual(['a', 'b']);
@@ -56,7 +81,7 @@ test('a batch with fewer adapters keeps the set of the last one, unless most of 
 });
 
 test('a prompt gets its own adapter and no other, made once, and so does a batch of one adapter', async () => {
-  const store = new AdapterStore(model.config, 4);
+  const store = new AdapterStore(model.config, limits(4));
   for (const ref of [a, b]) await store.acquire(ref);
   store.fused(['a', 'b']);
   expect(store.alone('b').ids).toEqual(['b']);
@@ -68,7 +93,7 @@ test('a prompt gets its own adapter and no other, made once, and so does a batch
 
 test('a value that is not a number is refused, as it would reach the whole batch', async () => {
   const broken = await model.writeAdapter('broken', { seed: 1, scale: NaN });
-  const store = new AdapterStore(model.config, 2);
+  const store = new AdapterStore(model.config, limits(2));
   await expect(store.load(broken)).rejects.toMatchObject({
     code: 'bad_model_files',
     message: expect.stringContaining('lora_B') as string,
@@ -76,7 +101,7 @@ test('a value that is not a number is refused, as it would reach the whole batch
 });
 
 test('a directory that is no adapter, or a kind that is not supported, is refused', async () => {
-  const store = new AdapterStore(model.config, 2);
+  const store = new AdapterStore(model.config, limits(2));
   await expect(store.load({ id: 'none', directory: '/nonexistent' })).rejects.toMatchObject({
     code: 'bad_model_files',
   });

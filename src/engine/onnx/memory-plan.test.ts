@@ -29,6 +29,7 @@ const wishes = (changes: Partial<MemoryWishes> = {}): MemoryWishes => ({
   contextLengthMax: null,
   cacheBytes: null,
   prefixCacheBytes: null,
+  adapterBytes: null,
   trainingMemoryBytes: null,
   ...changes,
 });
@@ -73,8 +74,8 @@ test('where there is less, what nobody named shrinks in proportion, down to what
 });
 
 test('what somebody named stays as it is, or the plan does not fit', () => {
-  const named = { cacheBytes: 5e9, prefixCacheBytes: 0, trainingMemoryBytes: 3e9 };
-  const plan = planMemory([model], wishes({ ...named, memoryBytes: 16e9 }));
+  const named = { cacheBytes: 5e9, prefixCacheBytes: 0, adapterBytes: 1e9, trainingMemoryBytes: 3e9 };
+  const plan = planMemory([model], wishes({ ...named, memoryBytes: 17e9 }));
   expect(plan.fits).toBe(true);
   expect(limitsOf(plan, 'a', { ...named, contextLengthMax: 7 })).toEqual({ ...named, contextLengthMax: 7 });
   expect(planMemory([model], wishes({ ...named, memoryBytes: 10e9 })).fits).toBe(false);

@@ -1,14 +1,15 @@
 // What the models of a server take of memory, before any of them is loaded: parts that are as large as they are, and parts that may be
 // smaller where nobody named their size (caches, the budget of training). Pure: what the machine has is handed in. Estimates; how far
 // they are from what processes take is in docs/guides/models.md.
-import { linearLayers, loraParameters, LAYER_TARGETS } from '#model-files/lora';
+import { DEFAULT_LORA } from '#domain/lora-config';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { MemoryLimits } from '../backend.ts';
 import type { ServingPrecision } from '../capabilities.ts';
 import { BYTES_PER_ELEMENT } from './graph/graph.ts';
 import { trainingLimits } from './learning/row-memory.ts';
 import { trainingMemoryShare } from './machine-memory.ts';
-import { defaultCacheBytes, defaultPrefixCacheBytes } from './serving/inference-limits.ts';
+import { adapterSetBytes } from './serving/fused-adapters.ts';
+import { defaultAdapterBytes, defaultCacheBytes, defaultPrefixCacheBytes } from './serving/inference-limits.ts';
 import { cacheBytesPerToken } from './serving/kv-cache.ts';
 import { sizeOf } from './weights/fused-parameters.ts';
 import { servingLayout, trainingLayout, type WeightSpec } from './weights/weight-layout.ts';
@@ -50,12 +51,12 @@ interface Part extends PlannedPart {
 }
 
 const MB = 1_000_000;
-/** With room for requests: on the starter the server has 106 MB when it is ready, the sampler 113, the trainer 54 (proportional). */
+/** Of a process, whatever the model. The server prepares weights and reads bodies; a sampler keeps buffers of its steps, and answers until they are collected. */
 const SERVER_BYTES = 250 * MB;
-const CHILD_BYTES = 150 * MB;
-/** In use at one time, of the rank that jobs train by default. More are loaded up to a bound of their number, as requests name them. */
-const ADAPTERS_IN_USE = 4;
-const ADAPTER_RANK = 8;
+const SAMPLER_BYTES = 250 * MB;
+const TRAINER_BYTES = 150 * MB;
+/** The least that can be loaded at one time, of the rank that jobs train by default. */
+const LEAST_ADAPTERS = Array<number>(4).fill(DEFAULT_LORA.rank);
 /** The least that serving and training are started for; what the model reads, where that is less. */
 const LEAST_SERVED = 1_024;
 const LEAST_TRAINED = 256;
@@ -81,6 +82,7 @@ export function limitsOf({ parts }: MemoryPlan, id: string, { contextLengthMax }
     contextLengthMax,
     cacheBytes: bytesOf('kv_cache'),
     prefixCacheBytes: bytesOf('prefix_cache'),
+    adapterBytes: bytesOf('adapters'),
     trainingMemoryBytes: bytesOf('training'),
   };
 }
@@ -93,7 +95,7 @@ function partsOf({ id, config }: PlannedModel, count: number, wishes: MemoryWish
   const flexible = (part: MemoryPart, named: number | null, wanted: number, least: number): Part =>
     named === null ? { part, model: id, bytes: Math.max(wanted, least), leastBytes: least } : fixed(part, named);
   const parts = [
-    fixed('processes', (Number(samples) + Number(trains)) * CHILD_BYTES),
+    fixed('processes', Number(samples) * SAMPLER_BYTES + Number(trains) * TRAINER_BYTES),
     fixed('weights', weightBytes(config, wishes)),
   ];
   if (samples) {
@@ -102,7 +104,7 @@ function partsOf({ id, config }: PlannedModel, count: number, wishes: MemoryWish
     parts.push(
       flexible('kv_cache', wishes.cacheBytes, cache, cacheBytesPerToken(config) * tokens),
       flexible('prefix_cache', wishes.prefixCacheBytes, defaultPrefixCacheBytes(memoryBytes) / count, 0),
-      fixed('adapters', ADAPTERS_IN_USE * adapterBytes(config)),
+      flexible('adapters', wishes.adapterBytes, defaultAdapterBytes(memoryBytes) / count, leastAdapterBytes(config)),
     );
   }
   if (trains) {
@@ -123,11 +125,8 @@ const layoutBytes = (layout: readonly WeightSpec[]): number =>
     ),
   );
 
-/** Twice: as it was loaded, and beside others of a batch. */
-function adapterBytes(config: DecoderConfig): number {
-  const shape = { rank: ADAPTER_RANK, alpha: ADAPTER_RANK, rankStabilized: false, targets: LAYER_TARGETS };
-  return 2 * 4 * sum(loraParameters(linearLayers(config), shape).map(({ shape: [a, b] }) => a * b));
-}
+/** Twice: as they were loaded, and in a batch of all of them. */
+const leastAdapterBytes = (config: DecoderConfig): number => 2 * adapterSetBytes(config, LEAST_ADAPTERS);
 
 function leastTrainingBytes(config: DecoderConfig): number {
   const { fixedBytes, bytesPerToken, bytesPerPair } = trainingLimits(config, 0).memory;

@@ -34,7 +34,7 @@ export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilitie
 export async function openOnnxBackend(model: BackendModel, options: BackendOptions): Promise<Backend> {
   const { id, directory, vocabulary } = model;
   const { samples, trains, precision, unreadMs, trainers, log } = options;
-  const { contextLengthMax, cacheBytes, prefixCacheBytes, trainingMemoryBytes } = options;
+  const { contextLengthMax, cacheBytes, prefixCacheBytes, adapterBytes, trainingMemoryBytes } = options;
   const config = await readDecoderConfig(directory);
   const weights: WeightsPlace = options.weightsDirectory === null ? {} : { directory: options.weightsDirectory };
   // Here and one after the other, so that the processes of the engines only map what there is.
@@ -56,6 +56,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
             contextLength,
             cacheBytes: cacheBytes ?? DEFAULT_INFERENCE_LIMITS.cacheBytes,
             prefixCacheBytes: prefixCacheBytes ?? DEFAULT_INFERENCE_LIMITS.prefixCacheBytes,
+            adapterBytes: adapterBytes ?? DEFAULT_INFERENCE_LIMITS.adapterBytes,
           },
           vocabulary,
           log,

@@ -1,5 +1,7 @@
-// Which adapters are in memory: loads PEFT directories on demand, keeps a bounded number (least recently used ones go
-// first, those in use stay), and hands out the fused form for the adapters of a batch.
+// Which adapters are in memory: loads PEFT directories on demand, keeps a bounded number in bounded memory (least recently used
+// ones go first, those in use stay), and hands out the fused form for the adapters of a batch. Half of the memory is for adapters
+// as they were loaded, half for the sets that batches make of them. One adapter is always let in, whatever it takes.
+import { gigabytes } from '#base/gigabytes';
 import { AppError } from '#domain/errors';
 import { invariant } from '#base/invariant';
 import { linearLayers, type LoraAdapter } from '#model-files/lora';
@@ -7,12 +9,17 @@ import { readPeftDirectory } from '#model-files/peft-directory';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { AdapterRef } from '../../inference-engine.ts';
 import { layOutGroups, sizeOfLayout } from './adapter-groups.ts';
-import { fuseAdapters, soloAdapter, type FusedAdapters, type SoloAdapter } from './fused-adapters.ts';
+import { adapterSetBytes, fuseAdapters, soloAdapter, type FusedAdapters, type SoloAdapter } from './fused-adapters.ts';
 
 /** Sets of several that are kept: batches change their adapters rarely, and go back and forth when they do. */
 const FUSED_SETS_MAX = 4;
 /** A set with more adapters than a batch needs is used instead of a new one up to this many times the columns. */
 const WASTE_MAX = 2;
+
+export interface AdapterLimits {
+  readonly maxAdapters: number;
+  readonly adapterBytes: number;
+}
 
 interface Entry {
   readonly solo: SoloAdapter;
@@ -23,7 +30,7 @@ interface Entry {
 
 export class AdapterStore {
   readonly #config: DecoderConfig;
-  readonly #maxAdapters: number;
+  readonly #limits: AdapterLimits;
   /** Least recently used first. A Map, because the adapters in use stay, however long ago they were asked for. */
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<Entry>>();
@@ -31,9 +38,9 @@ export class AdapterStore {
   readonly #fused: FusedAdapters[] = [];
   readonly #none: FusedAdapters;
 
-  constructor(config: DecoderConfig, maxAdapters: number) {
+  constructor(config: DecoderConfig, limits: AdapterLimits) {
     this.#config = config;
-    this.#maxAdapters = maxAdapters;
+    this.#limits = limits;
     this.#none = fuseAdapters(config, []);
   }
 
@@ -87,7 +94,9 @@ export class AdapterStore {
     const index = this.#fused.indexOf(set);
     if (index >= 0) this.#fused.splice(index, 1);
     this.#fused.push(set);
-    if (this.#fused.length > FUSED_SETS_MAX) this.#fused.shift();
+    const bytesMax = this.#limits.adapterBytes / 2;
+    while (this.#fused.length > 1 && (this.#fused.length > FUSED_SETS_MAX || bytesOf(this.#fused) > bytesMax))
+      this.#fused.shift();
     return set;
   }
 
@@ -111,20 +120,26 @@ export class AdapterStore {
   async #read({ id, directory }: AdapterRef): Promise<Entry> {
     const weights = await readPeftDirectory(directory, linearLayers(this.#config));
     checkFinite(weights, directory);
-    this.#makeRoom();
+    this.#makeRoom(adapterSetBytes(this.#config, [weights.rank]));
     const entry: Entry = { solo: soloAdapter(this.#config, id, weights), users: 0, unloadWhenUnused: false };
     this.#entries.set(id, entry);
     return entry;
   }
 
-  #makeRoom(): void {
-    if (this.#entries.size < this.#maxAdapters) return;
-    const idle = [...this.#entries.values()].find(({ users }) => users === 0)?.solo;
-    if (!idle) {
-      const message = `All ${this.#maxAdapters} places for adapters are in use. Try again when requests have finished.`;
-      throw new AppError('too_many_requests', message, { retryAfterSeconds: 5 });
+  #makeRoom(bytes: number): void {
+    const { maxAdapters, adapterBytes } = this.#limits;
+    const entries = [...this.#entries.values()];
+    const idle = entries.filter(({ users }) => users === 0).map(({ solo }) => solo);
+    const kept = entries.map(({ solo }) => solo);
+    const isFull = () => kept.length >= maxAdapters || bytesOf(kept) + bytes > adapterBytes / 2;
+    const going: SoloAdapter[] = [];
+    while (kept.length > 0 && isFull()) {
+      const oldest = idle.shift();
+      if (!oldest) throw noRoom(kept.length, bytes, this.#limits);
+      kept.splice(kept.indexOf(oldest), 1);
+      going.push(oldest);
     }
-    this.#drop(idle.id);
+    for (const { id } of going) this.#drop(id);
   }
 
   #drop(id: string): void {
@@ -132,6 +147,19 @@ export class AdapterStore {
     const kept = this.#fused.filter((set) => !set.ids.includes(id));
     this.#fused.splice(0, this.#fused.length, ...kept);
   }
+}
+
+const bytesOf = (sets: readonly FusedAdapters[]): number => sets.reduce((sum, { bytes }) => sum + bytes, 0);
+
+function noRoom(inUse: number, bytes: number, { maxAdapters, adapterBytes }: AdapterLimits): AppError {
+  const reason =
+    inUse >= maxAdapters
+      ? `All ${maxAdapters} places for adapters are in use.`
+      : `This adapter takes ${gigabytes(2 * bytes, 2)} while it is used beside others, and of the ${gigabytes(adapterBytes, 2)} for adapters ` +
+        `(WHETSTONE_ADAPTERS_MB) the ${inUse} in use leave less.`;
+  return new AppError('too_many_requests', `${reason} Try again when requests have finished.`, {
+    retryAfterSeconds: 5,
+  });
 }
 
 /** One value that is not a number would reach every sequence in the batch: 0 · NaN is not 0. */

@@ -11,6 +11,7 @@ export interface FusedAdapters {
   readonly ids: readonly string[];
   /** Columns of all groups: what the set takes, and what its use costs. */
   readonly size: number;
+  readonly bytes: number;
   /** `lora.L.F.a` and `.b`. */
   readonly weightFeeds: Readonly<Record<string, Feed>>;
   /** The other inputs for sequences that use these adapters (null: none). */
@@ -19,6 +20,17 @@ export interface FusedAdapters {
 
 /** A set of one: how an adapter is kept, and what sets of several are made of. */
 export interface SoloAdapter extends FusedAdapters, Ranked {}
+
+/** What a set of adapters of these ranks takes. */
+export function adapterSetBytes({ layers, linears }: DecoderConfig, ranks: readonly number[]): number {
+  const layout = layOutGroups(ranks);
+  const perLayer = FUSED_LINEARS.map((linear) => {
+    const parts = linears[linear];
+    const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
+    return columnsOf(layout, parts.length) * (parts[0]!.inFeatures + outFeatures);
+  });
+  return 4 * layout.groups * layers * perLayer.reduce((a, b) => a + b, 0);
+}
 
 export function soloAdapter(config: DecoderConfig, id: string, adapter: LoraAdapter): SoloAdapter {
   const { rank, tensors } = adapter;
@@ -72,7 +84,8 @@ interface Site {
 }
 
 function fuse(config: DecoderConfig, adapters: readonly Ranked[], fill: (site: Site) => void): FusedAdapters {
-  const layout = layOutGroups(adapters.map(({ rank }) => rank));
+  const ranks = adapters.map(({ rank }) => rank);
+  const layout = layOutGroups(ranks);
   const { groups } = layout;
   const weightFeeds: Record<string, Feed> = {};
   for (let layer = 0; layer < config.layers; layer++) {
@@ -92,6 +105,7 @@ function fuse(config: DecoderConfig, adapters: readonly Ranked[], fill: (site: S
   return {
     ids: adapters.map(({ id }) => id),
     size: sizeOfLayout(layout),
+    bytes: adapterSetBytes(config, ranks),
     weightFeeds,
     slotFeeds: (adapterIds) => slotFeeds(layout, adapters, adapterIds),
   };

@@ -14,6 +14,7 @@ export interface InferenceLimits extends StepLimits {
   readonly unreadMs: number;
   /** Adapters in memory. */
   readonly maxAdapters: number;
+  readonly adapterBytes: number;
 }
 
 const GIB = 1024 ** 3;
@@ -23,6 +24,8 @@ const DEFAULT_CONTEXT_LENGTH = 32_768;
 /** Leaves room for weights and for training beside it. */
 export const defaultCacheBytes = (memoryBytes: number): number => Math.min(4 * GIB, memoryBytes / 4);
 export const defaultPrefixCacheBytes = (memoryBytes: number): number => Math.min(GIB, memoryBytes / 16);
+
+export const defaultAdapterBytes = (memoryBytes: number): number => Math.min(2 * GIB, memoryBytes / 16);
 
 export const DEFAULT_INFERENCE_LIMITS: InferenceLimits = {
   maxRunning: SAMPLER_LIMITS.sequencesMax,
@@ -34,4 +37,5 @@ export const DEFAULT_INFERENCE_LIMITS: InferenceLimits = {
   prefixCacheBytes: defaultPrefixCacheBytes(machineMemory()),
   unreadMs: SAMPLER_LIMITS.unreadMs,
   maxAdapters: SAMPLER_LIMITS.adaptersMax,
+  adapterBytes: defaultAdapterBytes(machineMemory()),
 };

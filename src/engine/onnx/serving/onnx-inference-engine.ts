@@ -96,7 +96,7 @@ class OnnxInferenceEngine implements InferenceEngine {
       tokenCount: this.#known.tokenCount,
       cache: new KVCache(config, classes, tokens),
       prefixes: createPrefixCache(limits.prefixCacheBytes),
-      adapters: new AdapterStore(config, limits.maxAdapters),
+      adapters: new AdapterStore(config, limits),
       log,
     };
     this.#grammars = vocabulary
