@@ -45,7 +45,7 @@ export interface ProcessMemory {
 }
 
 /** Linux. */
-export function memoryOf(pid: number): ProcessMemory {
+function memoryOf(pid: number): ProcessMemory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return { anonymousBytes: 1024 * kilobytes(status, 'RssAnon'), fileBytes: 1024 * kilobytes(status, 'RssFile') };
 }
