@@ -22,14 +22,17 @@ export interface FusedAdapters {
 export interface SoloAdapter extends FusedAdapters, Ranked {}
 
 /** What a set of adapters of these ranks takes. */
-export function adapterSetBytes({ layers, linears }: DecoderConfig, ranks: readonly number[]): number {
+export function adapterSetBytes(config: DecoderConfig, ranks: readonly number[]): number {
   const layout = layOutGroups(ranks);
-  const perLayer = FUSED_LINEARS.map((linear) => {
-    const parts = linears[linear];
-    const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
-    return columnsOf(layout, parts.length) * (parts[0]!.inFeatures + outFeatures);
-  });
-  return 4 * layout.groups * layers * perLayer.reduce((a, b) => a + b, 0);
+  let floats = 0;
+  for (let layer = 0; layer < config.layers; layer++) {
+    for (const linear of layerLinears(config, layer)) {
+      const parts = config.linears[linear];
+      const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
+      floats += layout.groups * columnsOf(layout, parts.length) * (parts[0]!.inFeatures + outFeatures);
+    }
+  }
+  return 4 * floats;
 }
 
 export function soloAdapter(config: DecoderConfig, id: string, adapter: LoraAdapter): SoloAdapter {
