@@ -1,7 +1,7 @@
 """Writes test/golden/fixtures/lora: what PEFT's LoraConfig can ask for, on tiny models of make_models.py.
 
 Per case an adapter with random A and B as PEFT saves it, and what PyTorch says of it: cross-entropy of the training case, the
-gradient of every LoRA matrix, and the matrices after one AdamW step. Float32, eager attention, one thread.
+gradient of every LoRA matrix, and the matrices after one AdamW step; log-probabilities and logits with it. Float32, eager attention, one thread.
 """
 
 import json
@@ -9,12 +9,14 @@ import shutil
 
 import torch
 from losses import cross_entropy
-from make_models import ADAMW, MAX_GRAD_NORM, gradients_of, load, lora_parameters, save_adapter, trained_logprobs, write_json
+from make_models import ADAMW, MAX_GRAD_NORM, gradients_of, load, logits_of, lora_parameters, save_adapter, trained_logprobs, write_json
 from peft import LoraConfig, get_peft_model
 from provenance import FIXTURES, made_with
 from safetensors.torch import save_file
 
 TOLERANCE = {
+    "logits": 1e-5,  # absolute
+    "logprobs": 1e-5,  # absolute, nats
     "loss": 1e-5,  # relative
     "gradient": 1e-5,  # relative to the largest element of the tensor
     "adamw": 1e-5,  # absolute; a fiftieth of the step
@@ -25,22 +27,31 @@ CASES = {
     "two-of-attention": ("llama", {"r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "v_proj"]}),
     "two-of-mlp": ("qwen2", {"r": 3, "lora_alpha": 5, "use_rslora": True, "target_modules": ["gate_proj", "down_proj"]}),
     "fused": ("phi3", {"r": 2, "lora_alpha": 16, "target_modules": ["qkv_proj", "down_proj"]}),
+    "head-tied": ("qwen3", {"r": 4, "lora_alpha": 8, "target_modules": ["q_proj", "lm_head"]}),
+    "head-alone": ("llama", {"r": 3, "lora_alpha": 5, "use_rslora": True, "target_modules": ["lm_head"]}),
+    "head-capped": ("gemma2", {"r": 4, "lora_alpha": 8, "target_modules": ["v_proj", "lm_head"]}),
+    "head-multiplied": ("granite", {"r": 4, "lora_alpha": 8, "target_modules": ["down_proj", "lm_head"]}),
 }
+WITH_COPY = "head-alone"
+"""Saved as PEFT saves by default: beside an adapter of the head stands the head."""
 
 
 def make(name: str, family: str, asked: dict, generator: torch.Generator) -> dict:
     directory = FIXTURES / "lora" / name
     directory.mkdir(parents=True)
-    training = json.loads((FIXTURES / family / "expected.json").read_text())["training"]
+    of_family = json.loads((FIXTURES / family / "expected.json").read_text())
+    training = of_family["training"]
     model = get_peft_model(load(FIXTURES / family / "model"), LoraConfig(**asked, lora_dropout=0.0, task_type="CAUSAL_LM"))
     parameters = lora_parameters(model)
     with torch.no_grad():
         for parameter in parameters.values():
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.4 / parameter.shape[1] ** 0.5)
-    save_adapter(model, directory)
+    save_adapter(model, directory, save_embedding_layers=name == WITH_COPY)
 
-    loss = cross_entropy(trained_logprobs(model, training))
-    tensors = {f"gradients.{key}": grad for key, grad in gradients_of(model, loss).items()}
+    logprobs = trained_logprobs(model, training)
+    tensors = {"logprobs": logprobs.detach(), "logits": logits_of(model, of_family["sequences"]["short"]).detach()}
+    loss = cross_entropy(logprobs)
+    tensors |= {f"gradients.{key}": grad for key, grad in gradients_of(model, loss).items()}
     optimizer = torch.optim.AdamW(list(parameters.values()), **ADAMW)
     cross_entropy(trained_logprobs(model, training)).backward()
     norm = torch.nn.utils.clip_grad_norm_(list(parameters.values()), MAX_GRAD_NORM).item()

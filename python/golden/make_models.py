@@ -108,9 +108,9 @@ def add_random_adapter(model: torch.nn.Module, generator: torch.Generator) -> Pe
     return peft_model
 
 
-def save_adapter(model: PeftModel, directory: Path) -> None:
+def save_adapter(model: PeftModel, directory: Path, save_embedding_layers: bool = False) -> None:
     model.peft_config["default"].base_model_name_or_path = "tiny"  # not the path on this machine
-    model.save_pretrained(directory, save_embedding_layers=False)
+    model.save_pretrained(directory, save_embedding_layers=save_embedding_layers)
     (directory / "README.md").unlink(missing_ok=True)
     config = json.loads((directory / "adapter_config.json").read_text())
     config["target_modules"].sort()  # PEFT writes a set: another order on every run

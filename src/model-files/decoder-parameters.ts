@@ -12,6 +12,8 @@ export interface ParameterSpec {
 
 /** The output head: `[vocab, hidden]`, and no bias. With tied weights its weight is the embedding's. */
 export const HEAD_MODULE = 'lm_head';
+export const HEAD_WEIGHT = `${HEAD_MODULE}.weight`;
+export const EMBEDDING_WEIGHT = 'model.embed_tokens.weight';
 
 export const layerPrefix = (layer: number): string => `model.layers.${layer}`;
 
@@ -30,7 +32,7 @@ export const layerLinears = ({ experts }: DecoderConfig, layer: number): readonl
 
 export function decoderParameters(config: DecoderConfig): readonly ParameterSpec[] {
   const { hidden, layers, vocab, linears, norms, experts, tiedEmbeddings } = config;
-  const specs: ParameterSpec[] = [{ name: 'model.embed_tokens.weight', shape: [vocab, hidden] }];
+  const specs: ParameterSpec[] = [{ name: EMBEDDING_WEIGHT, shape: [vocab, hidden] }];
   for (let layer = 0; layer < layers; layer++) {
     const prefix = layerPrefix(layer);
     for (const norm of [norms.attentionInput, norms.attentionOutput, norms.mlpInput, norms.mlpOutput]) {
@@ -46,7 +48,7 @@ export function decoderParameters(config: DecoderConfig): readonly ParameterSpec
     specs.push(...queryKeyNorms(config, prefix));
   }
   specs.push({ name: 'model.norm.weight', shape: [hidden] });
-  if (!tiedEmbeddings) specs.push({ name: `${HEAD_MODULE}.weight`, shape: [vocab, hidden] });
+  if (!tiedEmbeddings) specs.push({ name: HEAD_WEIGHT, shape: [vocab, hidden] });
   return specs;
 }
 

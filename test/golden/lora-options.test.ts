@@ -1,5 +1,5 @@
 // Ranks, alphas, targets and rsLoRA as PEFT's LoraConfig has them (python/golden/make_lora.py): the loss, the gradient of every
-// LoRA matrix by name, and the matrices after one AdamW step.
+// LoRA matrix by name, and the matrices after one AdamW step; log-probabilities of the trainer and logits of the sampler.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,15 +7,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { OptimizerParams, TrainingSession } from '#engine/training-engine';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { linearLayers } from '#model-files/lora';
+import { readPeftDirectory } from '#model-files/peft-directory';
 import { aSession } from '../learning/a-session.ts';
 import { maxDistance, relativeDistance } from './distance.ts';
 import { fixturePath, openModelFixture, readAllTensors, readFixture, type FamilyName } from './fixture.ts';
 import { readGradients } from './gradients.ts';
 import { goldenLoss } from './loss-programs.ts';
+import { openServingForward } from './serving-forward.ts';
 import { trainingRow } from './training-rows.ts';
 
 const { cases, adamw, tolerance } = readFixture<{
-  readonly tolerance: Readonly<Record<'loss' | 'gradient' | 'adamw', number>>;
+  readonly tolerance: Readonly<Record<'logits' | 'logprobs' | 'loss' | 'gradient' | 'adamw', number>>;
   readonly adamw: OptimizerParams;
   readonly cases: Readonly<Record<string, { readonly family: FamilyName; readonly loss: number; readonly gradNorm: number }>>;
 }>('lora/expected.json'); // prettier-ignore
@@ -26,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratch, { recursive: true }));
 
-test.each(Object.entries(cases))('%s: loss, gradients and a step are those of PEFT', async (name, expected) => {
+test.each(Object.entries(cases))('%s: logits, loss, gradients and a step are those of PEFT', async (name, expected) => {
   const { model, expected: ofModel, ...fixture } = await openModelFixture(expected.family);
   const engine = await openOnnxTrainingEngine({ modelDirectory: model, threads: 1, memoryBytes: 4e9, log: silentLog });
   const row = trainingRow({ model, expected: ofModel, ...fixture }, 'one shared prompt');
@@ -40,7 +44,15 @@ test.each(Object.entries(cases))('%s: loss, gradients and a step are those of PE
     await work(session).finally(() => session.close());
   }
 
+  const config = await readDecoderConfig(model);
+  const forward = await openServingForward(config, model);
+  const adapter = await readPeftDirectory(fixturePath(`lora/${name}`), linearLayers(config));
+  const [logits] = await forward.logits([ofModel.sequences.short], adapter);
+  await forward.close();
+  expect(maxDistance(logits!, tensors.get('logits')!)).toBeLessThan(tolerance.logits);
+
   await withSession(async (session) => {
+    expect(maxDistance(await session.logprobs(row), tensors.get('logprobs')!)).toBeLessThan(tolerance.logprobs);
     const { loss } = await computeLoss(session);
     expect(Math.abs(loss / expected.loss - 1)).toBeLessThan(tolerance.loss);
     const gradients = await readGradients(session, join(scratch, `${name}-gradients`));

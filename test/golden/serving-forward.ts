@@ -133,6 +133,7 @@ function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch:
   const sequences = BigInt64Array.from({ length: batch }, (_, row) => BigInt(row));
   const feeds: Record<string, Feed> = {
     adapted: { data: Uint8Array.of(adapter ? 1 : 0), dims: [] },
+    head_adapted: { data: Uint8Array.of(adapter?.targets.includes('lm_head') ? 1 : 0), dims: [] },
     grouped: { data: Uint8Array.of(0), dims: [] },
     lora_rows: { data: sequences, dims: [1, batch] },
     lora_places: {
@@ -142,33 +143,36 @@ function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch:
   };
   for (const count of [1, 2, 3]) {
     const columns = columnsOf(count);
-    feeds[`lora_mask.${count}`] = { data: new Uint8Array(batch * columns).fill(1), dims: [1, batch, 1, columns] };
+    feeds[`lora_mask.${count}`] = { data: new Uint8Array(columns).fill(1), dims: [1, 1, 1, columns] };
   }
-  for (let layer = 0; layer < config.layers; layer++) {
-    for (const linear of layerLinears(config, layer)) {
-      const parts = config.linears[linear];
-      const columns = columnsOf(parts.length);
-      const inFeatures = parts[0]!.inFeatures;
-      const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
-      const a = new Float32Array(inFeatures * columns);
-      const b = new Float32Array(columns * outFeatures);
-      let outOffset = 0;
-      parts.forEach(({ module, outFeatures: ownOut }, part) => {
-        const path = `model.layers.${layer}.${module}`;
-        const loraA = adapter?.tensors.get(loraAName(path)); // [rank, in]; none where it is no target
-        const loraB = adapter?.tensors.get(loraBName(path)); // [out, rank]
-        for (let r = 0; loraA && r < rank; r++) {
-          const column = part * rank + r;
-          for (let i = 0; i < inFeatures; i++) a[i * columns + column] = loraA[r * inFeatures + i]!;
-          for (let o = 0; o < ownOut; o++) {
-            b[column * outFeatures + outOffset + o] = loraB![o * rank + r]! * loraScale(adapter!);
-          }
+  const layerParts = Array.from({ length: config.layers }, (_, layer) =>
+    layerLinears(config, layer).map((linear) => ({
+      name: `lora.${layer}.${linear}`,
+      parts: config.linears[linear].map((part) => ({ ...part, path: `model.layers.${layer}.${part.module}` })),
+    })),
+  ).flat();
+  const head = { path: 'lm_head', inFeatures: config.hidden, outFeatures: config.vocab };
+  for (const { name, parts } of [...layerParts, { name: 'lora.head', parts: [head] }]) {
+    const columns = columnsOf(parts.length);
+    const inFeatures = parts[0]!.inFeatures;
+    const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
+    const a = new Float32Array(inFeatures * columns);
+    const b = new Float32Array(columns * outFeatures);
+    let outOffset = 0;
+    parts.forEach(({ path, outFeatures: ownOut }, part) => {
+      const loraA = adapter?.tensors.get(loraAName(path)); // [rank, in]; none where it is no target
+      const loraB = adapter?.tensors.get(loraBName(path)); // [out, rank]
+      for (let r = 0; loraA && r < rank; r++) {
+        const column = part * rank + r;
+        for (let i = 0; i < inFeatures; i++) a[i * columns + column] = loraA[r * inFeatures + i]!;
+        for (let o = 0; o < ownOut; o++) {
+          b[column * outFeatures + outOffset + o] = loraB![o * rank + r]! * loraScale(adapter!);
         }
-        outOffset += ownOut;
-      });
-      feeds[`lora.${layer}.${linear}.a`] = { data: a, dims: [1, 1, 1, inFeatures, columns] };
-      feeds[`lora.${layer}.${linear}.b`] = { data: b, dims: [1, 1, 1, 1, columns, outFeatures] };
-    }
+      }
+      outOffset += ownOut;
+    });
+    feeds[`${name}.a`] = { data: a, dims: [1, 1, 1, inFeatures, columns] };
+    feeds[`${name}.b`] = { data: b, dims: [1, 1, 1, 1, columns, outFeatures] };
   }
   return feeds;
 }

@@ -4,13 +4,13 @@ import type { LossProgram } from '#engine/loss-program';
 import { openSession } from '#engine/onnx/graph/session';
 import { allocateFusedWeights } from '#engine/onnx/learning/fused-weights';
 import { fusedParameters } from '#engine/onnx/weights/fused-parameters';
-import { linearLayers, loraParameters, LAYER_TARGETS, type LoraShape } from '#model-files/lora';
+import { linearLayers, loraParameters, LORA_TARGETS, type LoraShape } from '#model-files/lora';
 import { buildTrainGraph, gradientName, type Activations } from '#engine/onnx/learning/train-graph';
 import { lossFeeds, rowFeeds, type Feeds } from '#engine/onnx/learning/train-feeds';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { TrainingRow } from '#engine/training-engine';
 
-export const TINY_LORA: LoraShape = { rank: 3, alpha: 6, rankStabilized: false, targets: LAYER_TARGETS };
+export const TINY_LORA: LoraShape = { rank: 3, alpha: 6, rankStabilized: false, targets: LORA_TARGETS };
 
 export interface GraphRun {
   readonly loss: number;

@@ -18,15 +18,15 @@ const LIMITS = { ...DEFAULT_INFERENCE_LIMITS, prefillChunk: 16, cacheBytes: 32 *
 const ADAMW = { learningRate: 0.02, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
 const signal = () => AbortSignal.timeout(30_000);
 
-test.each(FAMILIES)(
-  '%s: sampled log-probabilities are those of the trainer, through three checkpoints',
-  async (family) => {
+test.each(FAMILIES.flatMap((family) => [false, true].map((unembed) => ({ family, unembed }))))(
+  '$family: sampled log-probabilities are those of the trainer, through three checkpoints (head adapted: $unembed)',
+  async ({ family, unembed }) => {
     const { model: modelDirectory, expected } = await openModelFixture(family);
     const prompt = expected.sequences.forty;
     const scratch = await mkdtemp(join(tmpdir(), 'agreement-'));
     const trainer = await openOnnxTrainingEngine({ modelDirectory, threads: 1, memoryBytes: 4e9, log: silentLog });
     const sampler = await openOnnxInferenceEngine({ modelDirectory, threads: 1, limits: LIMITS, log: silentLog });
-    const session = await trainer.open(aSession({ lora: { rank: 4, alpha: 16, seed: 5 } }), signal());
+    const session = await trainer.open(aSession({ lora: { rank: 4, alpha: 16, seed: 5, unembed } }), signal());
     let first: number[] | null = null;
     for (let step = 0; step < 3; step++) {
       const adapter = { id: `step${step}`, directory: await mkdtemp(join(scratch, 'step-')) };

@@ -1,4 +1,4 @@
-// Batches of 1 to 16 adapters of mixed ranks with sequences that have none, while prompts come in chunks and sequences join and leave: in
+// Batches of 1 to 16 adapters of mixed ranks, two thirds of them on the head too, with sequences that have none, while prompts come in chunks and sequences join and leave: in
 // every family and precision, each request gets the very bits that it gets alone.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ async function writeAdapters(directory: string, config: DecoderConfig): Promise<
   const layers = linearLayers(config);
   return Promise.all(
     RANKS.map(async (rank, i) => {
-      const adapter = createLoraAdapter(layers, { rank, alpha: 2 * rank, seed: i });
+      const adapter = createLoraAdapter(layers, { rank, alpha: 2 * rank, seed: i, unembed: i % 3 > 0 });
       const random = createRandom(i);
       for (const data of adapter.tensors.values()) data.forEach((_, j) => (data[j] = (random.next() - 0.5) * 0.3));
       const own = await mkdtemp(join(directory, 'adapter-'));

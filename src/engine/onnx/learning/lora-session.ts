@@ -3,6 +3,7 @@
 import { AppError } from '#domain/errors';
 import { storageFault } from '#domain/storage-fault';
 import { invariant } from '#base/invariant';
+import { HEAD_MODULE } from '#model-files/decoder-parameters';
 import { loraParameters, type LinearLayer, type LoraAdapter } from '#model-files/lora';
 import { writePeftDirectory } from '#model-files/peft-directory';
 import type { TrainingRow, TrainingSession } from '../../training-engine.ts';
@@ -19,8 +20,8 @@ export interface LoraSessionBase {
   readonly layers: readonly LinearLayer[];
   readonly limits: RowLimits;
   readonly graphs: TrainingGraphRunner;
-  /** For a row of so many tokens. */
-  readonly activationsFor: (tokens: number) => Activations;
+  /** For a row of so many tokens, and an adapter of this rank on the head; 0: none is there. */
+  readonly activationsFor: (tokens: number, headRank: number) => Activations;
   /** For adapter_config.json. */
   readonly baseModelName: string;
 }
@@ -39,6 +40,7 @@ export function createLoraSession(
   const feeds: Feeds = Object.fromEntries(
     parameters.map(({ name, shape }) => [name, { data: adapter.tensors.get(name)!, dims: shape }]),
   );
+  const headRank = adapter.targets.includes(HEAD_MODULE) ? adapter.rank : 0;
   const chunk = headChunk(limits.vocab, headTokensMax);
   let open = true;
   const checkOpen = () => invariant(open, 'this training session is closed');
@@ -59,7 +61,7 @@ export function createLoraSession(
         const metrics = Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0]));
         return { loss: 0, metrics, logprobs: new Float32Array(0) };
       }
-      const activations = base.activationsFor(row.tokens.length);
+      const activations = base.activationsFor(row.tokens.length, headRank);
       const rowAndWeights = { ...rowFeeds([row], chunk), ...ownFeeds, ...feeds };
       return sums.add(await graphs.run(adapter, loss, activations, rowAndWeights), loss);
     },

@@ -52,7 +52,7 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
       idleMs: options.graphIdleMs ?? DEFAULT_GRAPH_IDLE_MS,
       weights,
     }),
-    activationsFor: (tokens) => activationsFor(config, memoryBytes, tokens),
+    activationsFor: (tokens, headRank) => activationsFor(config, memoryBytes, tokens, headRank),
     baseModelName: options.baseModelName ?? basename(resolve(modelDirectory)),
   };
   log.info('training_engine.ready', { loadMs: Math.round(performance.now() - startMs), rowLengthMax, threads });

@@ -26,3 +26,15 @@ test('everything is kept of rows where that fits, whatever other rows there are'
 test('too little memory for a chunk of logits is room for no row', () => {
   expect(trainingLimits(config, 1e8).rowLengthMax).toBe(0);
 });
+
+test('an adapter on the head takes its gradients beside the logits, by its rank', () => {
+  const [without, small, large] = [0, 8, 256].map((rank) => rowBytes(config, 'recomputed', 256, rank)) as [
+    number,
+    number,
+    number,
+  ];
+  expect(small - without).toBe(4 * 4 * 8 * config.vocab);
+  expect(large - without).toBe(4 * 4 * 256 * config.vocab);
+  const budget = rowBytes(config, 'kept', 256) + 1;
+  expect([0, 256].map((rank) => activationsFor(config, budget, 256, rank))).toEqual(['kept', 'recomputed']);
+});

@@ -9,6 +9,8 @@ import { headChunk, QUERY_BLOCK } from './train-feeds.ts';
 const FLOAT = 4;
 /** Of a compiled graph, whatever the row: measured. */
 const LAYER_BYTES = 3.5e6;
+/** Of B of an adapter on the head, `[vocab, rank]`: the sum so far, a chunk's share, and both of the next round. */
+const HEAD_GRADIENTS = 4;
 /** Sequences and rows beyond this are not trained, whatever the model reads and memory holds: as the reference trainer. */
 const LENGTH_MAX = 32_768;
 
@@ -24,12 +26,16 @@ export function trainingLimits(config: DecoderConfig, budgetBytes: number, rowLe
 }
 
 /** Recomputing takes up to a fifth more time; gradients are the same, bit for bit. */
-export const activationsFor = (config: DecoderConfig, budgetBytes: number, tokens: number): Activations =>
-  rowBytes(config, 'kept', tokens) <= budgetBytes ? 'kept' : 'recomputed';
+export const activationsFor = (
+  config: DecoderConfig,
+  budgetBytes: number,
+  tokens: number,
+  headRank = 0,
+): Activations => (rowBytes(config, 'kept', tokens, headRank) <= budgetBytes ? 'kept' : 'recomputed');
 
-/** The peak of a row's forward and backward pass. */
-export const rowBytes = (config: DecoderConfig, activations: Activations, tokens: number): number =>
-  Math.max(...phasesOf(config, activations).map((phase) => bytesOf(tokens, phase)));
+/** The peak of a row's forward and backward pass. `headRank`: of the adapter on the output head, 0 for none; that of others is not seen. */
+export const rowBytes = (config: DecoderConfig, activations: Activations, tokens: number, headRank = 0): number =>
+  Math.max(...phasesOf(config, activations, headRank).map((phase) => bytesOf(tokens, phase)));
 
 type RowMemory = Omit<TrainingLimits['memory'], 'budgetBytes'>;
 
@@ -37,7 +43,7 @@ const bytesOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPerPair }: Ro
   fixedBytes + tokens * bytesPerToken + tokens * tokens * bytesPerPair;
 
 /** The two times of a step that may be its peak. What layers keep is there in both, and the row's mask. */
-function phasesOf(config: DecoderConfig, activations: Activations): readonly RowMemory[] {
+function phasesOf(config: DecoderConfig, activations: Activations, headRank = 0): readonly RowMemory[] {
   const { layers, hidden, heads, kvHeads, headDim, intermediate, experts, vocab } = config;
   const attention = heads * headDim;
   const qkv = attention + 2 * kvHeads * headDim;
@@ -61,7 +67,7 @@ function phasesOf(config: DecoderConfig, activations: Activations): readonly Row
   return [
     // Behind the layers: a chunk of logits, its softmax and products; states, and their gradients. The arena has buffers of the
     // half layers by then, of which the logits find some two thirds to use again.
-    phase(4 * headChunk(vocab, null) * vocab, 4 * hidden + 0.3 * half),
+    phase((4 * headChunk(vocab, null) + HEAD_GRADIENTS * headRank) * vocab, 4 * hidden + 0.3 * half),
     phase(0, half),
   ];
 }

@@ -2,18 +2,23 @@
 // `[trained, vocab]`, which for a thousand tokens and a vocabulary of 150k would be 600 MB several times over.
 //
 // The gradient needs no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed beside the value, so a frozen
-// head costs no more than without chunks. Only where the head itself is trained are the logits computed a second time.
+// head costs no more than without chunks. Only where the head or an adapter of it is trained are the logits computed a second time.
 import { readBy, type GradientRule, type Graph, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
 import { loop } from '../graph/loop.ts';
 import * as ops from '../graph/ops.ts';
 import { softCapped } from '../models/attention.ts';
 
-export interface TokenHeadInputs {
-  /** `[trained, hidden]`, each to predict its target from. */
+/** What logits are the sum of: states · headᵀ, by the head itself, and by an adapter of it. */
+export interface LogitsTerm {
+  /** `[trained, size]`, each to predict its target from. */
   readonly states: Value;
-  /** `[vocab, hidden]` */
+  /** `[vocab, size]` */
   readonly head: Value;
+}
+
+export interface TokenHeadInputs {
+  readonly terms: readonly LogitsTerm[];
   /** int64 `[trained]` */
   readonly targets: Value;
   /** int64 `[]`: tokens at a time. */
@@ -23,7 +28,7 @@ export interface TokenHeadInputs {
 }
 
 export interface TokenHead {
-  /** `[trained]`, nats; differentiable by states and head. */
+  /** `[trained]`, nats; differentiable by states and heads. */
   readonly logprob: Value;
   /** `[trained]`, nats; no gradient. */
   readonly entropy: Value;
@@ -31,10 +36,10 @@ export interface TokenHead {
 
 /** Not `differentiable`: without what only the gradient needs, a third of the work. */
 export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = true): TokenHead {
-  const { head, targets, chunk } = inputs;
+  const { terms, targets, chunk } = inputs;
   const none = (what: string, ...rest: readonly number[]) =>
     g.initializer(`no_${what}`, new Float32Array(0), [0, ...rest]);
-  const slopes = differentiable ? [none('slopes', head.shape[1] as number)] : [];
+  const slopes = differentiable ? terms.map(({ head }, i) => none(`slopes.${i}`, head.shape[1] as number)) : [];
   const options = {
     rounds: ops.quotientUp(g, ops.reshape(g, ops.shapeOf(g, targets), []), chunk),
     carried: [none('logprobs'), none('entropies'), ...slopes],
@@ -42,37 +47,56 @@ export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = tr
   };
   const [logprob, entropy] = loop(g, options, (body, index, known) => {
     const part = chunkOf(body, inputs, index);
-    const { total, logprobs, probabilities, slope } = chunkSoftmax(body, part.states, inputs);
-    const targetRows = ops.gather(body, head, part.targets); // [chunk, hidden]
-    const target = cappedLogits(body, ops.reduceSum(body, ops.mul(body, part.states, targetRows), [-1]), inputs);
+    const { total, logprobs, probabilities, slope } = chunkSoftmax(body, part, inputs);
+    const { targetRows, target } = chunkTargets(body, part, inputs);
     const mean = ops.reduceSum(body, ops.mul(body, probabilities, logprobs), [-1]);
     const found = [ops.sub(body, target.logits, total), ops.neg(body, mean)].map((x) =>
       ops.reshape(body, x, ['chunk']),
     );
-    // ∂ logprob / ∂ state, [chunk, hidden]
+    // ∂ logprob / ∂ states, [chunk, size]
     if (differentiable) {
-      const pulled = ops.matmul(body, slope(probabilities), head);
-      found.push(ops.sub(body, target.slope(targetRows), pulled));
+      const sloped = slope(probabilities);
+      const slopeOf = ({ head }: LogitsTerm, i: number) =>
+        ops.sub(body, target.slope(targetRows[i]!), ops.matmul(body, sloped, head));
+      found.push(...terms.map(slopeOf));
     }
     return found.map((x, i) => ops.concat(body, [known[i]!, x], 0, targets.shape[0]));
   });
   return { logprob: logprob!, entropy: ops.stopGradient(g, entropy!) };
 }
 
-function chunkOf(body: Graph, { states, targets, chunk }: TokenHeadInputs, index: Value) {
+interface Chunk {
+  readonly slice: (x: Value) => Value;
+  /** By term, `[chunk, size]`. */
+  readonly states: readonly Value[];
+  /** `[chunk]` */
+  readonly targets: Value;
+}
+
+function chunkOf(body: Graph, { terms, targets, chunk }: TokenHeadInputs, index: Value): Chunk {
   const start = ops.mul(body, index, chunk);
   const end = ops.add(body, start, chunk);
   const slice = (x: Value) => ops.slice(body, x, start, end, 'chunk');
-  return { slice, states: slice(states), targets: slice(targets) };
+  return { slice, states: terms.map(({ states }) => slice(states)), targets: slice(targets) };
 }
 
 /** Softmax over the vocabulary, `[chunk, vocab]`, and what it is divided by: log Σ exp, `[chunk, 1]`. */
-function chunkSoftmax(body: Graph, states: Value, inputs: TokenHeadInputs) {
-  const { logits, slope } = cappedLogits(body, ops.matmul(body, states, inputs.head, { transposeB: true }), inputs);
+function chunkSoftmax(body: Graph, { states }: Chunk, inputs: TokenHeadInputs) {
+  const products = inputs.terms.map(({ head }, i) => ops.matmul(body, states[i]!, head, { transposeB: true }));
+  const { logits, slope } = cappedLogits(body, sumOf(body, products), inputs);
   const total = logSumExp(body, logits);
   const logprobs = ops.sub(body, logits, total);
   return { total, logprobs, probabilities: ops.exp(body, logprobs), slope };
 }
+
+/** The heads' rows of the targets, `[chunk, size]` by term, and the logits of these, `[chunk, 1]`. */
+function chunkTargets(body: Graph, { states, targets }: Chunk, inputs: TokenHeadInputs) {
+  const targetRows = inputs.terms.map(({ head }) => ops.gather(body, head, targets));
+  const products = targetRows.map((rows, i) => ops.reduceSum(body, ops.mul(body, states[i]!, rows), [-1]));
+  return { targetRows, target: cappedLogits(body, sumOf(body, products), inputs) };
+}
+
+const sumOf = (g: Graph, values: readonly Value[]): Value => values.reduce((sum, x) => ops.add(g, sum, x));
 
 /** `slope` multiplies by ∂ capped / ∂ projected = 1 − (capped / cap)². */
 function cappedLogits(body: Graph, projected: Value, { softCap }: TokenHeadInputs) {
@@ -86,29 +110,42 @@ function cappedLogits(body: Graph, projected: Value, { softCap }: TokenHeadInput
 }
 
 function headGradient(inputs: TokenHeadInputs): GradientRule {
+  const { terms } = inputs;
   return (g, node, [grad], wanted) => {
     const column = ops.reshape(g, grad!, [grad!.shape[0]!, 1]);
+    const read = readBy(node);
+    const trained = terms.flatMap(({ head }, i) => (wanted[read.indexOf(head)] ? [i] : []));
+    const ofHeads = trained.length > 0 ? weightGradients(g, inputs, trained, node.inputs[0]!, column) : [];
     const gradientOf = (x: Value | null): Value | null => {
-      if (x === inputs.states) return ops.mul(g, column, node.outputs[2]!);
-      return x === inputs.head ? weightGradient(g, inputs, node.inputs[0]!, column) : null;
+      const byStates = terms.findIndex(({ states }) => states === x);
+      if (byStates >= 0) return ops.mul(g, column, node.outputs[2 + byStates]!);
+      return ofHeads[trained.findIndex((i) => terms[i]!.head === x)] ?? null;
     };
-    return readBy(node).map((x, i) => (wanted[i] ? gradientOf(x) : null));
+    return read.map((x, i) => (wanted[i] ? gradientOf(x) : null));
   };
 }
 
-/** Σ grad · (1[target] − softmax) ⊗ state, `[vocab, hidden]` */
-function weightGradient(g: Graph, inputs: TokenHeadInputs, rounds: Value, grad: Value): Value {
-  const { head } = inputs;
-  return loop(g, { rounds, carried: [ops.zerosLike(g, head)] }, (body, index, [sum]) => {
+/** Of the heads of these terms: Σ grad · (1[target] − softmax) ⊗ state, `[vocab, size]`. */
+function weightGradients(
+  g: Graph,
+  inputs: TokenHeadInputs,
+  trained: readonly number[],
+  rounds: Value,
+  grad: Value,
+): readonly Value[] {
+  const carried = trained.map((i) => ops.zerosLike(g, inputs.terms[i]!.head));
+  return loop(g, { rounds, carried }, (body, index, sums) => {
     const part = chunkOf(body, inputs, index);
-    const { probabilities, slope } = chunkSoftmax(body, part.states, inputs);
+    const { probabilities, slope } = chunkSoftmax(body, part, inputs);
+    const { target } = chunkTargets(body, part, inputs);
     const share = part.slice(grad); // [chunk, 1]
     const pulled = ops.mul(body, slope(probabilities), share); // [chunk, vocab]
-    const targetRows = ops.gather(body, head, part.targets);
-    const target = cappedLogits(body, ops.reduceSum(body, ops.mul(body, part.states, targetRows), [-1]), inputs);
-    const pushed = target.slope(ops.mul(body, part.states, share)); // [chunk, hidden]
-    const rows = ops.expandLike(body, ops.reshape(body, part.targets, ['chunk', 1]), pushed);
-    const down = ops.sub(body, sum!, ops.matmul(body, pulled, part.states, { transposeA: true }));
-    return [ops.scatterAdd(body, down, rows, pushed)];
-  })[0]!;
+    return trained.map((term, i) => {
+      const states = part.states[term]!;
+      const pushed = target.slope(ops.mul(body, states, share)); // [chunk, size]
+      const rows = ops.expandLike(body, ops.reshape(body, part.targets, ['chunk', 1]), pushed);
+      const down = ops.sub(body, sums[i]!, ops.matmul(body, pulled, states, { transposeA: true }));
+      return ops.scatterAdd(body, down, rows, pushed);
+    });
+  });
 }

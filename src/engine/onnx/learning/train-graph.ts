@@ -14,7 +14,7 @@
 //   every trained parameter: LoRA's by its PEFT name, base weights by their fused names
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { layerPrefix, routerName } from '#model-files/decoder-parameters';
+import { EMBEDDING_WEIGHT, HEAD_MODULE, HEAD_WEIGHT, layerPrefix, routerName } from '#model-files/decoder-parameters';
 import { adaptedLinears, loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from '#model-files/lora';
 import type { LossProgram } from '../../loss-program.ts';
 import { gradients } from '../graph/autodiff.ts';
@@ -55,7 +55,7 @@ export function buildTrainGraph(
   const g = new Graph();
   const parameters = createParameterInputs(g, lora, frozen);
   const states = forward(g, config, lora, parameters, activations);
-  const tokens = tokenValues(g, config, parameters, states, loss !== null);
+  const tokens = tokenValues(g, config, lora, parameters, states, loss !== null);
   g.output('logprobs', tokens.logprob);
   if (loss === null) return g;
   const lowered = lowerLoss(g, loss, tokens);
@@ -133,12 +133,10 @@ function adaptedLinear(
 
   /** x · (scale · BA)ᵀ; null where the module carries no adapter. */
   const adapted = (module: string, outFeatures: number): Value | null => {
-    const path = `${layerPrefix(layer)}.${module}`;
-    if (lora === null || !lora.targets.includes(path.slice(path.lastIndexOf('.') + 1) as LoraTarget)) return null;
-    const a = parameters.adapter(loraAName(path), [lora.rank, inFeatures]);
-    const b = parameters.adapter(loraBName(path), [outFeatures, lora.rank]);
-    const down = ops.matmul(g, x, a, { transposeB: true }); // [tokens, rank]
-    return ops.matmul(g, down, b, { transposeB: true, alpha: loraScale(lora) });
+    const adapter = adapterOf(lora, parameters, `${layerPrefix(layer)}.${module}`, inFeatures, outFeatures);
+    if (adapter === null) return null;
+    const down = ops.matmul(g, x, adapter.a, { transposeB: true }); // [tokens, rank]
+    return ops.matmul(g, down, adapter.b, { transposeB: true, alpha: adapter.scale });
   };
 
   const weight = parameters.base(fusedWeightName(layer, fused), [outFeatures, inFeatures]);
@@ -162,6 +160,20 @@ function frozenExperts(g: Graph, config: DecoderConfig, parameters: ParameterInp
   return { route, gateUp: stacked('gate_up'), down: stacked('down') };
 }
 
+/** A `[rank, in]` and B `[out, rank]` of a module; null where it carries no adapter. */
+function adapterOf(
+  lora: TrainedPart,
+  parameters: ParameterInputs,
+  path: string,
+  inFeatures: number,
+  outFeatures: number,
+): { readonly a: Value; readonly b: Value; readonly scale: number } | null {
+  if (lora === null || !lora.targets.includes(path.slice(path.lastIndexOf('.') + 1) as LoraTarget)) return null;
+  const a = parameters.adapter(loraAName(path), [lora.rank, inFeatures]);
+  const b = parameters.adapter(loraBName(path), [outFeatures, lora.rank]);
+  return { a, b, scale: loraScale(lora) };
+}
+
 /** Zeros `[tokens, width]` */
 function zeroColumns(g: Graph, x: Value, width: number): Value {
   const rows = ops.gather(g, ops.shapeOf(g, x), g.integers(0));
@@ -172,16 +184,23 @@ function zeroColumns(g: Graph, x: Value, width: number): Value {
 function tokenValues(
   g: Graph,
   config: DecoderConfig,
+  lora: TrainedPart,
   parameters: ParameterInputs,
   states: Value,
   differentiable: boolean,
 ): TokenHead {
+  const { hidden, vocab } = config;
   const predictFrom = g.input('predict_from', 'int64', ['trained']);
   const targets = g.input('targets', 'int64', ['trained']);
-  const headName = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
-  const head = parameters.base(headName, [config.vocab, config.hidden]);
+  const head = parameters.base(config.tiedEmbeddings ? EMBEDDING_WEIGHT : HEAD_WEIGHT, [vocab, hidden]);
 
   const chunk = g.input('head_chunk', 'int64', []);
   const scaled = scaledBy(g, ops.gather(g, states, predictFrom), config.multipliers.logits);
-  return tokenHead(g, { states: scaled, head, targets, chunk, softCap: config.softCaps.logits }, differentiable);
+  const terms = [{ states: scaled, head }];
+  const adapter = adapterOf(lora, parameters, HEAD_MODULE, hidden, vocab);
+  if (adapter) {
+    const down = ops.matmul(g, scaled, adapter.a, { transposeB: true, alpha: adapter.scale }); // [trained, rank]
+    terms.push({ states: down, head: adapter.b });
+  }
+  return tokenHead(g, { terms, targets, chunk, softCap: config.softCaps.logits }, differentiable);
 }

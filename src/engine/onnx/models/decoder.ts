@@ -3,7 +3,7 @@
 // binding's business: serving-graph.ts and learning/train-graph.ts.
 import type { Activation, FusedLinear, Rope } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { layerPrefix } from '#model-files/decoder-parameters';
+import { EMBEDDING_WEIGHT, layerPrefix } from '#model-files/decoder-parameters';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import { mixExperts, type ExpertWeights } from './experts.ts';
@@ -94,7 +94,7 @@ export function decoderForward(
       return ops.add(g, x, scaledBy(g, at(outputNorm, change(g, at(inputNorm, x))), multipliers.residual));
     };
 
-  let x = ops.gather(g, bind(g).weight('model.embed_tokens.weight', [vocab, hidden]), inputs.tokens);
+  let x = ops.gather(g, bind(g).weight(EMBEDDING_WEIGHT, [vocab, hidden]), inputs.tokens);
   x = scaledBy(g, x, multipliers.embedding);
   for (let layer = 0; layer < config.layers; layer++) {
     x = place(x, residual(layer, attention(layer), norms.attentionInput, norms.attentionOutput));

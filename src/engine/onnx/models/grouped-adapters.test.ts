@@ -2,7 +2,6 @@
 // of one. Wide enough for the places at which kernels cut their loops: inputs and columns beyond 128.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom } from '#base/random';
-import type { FusedLinear } from '#model-files/block';
 import { parseDecoderConfig } from '#model-files/decoder-config';
 import { createLoraAdapter, linearLayers, loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
 import { Graph } from '../graph/graph.ts';
@@ -18,12 +17,19 @@ const config = parseDecoderConfig({
   num_key_value_heads: 2,
   head_dim: 16,
   intermediate_size: 72,
-  vocab_size: 16,
+  vocab_size: 210,
   max_position_embeddings: 16,
   rms_norm_eps: 1e-6,
 });
 const RANKS = [8, 3, 64, 16, 5, 40, 100, 1, 8, 8, 12, 32, 64, 7, 8, 24];
-const LINEARS: readonly FusedLinear[] = ['qkv', 'gate_up', 'down'];
+const LINEARS = ['qkv', 'gate_up', 'down', 'head'] as const;
+type Linear = (typeof LINEARS)[number];
+
+const partsOf = (linear: Linear) =>
+  linear === 'head'
+    ? [{ path: 'lm_head', inFeatures: config.hidden, outFeatures: config.vocab }]
+    : config.linears[linear].map(({ module, ...sizes }) => ({ path: `model.layers.0.${module}`, ...sizes }));
+const outOf = (linear: Linear) => partsOf(linear).reduce((sum, part) => sum + part.outFeatures, 0);
 
 let session: Session;
 let adapters: LoraAdapter[];
@@ -32,17 +38,16 @@ let none: FusedAdapters;
 
 beforeAll(async () => {
   const g = new Graph();
-  const addDelta = groupedAdapters(g, config);
+  const grouped = groupedAdapters(g, config);
   for (const linear of LINEARS) {
-    const parts = config.linears[linear];
-    const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
-    const x = g.input(`x.${linear}`, 'float32', ['batch', 'seq', parts[0]!.inFeatures]);
-    const y = g.input(`y.${linear}`, 'float32', ['batch', 'seq', outFeatures]);
-    g.output(linear, addDelta(0, linear, x, y));
+    const lead = linear === 'head' ? ['rows'] : ['batch', 'seq'];
+    const x = g.input(`x.${linear}`, 'float32', [...lead, partsOf(linear)[0]!.inFeatures]);
+    const y = g.input(`y.${linear}`, 'float32', [...lead, outOf(linear)]);
+    g.output(linear, linear === 'head' ? grouped.head(x, y) : grouped.linear(0, linear, x, y));
   }
   session = await openSession(g, { threads: 2 });
   adapters = RANKS.map((rank, seed) => {
-    const adapter = createLoraAdapter(linearLayers(config), { rank, alpha: 2 * rank, seed });
+    const adapter = createLoraAdapter(linearLayers(config), { rank, alpha: 2 * rank, seed, unembed: seed % 3 > 0 });
     const random = createRandom(seed);
     for (const data of adapter.tensors.values()) data.forEach((_, i) => (data[i] = random.next() - 0.5));
     return adapter;
@@ -62,21 +67,19 @@ interface Sequence {
 function sequence(adapter: number | null, seed: number): Sequence {
   const random = createRandom(seed);
   const values = (length: number) => Float32Array.from({ length }, () => random.next() - 0.5);
-  const sizes = LINEARS.map((linear) => [linear, config.linears[linear]] as const);
   return {
     adapter,
-    x: Object.fromEntries(sizes.map(([linear, parts]) => [linear, values(parts[0]!.inFeatures)])),
-    y: Object.fromEntries(
-      sizes.map(([linear, parts]) => [linear, values(parts.reduce((sum, part) => sum + part.outFeatures, 0))]),
-    ),
+    x: Object.fromEntries(LINEARS.map((linear) => [linear, values(partsOf(linear)[0]!.inFeatures)])),
+    y: Object.fromEntries(LINEARS.map((linear) => [linear, values(outOf(linear))])),
   };
 }
 
 /** One token of each sequence; results by linear and sequence. */
 async function run(batch: readonly Sequence[], set: FusedAdapters): Promise<Record<string, Float32Array[]>> {
-  const side = (name: 'x' | 'y', linear: string): Feed => {
+  const side = (name: 'x' | 'y', linear: Linear): Feed => {
     const size = batch[0]![name][linear]!.length;
-    return { data: Float32Array.from(batch.flatMap((one) => [...one[name][linear]!])), dims: [batch.length, 1, size] };
+    const dims = linear === 'head' ? [batch.length, size] : [batch.length, 1, size];
+    return { data: Float32Array.from(batch.flatMap((one) => [...one[name][linear]!])), dims };
   };
   const weights = Object.entries(set.weightFeeds).filter(([name]) => LINEARS.some((own) => name.includes(`.${own}.`)));
   const results = await session.run({
@@ -99,14 +102,14 @@ async function run(batch: readonly Sequence[], set: FusedAdapters): Promise<Reco
 }
 
 /** y + scale · (x Aᵀ) Bᵀ of each projection. */
-function slowly({ adapter, x, y }: Sequence, linear: FusedLinear): number[] {
+function slowly({ adapter, x, y }: Sequence, linear: Linear): number[] {
   const result = Array.from(y[linear]!);
   if (adapter === null) return result;
   const lora = adapters[adapter]!;
   let firstOut = 0;
-  for (const { module, inFeatures, outFeatures } of config.linears[linear]) {
-    const path = `model.layers.0.${module}`;
-    const [a, b] = [lora.tensors.get(loraAName(path))!, lora.tensors.get(loraBName(path))!];
+  for (const { path, inFeatures, outFeatures } of partsOf(linear)) {
+    const [a, b] = [lora.tensors.get(loraAName(path)), lora.tensors.get(loraBName(path))];
+    if (!a || !b) continue; // not on the head
     for (let r = 0; r < lora.rank; r++) {
       let inner = 0;
       for (let i = 0; i < inFeatures; i++) inner += x[linear]![i]! * a[r * inFeatures + i]!;
@@ -168,5 +171,12 @@ test('a sequence whose values are no numbers stays alone with them', async () =>
   for (const used of [[1], [0, 1, 4], [0, 1, 2, 4]]) {
     const batch = [sick, ...healthy.filter(({ adapter }) => adapter === null || used.includes(adapter))];
     await expectAsAlone(batch, setOf(used), batch.slice(1));
+  }
+});
+
+test('sets with and without adapters on the head, and sequences of either', async () => {
+  for (const used of [[0], [1], [0, 3], [1, 2], [0, 1, 3, 5]]) {
+    const batch = [null, ...used, ...used].map((adapter, i) => sequence(adapter, i));
+    await expectAsAlone(batch, setOf(used));
   }
 });

@@ -9,7 +9,7 @@
 //   the adapters, see grouped-adapters.ts              layer by layer, its keys and then its values
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { routerName } from '#model-files/decoder-parameters';
+import { EMBEDDING_WEIGHT, HEAD_WEIGHT, routerName } from '#model-files/decoder-parameters';
 import type { ServingPrecision } from '../../capabilities.ts';
 import { Graph, type StoredTensor, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
@@ -26,7 +26,6 @@ import {
   fusedWeightName,
   type ExpertLinearName,
 } from '../weights/fused-parameters.ts';
-import { EMBEDDING, HEAD } from '../weights/weight-layout.ts';
 import type { Weights } from '../weights/weights.ts';
 
 /** `weights` are those of `servingLayout(config, precision)`. */
@@ -36,11 +35,13 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
   const positions = g.input('positions', 'int64', ['batch', 'seq']);
   const rows = g.input('rows', 'int64', ['rows']);
-  const addDelta = groupedAdapters(g, config);
+  const adapters = groupedAdapters(g, config);
 
   const embeddingIsHead = config.tiedEmbeddings && precision === 'float32';
   const constant = (name: string): Value =>
-    g.stored(name === HEAD && embeddingIsHead ? secondMapping(weights.get(EMBEDDING)) : weights.get(name));
+    g.stored(
+      name === HEAD_WEIGHT && embeddingIsHead ? secondMapping(weights.get(EMBEDDING_WEIGHT)) : weights.get(name),
+    );
   /** `[..., in] → [..., out]` by a weight `[out, in]` */
   const project = (x: Value, name: string, inFeatures: number, outFeatures: number): Value => {
     if (precision === 'float32') return ops.matmul(g, x, constant(name), { transposeB: true });
@@ -54,7 +55,7 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
     const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
     let y = project(x, fusedWeightName(layer, fused), inFeatures, outFeatures);
     if (parts[0]!.bias) y = ops.add(g, y, constant(fusedBiasName(layer, fused)));
-    return addDelta(layer, fused, x, y);
+    return adapters.linear(layer, fused, x, y);
   };
 
   const experts = (layer: number): ExpertWeights => {
@@ -89,7 +90,7 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
   const wanted = ops.gather(g, ops.reshape(g, states, ['tokens', hidden]), rows);
   g.output('hidden', wanted);
   const scaled = scaledBy(g, wanted, config.multipliers.logits);
-  const projected = project(scaled, HEAD, hidden, vocab);
+  const projected = adapters.head(scaled, project(scaled, HEAD_WEIGHT, hidden, vocab));
   const logits = softCapped(g, projected, config.softCaps.logits);
   g.output('logits', logits);
   g.output('logsumexp', logSumExp(g, logits));
@@ -101,4 +102,4 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
  * asked for are read. One constant for both would keep every page of it beside the packed copy.
  */
 const secondMapping = (embedding: StoredTensor): StoredTensor =>
-  'path' in embedding.data ? { ...embedding, name: HEAD } : embedding;
+  'path' in embedding.data ? { ...embedding, name: HEAD_WEIGHT } : embedding;

@@ -35,7 +35,7 @@ test('small ranks share groups beside a large one: all begin at multiples of 8, 
 });
 
 test('each sequence has a slot in the group of its adapter, and sequences without adapter read one in which no column counts', () => {
-  const adapters = [8, 3, 64, 16].map((rank, i) => ({ id: `a${i}`, rank }));
+  const adapters = [8, 3, 64, 16].map((rank, i) => ({ id: `a${i}`, rank, onHead: i === 1 }));
   const layout = layOutGroups(adapters.map(({ rank }) => rank));
   const asked = ['a0', null, 'a2', 'a1', 'a0', null, 'a3', 'a2'];
   const feeds = slotFeeds(layout, adapters, asked);
@@ -43,6 +43,8 @@ test('each sequence has a slot in the group of its adapter, and sequences withou
   const rows = Array.from(feeds['lora_rows']!.data, Number);
   const places = Array.from(feeds['lora_places']!.data, Number);
   expect(feeds['lora_places']!.dims).toEqual([asked.length, 4]);
+  expect(feeds['head_adapted']!.data[0]).toBe(1);
+  expect(slotFeeds(layout, adapters, ['a0', null, 'a2'])['head_adapted']!.data[0]).toBe(0);
   expect(rows).toHaveLength(groups * slots);
   asked.forEach((id, sequence) => {
     const [zero, alsoZero, group, slot] = places.slice(4 * sequence, 4 * sequence + 4) as [
@@ -71,7 +73,7 @@ test('each sequence has a slot in the group of its adapter, and sequences withou
 });
 
 test('where there is one group, every sequence has the slot of its place in the batch', () => {
-  const adapters = [{ id: 'a', rank: 8 }];
+  const adapters = [{ id: 'a', rank: 8, onHead: false }];
   const { grouped, adapted, lora_rows } = slotFeeds(layOutGroups([8]), adapters, ['a', null, 'a']);
   expect([grouped!.data[0], adapted!.data[0]]).toEqual([0, 1]);
   expect(lora_rows!.data).toEqual(BigInt64Array.of(0n, 1n, 2n));

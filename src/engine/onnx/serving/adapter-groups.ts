@@ -46,6 +46,8 @@ export function layOutGroups(ranks: readonly number[]): GroupLayout {
 export interface Ranked {
   readonly id: string;
   readonly rank: number;
+  /** It adapts the output head too. */
+  readonly onHead: boolean;
 }
 
 /** All but the weights, for sequences that use these adapters (null: none). */
@@ -91,6 +93,10 @@ export function slotFeeds(
   });
   return {
     adapted: { data: Uint8Array.of(seats.some((seat) => seat?.adapter != null) ? 1 : 0), dims: [] },
+    head_adapted: {
+      data: Uint8Array.of(seats.some((seat) => seat?.adapter != null && adapters[seat.adapter]!.onHead) ? 1 : 0),
+      dims: [],
+    },
     grouped: { data: Uint8Array.of(groups > 1 ? 1 : 0), dims: [] },
     lora_rows: { data: rows, dims: [groups, slots] },
     lora_places: { data: read, dims: [adapterIds.length, 4] },

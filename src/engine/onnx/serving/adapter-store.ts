@@ -7,6 +7,7 @@ import { invariant } from '#base/invariant';
 import { linearLayers, type LoraAdapter } from '#model-files/lora';
 import { readPeftDirectory } from '#model-files/peft-directory';
 import type { DecoderConfig } from '#model-files/decoder-config';
+import { HEAD_MODULE } from '#model-files/decoder-parameters';
 import type { AdapterRef } from '../../inference-engine.ts';
 import { layOutGroups, sizeOfLayout } from './adapter-groups.ts';
 import { adapterSetBytes, fuseAdapters, soloAdapter, type FusedAdapters, type SoloAdapter } from './fused-adapters.ts';
@@ -120,7 +121,7 @@ export class AdapterStore {
   async #read({ id, directory }: AdapterRef): Promise<Entry> {
     const weights = await readPeftDirectory(directory, linearLayers(this.#config));
     checkFinite(weights, directory);
-    this.#makeRoom(adapterSetBytes(this.#config, [weights.rank]));
+    this.#makeRoom(adapterSetBytes(this.#config, [weights.rank], weights.targets.includes(HEAD_MODULE)));
     const entry: Entry = { solo: soloAdapter(this.#config, id, weights), users: 0, unloadWhenUnused: false };
     this.#entries.set(id, entry);
     return entry;

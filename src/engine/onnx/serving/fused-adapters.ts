@@ -1,9 +1,8 @@
 // Several adapters as one set of graph inputs, in groups (models/grouped-adapters.ts; which is where: adapter-groups.ts). Lays out their
 // weights; knows no requests and no files.
 import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
-import type { Projection } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { layerLinears, layerPrefix } from '#model-files/decoder-parameters';
+import { HEAD_MODULE, layerLinears, layerPrefix } from '#model-files/decoder-parameters';
 import type { Feed } from '../graph/session.ts';
 import { columnsOf, layOutGroups, sizeOfLayout, slotFeeds, type GroupLayout, type Ranked } from './adapter-groups.ts';
 
@@ -12,7 +11,7 @@ export interface FusedAdapters {
   /** Columns of all groups: what the set takes, and what its use costs. */
   readonly size: number;
   readonly bytes: number;
-  /** `lora.L.F.a` and `.b`. */
+  /** `lora.L.F.a` and `.b`, and those of the head. */
   readonly weightFeeds: Readonly<Record<string, Feed>>;
   /** The other inputs for sequences that use these adapters (null: none). */
   readonly slotFeeds: (adapterIds: readonly (string | null)[]) => Record<string, Feed>;
@@ -21,10 +20,10 @@ export interface FusedAdapters {
 /** A set of one: how an adapter is kept, and what sets of several are made of. */
 export interface SoloAdapter extends FusedAdapters, Ranked {}
 
-/** What a set of adapters of these ranks takes. */
-export function adapterSetBytes(config: DecoderConfig, ranks: readonly number[]): number {
+/** What a set of adapters of these ranks takes; `onHead`: any of them is on the output head. */
+export function adapterSetBytes(config: DecoderConfig, ranks: readonly number[], onHead = false): number {
   const layout = layOutGroups(ranks);
-  let floats = 0;
+  let floats = onHead ? layout.groups * columnsOf(layout, 1) * (config.hidden + config.vocab) : 0;
   for (let layer = 0; layer < config.layers; layer++) {
     for (const linear of layerLinears(config, layer)) {
       const parts = config.linears[linear];
@@ -36,24 +35,25 @@ export function adapterSetBytes(config: DecoderConfig, ranks: readonly number[])
 }
 
 export function soloAdapter(config: DecoderConfig, id: string, adapter: LoraAdapter): SoloAdapter {
-  const { rank, tensors } = adapter;
-  const set = fuse(config, [{ id, rank }], ({ layer, parts, columns, inFeatures, outFeatures, a, b }) => {
+  const { rank, tensors, targets } = adapter;
+  const ranked = { id, rank, onHead: targets.includes(HEAD_MODULE) };
+  const set = fuse(config, [ranked], ({ parts, columns, inFeatures, outFeatures, a, b }) => {
     let column = 0;
     let firstOut = 0;
-    for (const { module, outFeatures: ownOut } of parts) {
-      const path = `${layerPrefix(layer)}.${module}`;
+    for (const { path, outFeatures: ownOut } of parts) {
       placeA(a, columns, column, tensors.get(loraAName(path)), rank, inFeatures);
       placeB(b, outFeatures, column, firstOut, tensors.get(loraBName(path)), adapter, ownOut);
       column += rank;
       firstOut += ownOut;
     }
   });
-  return { ...set, id, rank };
+  return { ...set, ...ranked };
 }
 
 export function fuseAdapters(config: DecoderConfig, adapters: readonly SoloAdapter[]): FusedAdapters {
   return fuse(config, adapters, ({ name, parts, layout, columns, inFeatures, outFeatures, a, b }) => {
-    adapters.forEach(({ rank, weightFeeds }, i) => {
+    adapters.forEach(({ rank, onHead, weightFeeds }, i) => {
+      if (name === HEAD_SITE && !onHead) return;
       const own = { a: weightFeeds[`${name}.a`]!, b: weightFeeds[`${name}.b`]! };
       const used = rank * parts.length;
       const ownColumns = own.a.dims.at(-1)!;
@@ -68,16 +68,19 @@ export function fuseAdapters(config: DecoderConfig, adapters: readonly SoloAdapt
   });
 }
 
-/** A fused linear of one layer, and the arrays to fill for it. */
-interface Site {
+/** A linear whose projections are fused, of one layer, or the head. */
+interface Linear {
   /** `lora.L.F` */
   readonly name: string;
-  readonly layer: number;
-  readonly parts: readonly Projection[];
+  readonly parts: readonly { readonly path: string; readonly outFeatures: number }[];
+  readonly inFeatures: number;
+}
+
+/** The arrays to fill for a linear. */
+interface Site extends Linear {
   readonly layout: GroupLayout;
   /** Of a group. */
   readonly columns: number;
-  readonly inFeatures: number;
   /** Of all projections. */
   readonly outFeatures: number;
   /** `[groups, in, columns]` */
@@ -86,33 +89,49 @@ interface Site {
   readonly b: Float32Array;
 }
 
+const HEAD_SITE = 'lora.head';
+const NOTHING: GroupLayout = { groups: 1, width: 0, places: [] };
+
 function fuse(config: DecoderConfig, adapters: readonly Ranked[], fill: (site: Site) => void): FusedAdapters {
   const ranks = adapters.map(({ rank }) => rank);
   const layout = layOutGroups(ranks);
-  const { groups } = layout;
+  const isOnHead = adapters.some(({ onHead }) => onHead);
   const weightFeeds: Record<string, Feed> = {};
-  for (let layer = 0; layer < config.layers; layer++) {
-    for (const linear of layerLinears(config, layer)) {
-      const parts = config.linears[linear];
-      const columns = columnsOf(layout, parts.length);
-      const inFeatures = parts[0]!.inFeatures;
-      const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
-      const a = new Float32Array(groups * inFeatures * columns);
-      const b = new Float32Array(groups * columns * outFeatures);
-      const name = `lora.${layer}.${linear}`;
-      fill({ name, layer, parts, layout, columns, inFeatures, outFeatures, a, b });
-      weightFeeds[`${name}.a`] = { data: a, dims: [1, groups, 1, inFeatures, columns] };
-      weightFeeds[`${name}.b`] = { data: b, dims: [1, 1, groups, 1, columns, outFeatures] };
-    }
-  }
+  const place = ({ name, parts, inFeatures }: Linear, layout: GroupLayout): Site => {
+    const { groups } = layout;
+    const columns = columnsOf(layout, parts.length);
+    const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
+    const a = new Float32Array(groups * inFeatures * columns);
+    const b = new Float32Array(groups * columns * outFeatures);
+    weightFeeds[`${name}.a`] = { data: a, dims: [1, groups, 1, inFeatures, columns] };
+    weightFeeds[`${name}.b`] = { data: b, dims: [1, 1, groups, 1, columns, outFeatures] };
+    return { name, parts, inFeatures, layout, columns, outFeatures, a, b };
+  };
+  for (const linear of linearsOf(config)) fill(place(linear, layout));
+  const { hidden, vocab } = config;
+  const head = { name: HEAD_SITE, parts: [{ path: HEAD_MODULE, outFeatures: vocab }], inFeatures: hidden };
+  if (isOnHead) fill(place(head, layout));
+  else place(head, NOTHING);
   return {
     ids: adapters.map(({ id }) => id),
     size: sizeOfLayout(layout),
-    bytes: adapterSetBytes(config, ranks),
+    bytes: adapterSetBytes(config, ranks, isOnHead),
     weightFeeds,
     slotFeeds: (adapterIds) => slotFeeds(layout, adapters, adapterIds),
   };
 }
+
+const linearsOf = (config: DecoderConfig): Linear[] =>
+  Array.from({ length: config.layers }, (_, layer) =>
+    layerLinears(config, layer).map((linear) => {
+      const parts = config.linears[linear];
+      return {
+        name: `lora.${layer}.${linear}`,
+        parts: parts.map(({ module, outFeatures }) => ({ path: `${layerPrefix(layer)}.${module}`, outFeatures })),
+        inFeatures: parts[0]!.inFeatures,
+      };
+    }),
+  ).flat();
 
 /** loraA `[rank, in]` into columns of a `[in, columns]`. */
 function placeA(

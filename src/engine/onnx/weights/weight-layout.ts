@@ -2,7 +2,7 @@
 // float32 sampler and the trainer have the same. Knows no files.
 import { AppError } from '#domain/errors';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { layerLinears, type ParameterSpec } from '#model-files/decoder-parameters';
+import { EMBEDDING_WEIGHT, HEAD_WEIGHT, layerLinears, type ParameterSpec } from '#model-files/decoder-parameters';
 import type { ServingPrecision } from '../../capabilities.ts';
 import { BLOCKS8, EXPERTS8, FLOAT32, OUTPUTS8, type Encoding } from './encodings.ts';
 import {
@@ -24,9 +24,6 @@ const LINEAR_ENCODING: Readonly<Record<ServingPrecision, Encoding>> = {
   w8a8: OUTPUTS8,
 };
 
-export const EMBEDDING = 'model.embed_tokens.weight';
-export const HEAD = 'lm_head.weight';
-
 /** Every weight in float32. */
 export const trainingLayout = (config: DecoderConfig): readonly WeightSpec[] =>
   fusedParameters(config).map((spec) => ({ ...spec, encoding: FLOAT32 }));
@@ -38,15 +35,15 @@ export function servingLayout(config: DecoderConfig, precision: ServingPrecision
   if (encoding === FLOAT32) return whole;
   if (config.experts && precision === 'int8') throw withoutInt8(config);
   const layers = Array.from({ length: config.layers }, (_, layer) => layer);
-  const encodings = new Map<string, Encoding>([[HEAD, encoding]]);
+  const encodings = new Map<string, Encoding>([[HEAD_WEIGHT, encoding]]);
   for (const layer of layers) {
     for (const linear of layerLinears(config, layer)) encodings.set(fusedWeightName(layer, linear), encoding);
     for (const linear of EXPERT_LINEARS) encodings.set(expertWeightName(layer, linear), EXPERTS8);
   }
   const encoded = whole.map((spec) => ({ ...spec, encoding: encodings.get(spec.name) ?? FLOAT32 }));
   if (!config.tiedEmbeddings) return encoded;
-  const embedding: ParameterSpec = { name: EMBEDDING, shape: [config.vocab, config.hidden] };
-  return [...encoded, { name: HEAD, shape: embedding.shape, parts: [embedding], encoding }];
+  const embedding: ParameterSpec = { name: EMBEDDING_WEIGHT, shape: [config.vocab, config.hidden] };
+  return [...encoded, { name: HEAD_WEIGHT, shape: embedding.shape, parts: [embedding], encoding }];
 }
 
 /** Its kernel is fast by constants that it has packed, one for each expert of each layer; here a round reads one of a stack. */
