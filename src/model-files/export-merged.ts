@@ -1,14 +1,16 @@
 // An adapter folded into its base model: W + scale · B·A per adapted layer, written as a Hugging Face directory that loads
-// without PEFT. Reads and writes one tensor at a time; everything that is not a weight is copied.
+// without PEFT. Reads and writes one tensor at a time; everything that is not a weight is copied. Where an adapter is on a head that is the
+// embedding, the merged model has two matrices: what reads tokens stays as it was.
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { invariant } from '#base/invariant';
 import { AppError } from '#domain/errors';
-import { readDecoderConfig } from './decoder-config.ts';
+import { readDecoderConfig, type DecoderConfig } from './decoder-config.ts';
+import { EMBEDDING_WEIGHT, HEAD_MODULE, HEAD_WEIGHT } from './decoder-parameters.ts';
 import { writeSafetensors, type StoredDtype } from './safetensors.ts';
 import { openTensors } from './open-tensors.ts';
 import { counted, type OnNumbers } from './counted-tensors.ts';
-import { linearLayers, loraAName, loraBName, loraScale, type LoraAdapter } from './lora.ts';
+import { linearLayers, loraAName, loraBName, loraScale, type LoraAdapter, type LoraShape } from './lora.ts';
 import { readPeftDirectory } from './peft-directory.ts';
 
 export interface MergeRequest {
@@ -36,27 +38,27 @@ export async function exportMerged({
   if (await readdir(out).catch(() => null)) {
     throw new AppError('invalid_request', `${out} is there already. Name a directory that is not.`);
   }
-  const layers = linearLayers(await readDecoderConfig(base));
+  const config = await readDecoderConfig(base);
+  const layers = linearLayers(config);
   const adapter = await readPeftDirectory(adapterDirectory, layers);
   const source = await openTensors(base);
   const unfinished = `${out}.partial`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });
   try {
-    const byWeight = new Map(layers.map((layer) => [`${layer.path}.weight`, layer.path]));
-    const tensors = source.names().map((name) => ({
+    const tensors = mergedTensors(source.names(), config, adapter).map(({ name, from, path }) => ({
       name,
-      shape: source.shape(name),
+      shape: source.shape(from),
       dtype,
-      data: async () => mergeAdapter(await source.read(name), byWeight.get(name), source.shape(name), adapter),
+      data: async () => mergeAdapter(await source.read(from), path, source.shape(from), adapter),
     }));
     await writeSafetensors(join(unfinished, 'model.safetensors'), counted(tensors, onNumbers));
     for (const entry of await readdir(base, { withFileTypes: true })) {
       if (entry.isDirectory() || IS_WEIGHTS.test(entry.name) || entry.name === 'config.json') continue;
       await copyFile(join(base, entry.name), join(unfinished, entry.name)); // follows links: Hub caches are made of them
     }
-    const config = await readFile(join(base, 'config.json'), 'utf8');
-    await writeFile(join(unfinished, 'config.json'), withDtype(config, TORCH_DTYPE[dtype]));
+    const json = withDtype(await readFile(join(base, 'config.json'), 'utf8'), TORCH_DTYPE[dtype]);
+    await writeFile(join(unfinished, 'config.json'), untiesHead(config, adapter) ? withUntiedHead(json) : json);
     await rename(unfinished, out);
   } finally {
     await source.close();
@@ -64,18 +66,42 @@ export async function exportMerged({
   }
 }
 
+/** The adapter is on a head that is the embedding. */
+export const untiesHead = ({ tiedEmbeddings }: DecoderConfig, { targets }: LoraShape): boolean =>
+  tiedEmbeddings && targets.includes(HEAD_MODULE);
+
+/** Of these tensors, by the module that an adapter may be on, and a head beside the embedding where merging unties it. */
+export function mergedTensors(
+  names: readonly string[],
+  config: DecoderConfig,
+  adapter: LoraShape,
+): readonly { readonly name: string; readonly from: string; readonly path: string }[] {
+  const unties = untiesHead(config, adapter);
+  const kept = names.filter((name) => !unties || name !== HEAD_WEIGHT); // some files have a copy of a tied head
+  const tensors = kept.map((name) => ({ name, from: name, path: name.replace(/\.weight$/, '') }));
+  if (unties) tensors.push({ name: HEAD_WEIGHT, from: EMBEDDING_WEIGHT, path: HEAD_MODULE });
+  return tensors;
+}
+
 /** In the text, so that 30.0 is not written as 30, which Transformers refuses where it wants a float. */
 const withDtype = (config: string, dtype: string): string =>
   config.replace(/("(?:torch_)?dtype"\s*:\s*)"[^"]*"/g, `$1"${dtype}"`);
 
+function withUntiedHead(config: string): string {
+  const told = /("tie_word_embeddings"\s*:\s*)(?:true|null)/;
+  return told.test(config)
+    ? config.replace(told, '$1false')
+    : config.replace('{', '{\n  "tie_word_embeddings": false,');
+}
+
 /** `[out, in]`; summed in float64, so that only the last rounding is ours. */
 export function mergeAdapter(
   weight: Float32Array,
-  path: string | undefined,
+  path: string,
   shape: readonly number[],
   { rank, tensors, ...adapter }: LoraAdapter,
 ): Float32Array {
-  const [a, b] = path === undefined ? [] : [tensors.get(loraAName(path)), tensors.get(loraBName(path))];
+  const [a, b] = [tensors.get(loraAName(path)), tensors.get(loraBName(path))];
   if (!a || !b) return weight;
   const [outFeatures, inFeatures] = shape as [number, number];
   invariant(a.length === rank * inFeatures && b.length === outFeatures * rank, `the adapter of ${path} fits its layer`);

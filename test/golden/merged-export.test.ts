@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportMerged } from '#model-files/export-merged';
-import { linearLayers } from '#model-files/lora';
-import { readPeftDirectory } from '#model-files/peft-directory';
+import { exportGgufAdapter, exportGgufModel } from '#model-files/gguf/export-gguf';
+import { openGgufFile } from '#model-files/gguf/gguf-file';
+import { makeGgufDirectory } from '#model-files/gguf/gguf-model';
+import { createLoraAdapter, linearLayers } from '#model-files/lora';
+import { readPeftDirectory, writePeftDirectory } from '#model-files/peft-directory';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { openSafetensors } from '#model-files/safetensors';
 import { maxDistance } from './distance.ts';
 import { FAMILIES, openModelFixture, WITH_EXPERTS } from './fixture.ts';
+import { writeWholeModel } from './gguf-models.ts';
 import { openServingForward } from './serving-forward.ts';
 
 let scratch: string;
@@ -56,3 +60,50 @@ test('a directory that is there is not touched, and one that fails leaves nothin
   expect(await readdir(scratch)).not.toContain('new');
   await expect(exportMerged({ base: model, adapter, out: scratch, dtype: 'F32' })).rejects.toThrow('is there already');
 });
+
+test.each(['llama', 'qwen3', 'gemma2', 'granite'] as const)(
+  'an adapter on the head of %s changes the logits and leaves what tokens are read by: safetensors and GGUF',
+  async (family) => {
+    const base = join(scratch, `head-${family}`);
+    await writeWholeModel(family, base);
+    const config = await readDecoderConfig(base);
+    const layers = linearLayers(config);
+    const adapter = createLoraAdapter(layers, { rank: 3, alpha: 5, seed: 2, targets: ['v_proj', 'lm_head'] });
+    adapter.tensors.forEach((data) => data.forEach((_, i) => (data[i] = ((i * 37) % 11) / 40 - 0.12)));
+    const directory = await mkdtemp(join(scratch, 'adapter-'));
+    await writePeftDirectory(directory, adapter, layers, 'tiny');
+    const tokens = [...(await openModelFixture(family)).expected.sequences.forty];
+    const logitsOf = async (model: string, by: typeof adapter | null) => {
+      const forward = await openServingForward(await readDecoderConfig(model), model);
+      const [logits] = await forward.logits([tokens], by);
+      await forward.close();
+      return logits!;
+    };
+    const wanted = await logitsOf(base, adapter);
+    expect(maxDistance(wanted, await logitsOf(base, null))).toBeGreaterThan(0.01);
+
+    const out = join(scratch, `head-${family}-merged`);
+    await exportMerged({ base, adapter: directory, out, dtype: 'F32' });
+    expect((await readDecoderConfig(out)).tiedEmbeddings).toBe(false);
+    expect(maxDistance(await logitsOf(out, null), wanted)).toBeLessThan(1e-4);
+    const [before, after] = [await openSafetensors(base), await openSafetensors(out)];
+    expect(await after.read('model.embed_tokens.weight')).toEqual(await before.read('model.embed_tokens.weight'));
+    await Promise.all([before.close(), after.close()]);
+
+    const file = join(scratch, `head-${family}.gguf`);
+    const asGguf = exportGgufModel({ base, adapter: directory, out: file, name: 'tiny' }, 'F32');
+    if (family === 'gemma2') await expect(asGguf).rejects.toThrow('one matrix for embedding and head');
+    else {
+      await asGguf;
+      expect(maxDistance(await logitsOf(await makeGgufDirectory(file, scratch), null), wanted)).toBeLessThan(1e-4);
+    }
+    const alone = exportGgufAdapter({ base, adapter: directory, out: `${file}.adapter`, name: 'tiny' });
+    if (config.tiedEmbeddings) await expect(alone).rejects.toThrow('Export the merged model');
+    else {
+      await alone;
+      const { tensors } = await openGgufFile(`${file}.adapter`);
+      expect(tensors.get('output.weight.lora_a')!.shape).toEqual([3, config.hidden]);
+      expect(tensors.get('output.weight.lora_b')!.shape).toEqual([config.vocab, 3]);
+    }
+  },
+);

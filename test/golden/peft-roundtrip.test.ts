@@ -25,6 +25,8 @@ const python = process.env['WHETSTONE_PYTHON'];
 if (!python)
   console.log('PEFT round trip skipped: WHETSTONE_PYTHON names no interpreter. Try $(scripts/python-env.sh).');
 
+/** Untied; tied; tied with a soft cap; tied with a multiplier of logits. */
+const HEAD_FAMILIES = ['llama', 'qwen3', 'gemma2', 'granite'] as const;
 const CHECK_TIMEOUT_MS = 120_000; // importing torch and PEFT from a cold disk takes most of it
 
 describe.skipIf(!python)('PEFT', () => {
@@ -36,9 +38,11 @@ describe.skipIf(!python)('PEFT', () => {
 
   const plain: LoraConfig = { rank: 8, alpha: 16, seed: 1 };
   const stabilized = { rank: 3, alpha: 5, rankStabilized: true, targets: ['q_proj', 'down_proj'], seed: 1 };
+  const onHead = { rank: 4, alpha: 8, targets: ['q_proj', 'lm_head'], seed: 1 };
   const cases = [
     ...FAMILIES.map((family) => ({ family, lora: plain })),
     { family: 'qwen3', lora: stabilized } as const,
+    ...HEAD_FAMILIES.map((family) => ({ family, lora: onHead })),
   ];
   test.each(cases)(
     'and Transformers load an adapter trained here on $family of rank $lora.rank, alone and merged, and give the same logits',

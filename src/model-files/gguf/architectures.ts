@@ -9,6 +9,8 @@ export interface Architecture {
   readonly modelType: string;
   /** Rows of queries and keys lie in pairs that turn together, not in halves. */
   readonly interleaved: boolean;
+  /** llama.cpp takes the embedding as head, whatever the file has. */
+  readonly alwaysTied?: true;
   /** What config.json says beyond `commonConfig`. */
   config(metadata: Metadata, model: GgufParts): Record<string, unknown>;
 }
@@ -56,6 +58,7 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   gemma2: {
     modelType: 'gemma2',
     interleaved: false,
+    alwaysTied: true,
     config: (metadata) => ({
       ...gemma(metadata, 46),
       attn_logit_softcapping: metadata.own('attn_logit_softcapping'),

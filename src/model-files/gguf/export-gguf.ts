@@ -6,9 +6,10 @@ import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import type { ConfigJson } from '../config-json.ts';
 import { readDecoderConfig, type DecoderConfig } from '../decoder-config.ts';
+import { EMBEDDING_WEIGHT, HEAD_WEIGHT } from '../decoder-parameters.ts';
 import { counted, type OnNumbers } from '../counted-tensors.ts';
 import { linearLayers, loraAName, loraBName, loraScale } from '../lora.ts';
-import { mergeAdapter } from '../export-merged.ts';
+import { mergeAdapter, untiesHead } from '../export-merged.ts';
 import { openTensors } from '../open-tensors.ts';
 import { readPeftDirectory } from '../peft-directory.ts';
 import { ARCHITECTURES } from './architectures.ts';
@@ -30,6 +31,12 @@ export interface GgufExport {
   readonly onNumbers?: OnNumbers;
 }
 
+const ALWAYS_TIED =
+  'llama.cpp reads a model of this family with one matrix for embedding and head, and this adapter is on the head alone.';
+/** It looks for the adapted weight by name, and a tied head has none of its own. */
+const NO_TIED_HEAD =
+  'This adapter is on the head, which is the embedding in the base model, and llama.cpp cannot adapt one of the two. Export the merged model.';
+
 /** `general.file_type`, as llama.h numbers what most tensors are. */
 const FILE_TYPE: Readonly<Record<WrittenType, number>> = { F32: 0, F16: 1, Q8_0: 7, BF16: 32 };
 
@@ -39,11 +46,18 @@ export async function exportGgufModel(
   type: WrittenType,
 ): Promise<void> {
   await refuseExisting(out);
-  const config = await readDecoderConfig(base);
+  const found = await readDecoderConfig(base);
+  const lora = adapter === null ? null : await readPeftDirectory(adapter, linearLayers(found));
+  const unties = lora !== null && untiesHead(found, lora);
+  const config = unties ? { ...found, tiedEmbeddings: false } : found;
+  if (unties && ARCHITECTURES[ggufArchitecture(config)]!.alwaysTied)
+    throw new AppError(
+      'invalid_request',
+      `${ALWAYS_TIED} Export the merged model as safetensors, or the adapter for PEFT.`,
+    );
   const json = JSON.parse(await readFile(join(base, 'config.json'), 'utf8')) as ConfigJson;
   const { architecture, values, tensors: extras } = modelMetadata(config, json);
   const tokenizer = await tokenizerMetadata(base, config.vocab);
-  const lora = adapter === null ? null : await readPeftDirectory(adapter, linearLayers(config));
   const source = await openTensors(base);
   const typeOf = (shape: readonly number[]): WrittenType =>
     shape.length === 1 || (type === 'Q8_0' && shape.at(-1)! % 32 !== 0) ? 'F32' : type;
@@ -53,7 +67,7 @@ export async function exportGgufModel(
       shape,
       type: typeOf(shape),
       async data() {
-        const read = await source.read(parameter);
+        const read = await source.read(unties && parameter === HEAD_WEIGHT ? EMBEDDING_WEIGHT : parameter);
         const weight = lora === null ? read : mergeAdapter(read, parameter.replace(/\.weight$/, ''), shape, lora);
         if (plusOne) return weight.map((value) => value + 1);
         return isInterleaved(architecture) && heads !== null ? toPairs(weight, heads, shape[0]!) : weight;
@@ -82,6 +96,7 @@ export async function exportGgufAdapter({ base, adapter, out, name }: GgufExport
   const config = await readDecoderConfig(base);
   const layers = linearLayers(config);
   const lora = await readPeftDirectory(adapter, layers);
+  if (untiesHead(config, lora)) throw new AppError('invalid_request', NO_TIED_HEAD);
   const architecture = ggufArchitecture(config);
   const tensors = layers
     .filter(({ target }) => lora.targets.includes(target))

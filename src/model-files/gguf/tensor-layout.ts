@@ -1,6 +1,12 @@
 // What a decoder's tensors are called in GGUF, and how their values lie there: one table for reading and writing.
 import type { DecoderConfig } from '../decoder-config.ts';
-import { decoderParameters, type ParameterSpec } from '../decoder-parameters.ts';
+import {
+  decoderParameters,
+  EMBEDDING_WEIGHT,
+  HEAD_MODULE,
+  HEAD_WEIGHT,
+  type ParameterSpec,
+} from '../decoder-parameters.ts';
 
 export interface GgufParameter extends ParameterSpec {
   /** In the file. */
@@ -12,9 +18,9 @@ export interface GgufParameter extends ParameterSpec {
 }
 
 const WHOLE: Readonly<Record<string, string>> = {
-  'model.embed_tokens.weight': 'token_embd.weight',
+  [EMBEDDING_WEIGHT]: 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
-  'lm_head.weight': 'output.weight',
+  [HEAD_WEIGHT]: 'output.weight',
 };
 
 const MODULES: Readonly<Record<string, string>> = {
@@ -38,8 +44,9 @@ const NORMS = {
   mlpOutput: 'post_ffw_norm',
 } as const;
 
-/** `model.layers.3.self_attn.q_proj` → `blk.3.attn_q`. */
+/** `model.layers.3.self_attn.q_proj` → `blk.3.attn_q`, and the head's. */
 export function ggufModule(path: string, { norms }: DecoderConfig): string {
+  if (path === HEAD_MODULE) return 'output';
   const [, layer, module] = /^model\.layers\.(\d+)\.(.+)$/.exec(path)!;
   const role = (Object.keys(NORMS) as (keyof typeof NORMS)[]).find((each) => norms[each] === module);
   return `blk.${layer}.${role ? NORMS[role] : MODULES[module!]}`;
