@@ -29,7 +29,7 @@ export interface LoraOptions {
   readonly r?: number;
   /** Scale: lora_alpha / r. Default 16. */
   readonly lora_alpha?: number;
-  /** Names of linear layers, such as `q_proj`; default `all-linear`. */
+  /** Names of linear layers, such as `q_proj`, and `lm_head`; default `all-linear`, which is without the head. */
   readonly target_modules?: 'all-linear' | readonly string[];
   /** Scale: lora_alpha / √r. */
   readonly use_rslora?: boolean;

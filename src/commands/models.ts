@@ -26,7 +26,11 @@ export function addModels(program: Command, remote: Remote): void {
     .option('--from <checkpoint>', 'fork: start from a copy of this checkpoint, entity/project/name@step')
     .option('--lora-rank <count>', 'rank of the adapter (default: 8)', wholeNumber(1, 256))
     .option('--lora-alpha <number>', 'its output is scaled by alpha / rank (default: 16)', decimal(0))
-    .option('--lora-targets <names>', 'linear layers that carry it, such as q_proj,v_proj (default: all)', namesIn)
+    .option(
+      '--lora-targets <names>',
+      'linear layers that carry it, such as q_proj,v_proj, and lm_head (default: all but lm_head)',
+      namesIn,
+    )
     .option('--rslora', 'scale by alpha / √rank instead')
     .option('--lora-seed <number>', 'seed of its first values (default: 3407)', wholeNumber(0, 2 ** 32 - 1))
     .action(async (name: string, flags: CreateFlags) => {

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
 import type { DecoderConfig } from './decoder-config.ts';
-import { HEAD_MODULE } from './decoder-parameters.ts';
 import { linearLayers } from './lora.ts';
 import { parsePeftConfig } from './peft-config.ts';
 import { ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS_FILE, eachLoraTensor } from './peft-directory.ts';
@@ -16,8 +15,6 @@ export async function checkAdapter(directory: string, config: DecoderConfig, bas
   const { base_model_name_or_path: trainedOn } = JSON.parse(json) as { base_model_name_or_path?: unknown };
   if (typeof trainedOn === 'string' && !mayBe(trainedOn, baseModel))
     throw new AppError('bad_model_files', `${ADAPTER_CONFIG_FILE} says that it adapts ${trainedOn}, not ${baseModel}.`);
-  if (shape.targets.includes(HEAD_MODULE))
-    throw new AppError('bad_model_files', `${ADAPTER_CONFIG_FILE}: an adapter on ${HEAD_MODULE} cannot be served yet.`);
   for await (const { name, values } of eachLoraTensor(directory, linearLayers(config), shape)) {
     const at = values.findIndex((value) => !Number.isFinite(value));
     if (at >= 0)

@@ -126,6 +126,16 @@ describe('registering a model', () => {
     expect((await send(server, { url: `/v1/preview/models/${forked.id}` })).json()).toMatchObject({ lora: { r: 2 } });
   });
 
+  test('with lora on the head makes an adapter of it and of what else is named', async () => {
+    const asked = { ...body, name: 'on-head', lora: { r: 2, target_modules: ['lm_head', 'q_proj'] } };
+    const made = await send(server, { url: '/v1/preview/models', body: asked });
+    expect(made.statusCode, made.body).toBe(200);
+    const { id } = made.json<{ id: string }>();
+    expect((await send(server, { url: `/v1/preview/models/${id}` })).json()).toMatchObject({
+      lora: { r: 2, target_modules: ['q_proj', 'lm_head'] },
+    });
+  });
+
   test('with a rank alone keeps the other defaults', async () => {
     const asked = { ...body, name: 'rank-1', lora: { r: 1 } };
     const { id } = (await send(server, { url: '/v1/preview/models', body: asked })).json<{ id: string }>();
@@ -152,7 +162,6 @@ describe('registering a model', () => {
     refusedLora({ lora_alpha: 0 }, 422, { detail: [{ loc: ['body', 'lora', 'lora_alpha'], type: 'greater_than' }] }),
     refusedLora({ target_modules: [] }, 422, {}),
     refusedLora({ target_modules: ['embed_tokens'] }, 422, { detail: [{ msg: containing('embed_tokens is not supported') }] }),
-    refusedLora({ target_modules: ['lm_head'] }, 422, { detail: [{ msg: containing('lm_head is not supported') }] }),
     refusedLora({ target_modules: ['qkv_proj'] }, 400, {
       detail: containing('qkv_proj is no linear layer of this base model. It has q_proj, k_proj, v_proj, o_proj'),
       error: { code: 'invalid_request', param: 'lora.target_modules' },

@@ -20,7 +20,7 @@ import type { BlobStore } from '#storage/blobs';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { Storage } from '#storage/storage';
-import { DEFAULT_LORA } from '#domain/lora-config';
+import { DEFAULT_LORA, type LoraConfig } from '#domain/lora-config';
 import { aCaller } from '../a-caller.ts';
 import { EVALUATION_LIMITS } from '../api/test-server.ts';
 import { ableTrainer, aJobRunner, noObserver, noSampler } from '../a-job-runner.ts';
@@ -49,7 +49,8 @@ export interface JobLab {
   close(): Promise<void>;
 }
 
-export async function openJobLab(): Promise<JobLab> {
+/** `lora`: what the models of its worlds begin with. */
+export async function openJobLab(lora: LoraConfig = DEFAULT_LORA): Promise<JobLab> {
   const model = await writeTinyModel();
   const engine = await openOnnxTrainingEngine({
     modelDirectory: model.directory,
@@ -63,7 +64,7 @@ export async function openJobLab(): Promise<JobLab> {
     const modelId = createId();
     const directory = await mkdtemp(join(work, 'fresh-'));
     const layers = linearLayers(model.config);
-    await writePeftDirectory(directory, createLoraAdapter(layers, DEFAULT_LORA), layers, 'tiny');
+    await writePeftDirectory(directory, createLoraAdapter(layers, lora), layers, 'tiny');
     await blobs.putDirectory(`checkpoints/${modelId}/0`, directory);
     await storage.models.create(
       { id: modelId, entity: 'team', project: 'p', name, baseModel, runId: null, createdAtMs: 0 },

@@ -2,6 +2,7 @@
 // the "process" is killed (dying-runner.ts), a fresh runner starts on what was stored, and the result must be that of an undisturbed run.
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_LORA } from '#domain/lora-config';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { eventsOf, killedLate, outcome, runUntilEnd, undisturbed } from './dying-runner.ts';
 import {
@@ -287,4 +288,35 @@ describe('a job', () => {
     await expect(world.jobs.cancel(OWNER, id)).rejects.toThrow('finished already');
     await expect(world.jobs.get({ ...OWNER, entity: 'others' }, id)).rejects.toThrow('No training job');
   });
+});
+
+describe('a job over an adapter on the output head', () => {
+  let onHead: JobLab;
+  beforeAll(async () => {
+    onHead = await openJobLab({ ...DEFAULT_LORA, targets: ['q_proj', 'lm_head'] });
+  });
+  afterAll(() => onHead.close());
+
+  test.each([
+    ['RL', BODY],
+    ['SFT', IMITATION],
+  ] as const)(
+    'of %s ends with the same bytes when it is killed on its way',
+    async (_, body) => {
+      const { calls, expected } = await undisturbed(onHead, body);
+      expect(expected).toMatchObject({ status: 'succeeded', step: 1 });
+      expect(expected.adapter).not.toBe((await undisturbed(lab, body)).expected.adapter);
+      for (let lastCall = 3; lastCall < calls; lastCall += 7) {
+        const world = await onHead.createWorld();
+        const { id } = await submit(world, body);
+        await runUntilEnd(onHead, world, id, { lastCall });
+        await runUntilEnd(onHead, world, id);
+        expect(await outcome(world, id), `killed after ${lastCall} operations`).toEqual({
+          ...expected,
+          leftOver: expect.any(Number) as number,
+        });
+      }
+    },
+    120_000,
+  );
 });

@@ -3530,7 +3530,7 @@ export interface paths {
                             r?: number | null;
                             /** @description What the adapter adds is scaled by lora_alpha / r. Default 16, whatever the rank. */
                             lora_alpha?: number | null;
-                            /** @description Names of the linear layers that carry it, such as `q_proj`; `all-linear`, the default, is those of attention and MLP. */
+                            /** @description Names of the linear layers that carry it, such as `q_proj`, and `lm_head`, the output head; `all-linear`, the default, is those of attention and MLP. */
                             target_modules?: ("all-linear" | string[]) | null;
                             /** @description Scales by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false. */
                             use_rslora?: boolean | null;

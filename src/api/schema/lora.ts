@@ -13,14 +13,13 @@ const ALL = 'all-linear';
 
 /** What PEFT would take and we do not, and why. */
 const REFUSED_TARGETS: Readonly<Record<string, string>> = {
-  lm_head: 'the head is not trained by LoRA here',
   embed_tokens: 'embeddings are not trained by LoRA here, as they are no linear layer',
 };
 
 const target = z.string().superRefine((name, ctx) => {
   const reason = Object.hasOwn(REFUSED_TARGETS, name) ? REFUSED_TARGETS[name] : undefined;
   if (reason === undefined) return;
-  const msg = `Value error, ${name} is not supported: ${reason}. Name linear layers of attention and MLP, or send \`${ALL}\`.`;
+  const msg = `Value error, ${name} is not supported: ${reason}. Name linear layers of attention and MLP, \`lm_head\`, or send \`${ALL}\`.`;
   ctx.addIssue({
     code: 'custom',
     message: msg,
@@ -39,7 +38,7 @@ const wireLora = z.looseObject({
     .union([z.literal(ALL), list(target, TARGETS_MAX).refine((names) => names.length > 0, 'List should have at least 1 item')])
     .nullish()
     .meta({
-      description: `Names of the linear layers that carry it, such as \`q_proj\`; \`${ALL}\`, the default, is those of attention and MLP.`,
+      description: `Names of the linear layers that carry it, such as \`q_proj\`, and \`lm_head\`, the output head; \`${ALL}\`, the default, is those of attention and MLP.`,
     }),
   use_rslora: boolean().nullish().meta({
     description: 'Scales by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false.',
