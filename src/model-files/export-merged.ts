@@ -71,7 +71,7 @@ export const untiesHead = ({ tiedEmbeddings }: DecoderConfig, { targets }: LoraS
   tiedEmbeddings && targets.includes(HEAD_MODULE);
 
 /** Of these tensors, by the module that an adapter may be on, and a head beside the embedding where merging unties it. */
-export function mergedTensors(
+function mergedTensors(
   names: readonly string[],
   config: DecoderConfig,
   adapter: LoraShape,
