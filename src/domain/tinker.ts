@@ -48,6 +48,8 @@ export interface TinkerLora {
   readonly seed: number;
   readonly attention: boolean;
   readonly mlp: boolean;
+  /** The output head. Absent: a run from when it was not trained here. */
+  readonly unembed?: boolean;
 }
 
 export type OperationKind =

@@ -34,7 +34,8 @@ export interface TinkerRun {
 }
 
 export interface TinkerClient {
-  train(rank: number, seed: number): Promise<TinkerRun>;
+  /** `unembed`: as the SDK where it is not told otherwise. */
+  train(rank: number, seed: number, unembed?: boolean): Promise<TinkerRun>;
   /** Of the base model; gives the id of a sampling session. */
   openSampler(): Promise<string>;
   /** Gives the digest of its tokens and log-probabilities. */
@@ -103,9 +104,9 @@ export async function openTinkerClient(url: string, key: string): Promise<Tinker
   let samplers = 0;
   let samples = 0;
 
-  async function train(rank: number, seed: number): Promise<TinkerRun> {
+  async function train(rank: number, seed: number, unembed = true): Promise<TinkerRun> {
     const about = { session_id: sessionId, model_seq_id: runs++, base_model: BASE };
-    const lora_config = { rank, seed, train_mlp: true, train_attn: true, train_unembed: false };
+    const lora_config = { rank, seed, train_mlp: true, train_attn: true, train_unembed: unembed };
     const { model_id } = await futureJson<{ model_id: string }>('create_model', { ...about, lora_config });
     let seq = 0;
     return {

@@ -101,11 +101,10 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       summary: 'What saved weights are of',
       body: wire.weightsInfo,
       async handle({ caller, body: { tinker_path: path } }) {
-        const { named, run } = (await saves.find(caller.entity, path)) ?? noWeights(path);
-        const { servedAs, lora } = run;
-        const { attention, mlp } = lora;
-        const trained = { train_unembed: false, train_mlp: mlp, train_attn: attention };
-        return { base_model: servedAs, is_lora: true, lora_rank: lora.rank, ...trained, name: named.name };
+        const saved = (await saves.find(caller.entity, path)) ?? noWeights(path);
+        const { rank, attention, mlp, unembed } = await saves.describe(saved);
+        const trained = { train_unembed: unembed, train_mlp: mlp, train_attn: attention };
+        return { base_model: saved.run.servedAs, is_lora: true, lora_rank: rank, ...trained, name: saved.named.name };
       },
     }),
     tinkerRoute('GET /sessions', {

@@ -11,9 +11,6 @@ const CONCURRENT_SAMPLES = 500;
 /** SDKs before 0.25 send data as JSON, and to another route, unless they are told to. Later ones have no such settings. */
 const AS_LATER_ONES = { proto_write_fwdbwd: true, fwd_via_fwdbwd: true };
 
-const UNEMBEDDING =
-  'This server trains attention and MLP layers; the unembedding is left as it is, whatever train_unembed says.';
-
 export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'names'>): Endpoint[] {
   return [
     tinkerRoute('GET /healthz', {
@@ -64,10 +61,10 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       summary: 'Begin a session',
       access: 'any key',
       body: wire.createSession,
-      answer: z.object({ session_id: z.string(), warning_message: z.string() }),
+      answer: z.object({ session_id: z.string() }),
       async handle({ caller, body: { tags, user_metadata: metadata } }) {
         const { id } = await sessions.create(caller, { tags: tags ?? [], metadata: metadata ?? {} });
-        return { session_id: id, warning_message: UNEMBEDDING };
+        return { session_id: id };
       },
     }),
     tinkerRoute('POST /session_heartbeat', {

@@ -21,10 +21,11 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       body: wire.createModel,
       async handle({ caller, body }) {
         refuseOtherOptimizers(body.optimizer_config);
-        const { rank = 32, seed = null, train_attn: attention = true, train_mlp: mlp = true } = body.lora_config ?? {};
-        if (!attention && !mlp) {
-          const message =
-            'This server trains attention and MLP layers, not the unembedding alone: set one of train_attn and train_mlp.';
+        const { lora_config: lora } = body;
+        const { rank = 32, seed = null } = lora ?? {};
+        const { train_attn: attention = true, train_mlp: mlp = true, train_unembed: unembed = true } = lora ?? {};
+        if (!attention && !mlp && !unembed) {
+          const message = 'Nothing would be trained: set one of train_attn, train_mlp and train_unembed.';
           throw new AppError('invalid_request', message, { param: 'lora_config' });
         }
         const run = await sessions.createRun(caller, {
@@ -32,7 +33,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
           ordinal: body.model_seq_id,
           baseModel: body.base_model,
           metadata: body.user_metadata ?? {},
-          lora: { rank, seed, attention, mlp },
+          lora: { rank, seed, attention, mlp, unembed },
         });
         return { request_id: requestIdOf(run.id, 0), model_id: run.id };
       },

@@ -9,6 +9,7 @@ import {
   parseTinkerPath,
   tinkerPath,
   type TinkerCheckpoint,
+  type TinkerLora,
   type TinkerOperation,
   type TinkerRun,
 } from '#domain/tinker';
@@ -18,6 +19,7 @@ import type { Slice, Sliced } from '#storage/tinker-store';
 import type { BaseModels } from '../models/base-models.ts';
 import { PEFT_FILES } from '../artifacts/checkpoint-artifact.ts';
 import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import { findCheckpointLora } from '../models/checkpoint-lora.ts';
 import type { SaveBody } from './operation-bodies.ts';
 import type { RunSession } from './run-session.ts';
 
@@ -33,6 +35,8 @@ export interface Saves {
   filesOf(run: Pick<TinkerRun, 'entity' | 'baseModel'>, path: string): Promise<string>;
   /** Null: there is none, or it is another entity's and not published. */
   find(entity: string, path: string): Promise<SavedWeights | null>;
+  /** What of the model they have trained: a run may have loaded weights of other layers than it was made with. */
+  describe(saved: SavedWeights): Promise<TrainedParts>;
   /** To change it: null also where another entity published it. */
   findOwn(entity: string, path: string): Promise<TinkerCheckpoint | null>;
   /** Names of the files of saved weights. Throws `checkpoint_not_found`, as `readFile` does. */
@@ -55,6 +59,8 @@ export interface SavedWeights {
   /** That they were saved of. */
   readonly run: TinkerRun;
 }
+
+export type TrainedParts = Required<Omit<TinkerLora, 'seed'>>;
 
 export interface SavesDeps {
   readonly storage: Storage;
@@ -199,6 +205,17 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
       return getCheckpointFiles(blobs, found.checkpoint);
     },
     find,
+    async describe({ named, checkpoint }) {
+      const adapter = await findCheckpointLora(blobs, checkpoint);
+      if (!adapter) throw new AppError('damaged_data', `The files of ${named.name} are gone from the blob store.`);
+      const parts = new Set(adapter.target_modules.map(partOf));
+      return {
+        rank: adapter.r,
+        attention: parts.has('attention'),
+        mlp: parts.has('mlp'),
+        unembed: parts.has('unembed'),
+      };
+    },
     async findOwn(entity, path) {
       const named = await findNamed(path);
       return named?.entity === entity ? named : null;
@@ -234,4 +251,9 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
       }
     },
   };
+}
+
+function partOf(target: string): 'attention' | 'mlp' | 'unembed' {
+  if (target === 'lm_head') return 'unembed';
+  return /^(gate|up|gate_up|down)_proj$/.test(target) ? 'mlp' : 'attention';
 }

@@ -84,6 +84,7 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
   async function store(caller: Caller, about: NewRun, from: StartOfRun): Promise<TinkerRun> {
     const session = await get(caller, about.sessionId);
     const { base, servedAs, lora, source, resetsOptimizer } = from;
+    const { rank, seed, attention, mlp, unembed = false } = lora;
     const registration = {
       entity: null,
       project: TINKER_PROJECT,
@@ -91,9 +92,7 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
       baseModel: base,
       returnExisting: true, // a repeat whose first try was cut off after it
       fromCheckpoint: source,
-      ...(source === null
-        ? { lora: { rank: lora.rank, alpha: TINKER_ALPHA, seed: lora.seed, attention: lora.attention, mlp: lora.mlp } }
-        : {}),
+      ...(source === null ? { lora: { rank, alpha: TINKER_ALPHA, seed, attention, mlp, unembed } } : {}),
     };
     const { model } = await models.register(caller, registration, createId());
     const nowMs = clock.now();
