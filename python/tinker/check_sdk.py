@@ -56,24 +56,6 @@ def trains() -> tinker.TrainingClient:
     return client
 
 
-def trains_parts() -> None:
-    """What is trained of the model, each alone: the same first loss, another one after a step, and the checkpoint says which."""
-    losses = []
-    for part in ("unembed", "mlp", "attn"):
-        flags = {f"train_{each}": each == part for each in ("unembed", "mlp", "attn")}
-        client = service.create_lora_training_client(base_model=model, rank=4, seed=7, **flags)
-        first = client.forward_backward(DATA, "cross_entropy").result().metrics["loss:sum"]
-        client.optim_step(ADAM).result()
-        losses.append((first, client.forward(DATA, "cross_entropy").result().metrics["loss:sum"]))
-        state = client.save_state(f"only-{part}").result().path
-        info = service.create_rest_client().get_weights_info_by_tinker_path(state).result()
-        assert {name: getattr(info, name) for name in flags} == flags, info
-        resumed = service.create_training_client_from_state(state)
-        assert near(resumed.forward(DATA, "cross_entropy").result().metrics["loss:sum"], losses[-1][1])
-    assert len({first for first, _ in losses}) == 1 and all(after < first for first, after in losses), losses
-    assert len({after for _, after in losses}) == 3, losses
-
-
 def forwards(client: tinker.TrainingClient) -> None:
     forward = client.forward(DATA, "cross_entropy").result()
     again = client.forward(DATA, "cross_entropy").result()
@@ -279,7 +261,6 @@ def custom(client: tinker.TrainingClient) -> None:
 def main() -> None:
     capabilities()
     client = trains()
-    trains_parts()
     forwards(client)
     samples(client)
     copies(client)
