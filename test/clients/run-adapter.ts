@@ -5,20 +5,26 @@ import { buffer } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import type { Client } from '#client/client';
 
-/** SHA-256 of adapter_model.safetensors of a model's step. */
-export async function digestOfModel(
-  client: Client,
-  model: { readonly project: string; readonly name: string },
-  step: number,
-): Promise<string> {
+interface ModelName {
+  readonly project: string;
+  readonly name: string;
+}
+
+/** adapter_model.safetensors of a model's step. */
+export async function adapterOfModel(client: Client, model: ModelName, step: number): Promise<Buffer> {
   for await (const { id } of client.listModels(model)) {
     const tar = Readable.from((await client.downloadCheckpoint(id, step)).content).pipe(extract());
     const files = new Map<string, Buffer>();
     for await (const entry of tar) files.set(entry.header.name, await buffer(entry));
-    return createHash('sha256').update(files.get('adapter_model.safetensors')!).digest('hex');
+    return files.get('adapter_model.safetensors')!;
   }
   throw new Error(`no step ${step} of ${model.name}`);
 }
 
-export const digestOfRun = (client: Client, runId: string, step: number): Promise<string> =>
-  digestOfModel(client, { project: 'tinker', name: runId.replace(':train:', '-') }, step);
+export const adapterOfRun = (client: Client, runId: string, step: number): Promise<Buffer> =>
+  adapterOfModel(client, { project: 'tinker', name: runId.replace(':train:', '-') }, step);
+
+export const digestOfRun = async (client: Client, runId: string, step: number): Promise<string> =>
+  createHash('sha256')
+    .update(await adapterOfRun(client, runId, step))
+    .digest('hex');
