@@ -30,10 +30,10 @@ def test_a_loop_ends_where_nothing_improves(
     assert (stopped, stopping.best) == (at, Evaluated(best, value))
 
 
-@pytest.mark.parametrize("options", [{"patience": 0}, {"patience": 1, "threshold": -1.0}])
-def test_settings_out_of_range_are_refused(options: dict[str, int]) -> None:
+@pytest.mark.parametrize(("patience", "threshold"), [(0, 0.0), (1, -1.0)])
+def test_settings_out_of_range_are_refused(patience: int, threshold: float) -> None:
     with pytest.raises(ValueError, match="must be"):
-        EarlyStopping(**options)
+        EarlyStopping(patience, threshold)
 
 
 def test_the_best_checkpoint_is_the_oldest_of_the_best() -> None:

@@ -62,7 +62,7 @@ def merged_in_float64(family: str, adapter: Adapter) -> tuple[Tensor, Tensor, di
     merged, embedding = {}, model.model.embed_tokens.weight.detach().clone()
     for a, b in zip(list(leaves)[::2], list(leaves)[1::2], strict=True):
         path = a.removeprefix("base_model.model.").removesuffix(".lora_A.weight")
-        merged[path] = model.get_submodule(path).weight.detach() + adapter.shape.scale * leaves[b] @ leaves[a]
+        merged[path] = model.get_parameter(f"{path}.weight").detach() + adapter.shape.scale * leaves[b] @ leaves[a]
     head = merged.pop(HEAD)
     weights = {f"{path.removeprefix('model.')}.weight": weight for path, weight in merged.items()}
     tokens = {"input_ids": torch.tensor([TOKENS])}

@@ -49,7 +49,7 @@ def test_an_adapter_on_the_head_gives_what_whole_logits_give(chunk: int) -> None
     torch.testing.assert_close(logprobs.double(), expected, atol=1e-5, rtol=1e-5)
     own = torch.autograd.grad((logprobs * weights).sum(), (states, a, b))
     for name, ours, gradient in zip(("states", "a", "b"), own, gradients, strict=True):
-        torch.testing.assert_close(ours.double(), gradient, atol=1e-5, rtol=1e-5, msg=lambda words, of=name: f"{of}: {words}")
+        torch.testing.assert_close(ours.double(), gradient, atol=1e-5, rtol=1e-5, msg=f"the gradient of {name}")
 
 
 def test_the_head_alone_is_trained_where_states_are_not() -> None:
