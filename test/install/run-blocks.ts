@@ -57,7 +57,7 @@ export function createReader(project: Project, port: number): Reader {
       const said: string[] = [];
       for (const { language, code: written } of blocks) {
         const code = written.replaceAll(String(PAGES_PORT), String(port));
-        const file = /^(?:\/\/|#) (\w+\.(?:mjs|py))\n/.exec(code)?.[1];
+        const file = /^(?:\/\/|#) ([\w-]+\.(?:mjs|py))\n/.exec(code)?.[1];
         if (file !== undefined) await writeFile(join(project.directory, file), code);
         else if (language !== 'sh') continue;
         else if (LONG_RUNNING.test(code)) await start(code.trim());
