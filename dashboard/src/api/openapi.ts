@@ -11153,7 +11153,6 @@ export interface paths {
                     content: {
                         "application/json": {
                             session_id: string;
-                            warning_message: string;
                         };
                     };
                 };
