@@ -168,6 +168,22 @@ export function inferenceEngineContract(
       expect(new Set(answers.map(([events]) => events![0]!.logprob)).size).toBe(4);
     });
 
+    test('the base model answers beside adapters what it answers alone', async () => {
+      for (const seed of [1, 2, 3, 4, 5, 6]) {
+        const promptTokens = randomPrompt(12, seed);
+        const ask = async (adapter: AdapterRef | null) => {
+          const [events] = await collect(
+            engine,
+            request({ adapter, promptTokens, sampling: sampling({ temperature: 0 }) }),
+          );
+          return events!.map(({ logprob }) => logprob);
+        };
+        const [beside] = await Promise.all([null, ...adapters].map(ask));
+        const alone = await ask(null);
+        for (const [i, logprob] of beside!.entries()) expect(logprob).toBeCloseTo(alone[i]!, 3);
+      }
+    });
+
     whereReplayed('n choices are n requests with the seeds seed + i', async () => {
       const promptTokens = randomPrompt(40, 8);
       const choices = await collect(

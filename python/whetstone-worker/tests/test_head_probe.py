@@ -40,7 +40,7 @@ class Answering:
 
 
 def tried(client: Answering) -> bool:
-    found = asyncio.run(takes_head_adapters(client, vocab_size=11, hidden_size=6))  # type: ignore[arg-type]
+    found = asyncio.run(takes_head_adapters(client, MODEL, vocab_size=11, hidden_size=6))  # type: ignore[arg-type]
     assert client.loaded == []
     return found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from whetstone_worker.errors import WorkerError
-from whetstone_worker.sampling.vllm_client import MODEL, VllmClient, VllmGoneError
+from whetstone_worker.sampling.vllm_client import VllmClient, VllmGoneError
 
 log = logging.getLogger(__name__)
 
@@ -19,12 +19,12 @@ MOVED = 1e-3
 """Nats. Between two answers of the same weights there is rounding; every other logit of the probe moves by far more."""
 
 
-async def takes_head_adapters(client: VllmClient, vocab_size: int, hidden_size: int) -> bool:
-    """Raises where vLLM is gone."""
+async def takes_head_adapters(client: VllmClient, base_name: str, vocab_size: int, hidden_size: int) -> bool:
+    """`base_name`: of the base model. Raises where vLLM is gone."""
     with TemporaryDirectory(prefix="whetstone-head-") as directory:
         _write_probe(Path(directory), vocab_size, hidden_size)
         try:
-            moved = await _moves(client, Path(directory))
+            moved = await _moves(client, base_name, Path(directory))
         except VllmGoneError:
             raise
         except WorkerError as fault:
@@ -35,10 +35,10 @@ async def takes_head_adapters(client: VllmClient, vocab_size: int, hidden_size: 
     return moved
 
 
-async def _moves(client: VllmClient, directory: Path) -> bool:
+async def _moves(client: VllmClient, base_name: str, directory: Path) -> bool:
     await client.load_adapter(NAME, directory)
     try:
-        return abs(await _logprob(client, NAME) - await _logprob(client, MODEL)) > MOVED
+        return abs(await _logprob(client, NAME) - await _logprob(client, base_name)) > MOVED
     finally:
         await client.unload_adapter(NAME)
 

@@ -35,11 +35,15 @@ FORMS_MAX = 256
 
 
 class SamplerProcedures:
-    def __init__(self, client: VllmClient, adapters: Adapters, model: ModelShape, sequences_max: int) -> None:
+    def __init__(
+        self, client: VllmClient, adapters: Adapters, model: ModelShape, sequences_max: int, base_name: str = MODEL
+    ) -> None:
+        """`base_name`: under which vLLM is asked for no adapter."""
         self._client = client
         self._adapters = adapters
         self._model = model
         self._sequences_max = sequences_max
+        self._base_name = base_name
         self._choices = 0
         """Of all calls that run."""
         self._forms: OrderedDict[Constraint, Form] = OrderedDict()
@@ -84,7 +88,7 @@ class SamplerProcedures:
         try:
             form = None if request.constraint is None else await self._form(request.constraint)
             if request.adapter is None:
-                await self._run(request, MODEL, form, call)
+                await self._run(request, self._base_name, form, call)
             else:
                 async with self._adapters.in_use(request.adapter) as name:
                     await self._run(request, name, form, call)
@@ -110,7 +114,7 @@ class SamplerProcedures:
             return self._forms[constraint]
         refusal: WorkerError | None = None
         for form in structured_outputs(constraint):
-            body = {"model": MODEL, "prompt": [0], "max_tokens": 1, "temperature": 0, "structured_outputs": form}
+            body = {"model": self._base_name, "prompt": [0], "max_tokens": 1, "temperature": 0, "structured_outputs": form}
             try:
                 await self._client.complete(body)
             except WorkerError as fault:

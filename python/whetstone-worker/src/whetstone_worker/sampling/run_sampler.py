@@ -20,6 +20,7 @@ from whetstone_worker.model_directory import ModelDirectory, find_model
 from whetstone_worker.sampling.adapter_shapes import AdapterShapes, open_adapter_shapes
 from whetstone_worker.sampling.adapters import Adapters
 from whetstone_worker.sampling.base_model import BaseModel, read_base_model
+from whetstone_worker.sampling.base_name import name_of_base
 from whetstone_worker.sampling.head_probe import takes_head_adapters
 from whetstone_worker.sampling.options import SamplerOptions
 from whetstone_worker.sampling.procedures import SamplerProcedures, sampler_hello
@@ -115,9 +116,10 @@ class _Served:
         sampler, model, client = self._sampler, self._model, vllm.client
         length = min(model.context_length, await client.context_length())
         shape = ModelShape(context_length=length, vocab_size=model.vocab_size)
-        takes_head = await takes_head_adapters(client, model.vocab_size, model.hidden_size)
+        base_name = await name_of_base(client, self._shapes, vllm.directory)
+        takes_head = await takes_head_adapters(client, base_name, model.vocab_size, model.hidden_size)
         adapters = Adapters(client, self._files, replace(self._shapes, takes_head=takes_head), sampler.adapters_max)
-        procedures = SamplerProcedures(client, adapters, shape, sampler.sequences_max)
+        procedures = SamplerProcedures(client, adapters, shape, sampler.sequences_max, base_name)
         hello = {
             "model": self._directory.to_wire(),
             "roles": ["sample"],

@@ -80,8 +80,10 @@ def serve_arguments(options: VllmOptions, socket: Path) -> list[str]:
 class VllmProcess:
     """Made by start_vllm."""
 
-    def __init__(self, client: VllmClient, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, client: VllmClient, process: asyncio.subprocess.Process, directory: Path) -> None:
         self.client = client
+        self.directory = directory
+        """Of this process alone: it goes when vLLM has ended."""
         self._process = process
         self._words: deque[bytes] = deque(maxlen=200)
         self._reading = asyncio.create_task(self._read())
@@ -160,7 +162,7 @@ async def start_vllm(options: VllmOptions) -> AsyncIterator[VllmProcess]:
     socket = directory / "socket"
     async with open_vllm_client(socket) as client:
         environment = {**_DEFAULTS, **os.environ, **_ENVIRONMENT, **options.environment}
-        vllm = VllmProcess(client, await _spawn(serve_arguments(options, socket), directory, environment))
+        vllm = VllmProcess(client, await _spawn(serve_arguments(options, socket), directory, environment), directory)
         try:
             yield vllm
         finally:
