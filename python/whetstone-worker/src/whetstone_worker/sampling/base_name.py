@@ -4,14 +4,15 @@ Its build for processors computes them with whatever adapter is in its last plac
 vllm/lora/ops/torch_ops takes for the last one). There they name an adapter of zeros, which changes nothing.
 """
 
-import json
 import logging
 import os
 import sys
+from array import array
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from whetstone_worker.sampling.adapter_shapes import AdapterShapes
+from whetstone_worker.sampling.rank_one_adapter import write_rank_one_adapter
 from whetstone_worker.sampling.vllm_client import MODEL, VllmClient
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,9 @@ async def name_of_base(client: VllmClient, shapes: AdapterShapes, directory: Pat
         return MODEL
     adapter = directory / NAME
     adapter.mkdir()
-    write_zeros(adapter, weight.removesuffix(".weight"), shapes.linears[weight])
+    out_features, in_features = shapes.linears[weight]
+    a, b = array("f", bytes(4 * in_features)), array("f", bytes(4 * out_features))
+    write_rank_one_adapter(adapter, weight.removesuffix(".weight"), a, b, alpha=1)
     await client.load_adapter(NAME, adapter)
     return NAME
 
@@ -44,24 +47,3 @@ def computes_on_processors() -> bool:
         return "cpu" in version("vllm")
     except PackageNotFoundError:
         return False
-
-
-def write_zeros(directory: Path, layer: str, shape: tuple[int, ...]) -> None:
-    """A PEFT directory: rank 1 on one linear layer, weight `[out, in]`."""
-    config = {
-        "peft_type": "LORA",
-        "r": 1,
-        "lora_alpha": 1,
-        "target_modules": [layer.rsplit(".", 1)[-1]],
-        "task_type": "CAUSAL_LM",
-        "bias": "none",
-    }
-    (directory / "adapter_config.json").write_text(json.dumps(config))
-    out_features, in_features = shape
-    header, offset = {}, 0
-    for side, sizes in (("A", [1, in_features]), ("B", [out_features, 1])):
-        end = offset + 4 * sizes[0] * sizes[1]
-        header[f"base_model.model.{layer}.lora_{side}.weight"] = {"dtype": "F32", "shape": sizes, "data_offsets": [offset, end]}
-        offset = end
-    head = json.dumps(header).encode()
-    (directory / "adapter_model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + bytes(offset))

@@ -2,13 +2,13 @@
 load what it then does not compute with. So it is tried: an adapter that moves every other logit must move a log-probability.
 """
 
-import json
 import logging
 from array import array
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from whetstone_worker.errors import WorkerError
+from whetstone_worker.sampling.rank_one_adapter import write_rank_one_adapter
 from whetstone_worker.sampling.vllm_client import VllmClient, VllmGoneError
 
 log = logging.getLogger(__name__)
@@ -51,23 +51,7 @@ async def _logprob(client: VllmClient, model: str) -> float:
 
 
 def _write_probe(directory: Path, vocab_size: int, hidden_size: int) -> None:
-    """Rank 1: every other logit moves by ten times a weighted sum of the state, all of whose values count."""
-    config = {
-        "peft_type": "LORA",
-        "r": 1,
-        "lora_alpha": 10,
-        "target_modules": ["lm_head"],
-        "task_type": "CAUSAL_LM",
-        "bias": "none",
-    }
-    (directory / "adapter_config.json").write_text(json.dumps(config))
+    """Every other logit moves by ten times a weighted sum of the state, all of whose values count."""
     a = array("f", (1 / (1 + index) for index in range(hidden_size)))
     b = array("f", (index % 2 for index in range(vocab_size)))
-    header, offset = {}, 0
-    for side, values, shape in (("A", a, [1, hidden_size]), ("B", b, [vocab_size, 1])):
-        end = offset + 4 * len(values)
-        header[f"base_model.model.lm_head.lora_{side}.weight"] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, end]}
-        offset = end
-    head = json.dumps(header).encode()
-    content = len(head).to_bytes(8, "little") + head + a.tobytes() + b.tobytes()
-    (directory / "adapter_model.safetensors").write_bytes(content)
+    write_rank_one_adapter(directory, "lm_head", a, b, alpha=10)
