@@ -57,40 +57,67 @@ async function read(engine: InferenceEngine, asked: GenerateRequest): Promise<nu
   return first;
 }
 
-async function secondsPerToken(engine: InferenceEngine): Promise<number> {
-  const startMs = performance.now();
-  await Promise.all(Array.from({ length: BATCH }, (_, seed) => read(engine, request(seed, TOKENS))));
-  return (performance.now() - startMs) / 1000 / (BATCH * TOKENS);
+interface Cost {
+  readonly ms: number;
+  /** What this process, which is the server and the worker between it and the engine, takes of a processor. */
+  readonly processorMs: number;
 }
 
-async function secondsPerStep(engine: TrainingEngine): Promise<number> {
+function startWatch(): (units: number) => Cost {
+  const [startMs, since] = [performance.now(), process.cpuUsage()];
+  return (units) => {
+    const { user, system } = process.cpuUsage(since);
+    return { ms: (performance.now() - startMs) / units, processorMs: (user + system) / 1000 / units };
+  };
+}
+
+async function costOfAToken(engine: InferenceEngine): Promise<Cost> {
+  const stop = startWatch();
+  await Promise.all(Array.from({ length: BATCH }, (_, seed) => read(engine, request(seed, TOKENS))));
+  return stop(BATCH * TOKENS);
+}
+
+async function costOfAStep(engine: TrainingEngine): Promise<Cost> {
   const options = { from: null, lora: { rank: 8, alpha: 16, seed: 1 }, resetOptimizer: false, headTokensMax: null };
   const session = await engine.open(options, new AbortController().signal);
   const row = plainRow(prompt(1, ROW), { weights: new Array<number>(ROW - 1).fill(1) });
   const adamw = { learningRate: 1e-4, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
   await session.forwardBackward(row, crossEntropyLoss); // compiles
-  const startMs = performance.now();
+  const stop = startWatch();
   for (let step = 0; step < STEPS; step++) {
     await session.forwardBackward(row, crossEntropyLoss);
     await session.optimStep(adamw);
   }
-  const seconds = (performance.now() - startMs) / 1000 / STEPS;
+  const cost = stop(STEPS);
   await session.close();
-  return seconds;
+  return cost;
 }
 
-async function compare<E>(what: string, unit: string, measure: (engine: E) => Promise<number>, child: E, worker: E) {
-  const [here, there]: [number[], number[]] = [[], []];
-  await measure(child);
+/** A child before and after each worker, so that a machine that grows slower or faster is not taken for the wire; the children tell how steady it is. */
+async function compare<E>(what: string, measure: (engine: E) => Promise<Cost>, child: E, worker: E) {
   await measure(worker);
+  await measure(child);
+  const here = [await measure(child)];
+  const there: Cost[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    here.push(await measure(child));
     there.push(await measure(worker));
+    here.push(await measure(child));
   }
-  const cost = (100 * (median(there) - median(here))) / median(here);
-  const ms = (xs: readonly number[]) => (1000 * median(xs)).toFixed(3);
-  say(`${what}: child ${ms(here)} ms ${unit}, worker ${ms(there)} ms: ${cost >= 0 ? '+' : ''}${cost.toFixed(1)} %`);
+  const between = (round: number, of: keyof Cost) => (here[round]![of] + here[round + 1]![of]) / 2;
+  const slower = there.map(({ ms }, round) => ms / between(round, 'ms') - 1);
+  const drifts = there.map((_, round) => Math.abs(here[round + 1]!.ms / here[round]!.ms - 1));
+  const added = median(there.map(({ processorMs }, round) => processorMs - between(round, 'processorMs')));
+  const [engineMs, workerMs] = [here, there].map((costs) => median(costs.map(({ ms }) => ms))) as [number, number];
+  say(
+    `${what}: child ${engineMs.toFixed(3)} ms, worker ${workerMs.toFixed(3)} ms, ` +
+      `${percent(median(slower))} (from one child to the next ${percent(median(drifts))})`,
+  );
+  say(
+    `  of a processor outside the engine: ${(1000 * added).toFixed(1)} µs more, ${percent(added / engineMs)} of its time`,
+  );
 }
+
+const percent = (share: number): string => `${share >= 0 ? '+' : ''}${(100 * share).toFixed(2)} %`;
 
 async function costOfTheWire(model: string, modelDirectory: string, threads: number): Promise<void> {
   const options = { modelDirectory, threads, log: silentLog };
@@ -101,8 +128,8 @@ async function costOfTheWire(model: string, modelDirectory: string, threads: num
   say(
     `${model}, engines of ${threads} threads, ${BATCH} streams of ${TOKENS} tokens; a row of ${ROW} tokens; medians of ${ROUNDS} rounds`,
   );
-  await compare('sampling', 'a token', secondsPerToken, inference, lab.inference);
-  await compare('training', 'a gradient step', secondsPerStep, training, lab.training);
+  await compare('a token', costOfAToken, inference, lab.inference);
+  await compare('a gradient step', costOfAStep, training, lab.training);
   await lab.close();
   await inference.close();
   await training.close();

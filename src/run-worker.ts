@@ -46,6 +46,8 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
     samples,
     trains,
     precision: 'float32',
+    kvCacheDtype: 'float32',
+    trainingPrecision: 'float32',
     contextLengthMax: null,
     cacheBytes: null,
     prefixCacheBytes: null,

@@ -15,6 +15,13 @@ export type Precision = (typeof PRECISIONS)[number];
 export const SERVING_PRECISIONS = ['float32', 'int8', 'w8a8'] as const satisfies readonly Precision[];
 export type ServingPrecision = (typeof SERVING_PRECISIONS)[number];
 
+/** Of the keys and values that a sampler keeps. float16: half the memory for a context, and logprobs of rounded keys and values. */
+export type KVCacheDtype = 'float32' | 'float16';
+
+/** Of the frozen weights under an adapter that is trained; int8: those that the sampler has in int8. */
+export const TRAINING_PRECISIONS = ['float32', 'int8'] as const satisfies readonly ServingPrecision[];
+export type TrainingPrecision = (typeof TRAINING_PRECISIONS)[number];
+
 /** What of a request's sampling an engine may lack. `seed`, `maxTokens` and the tokens that end an answer, none does. */
 export const SAMPLING_SWITCHES = [
   'temperature',

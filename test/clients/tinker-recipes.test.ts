@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
-import { continueFrom, layOutRecipeFiles, RECIPE_MODEL, runRecipe, type RecipeRunner } from './tinker-recipes.ts';
+import { layOutRecipeFiles, LOSSES, RECIPE_MODEL, reinforce, teach, type RecipeRunner } from './tinker-recipes.ts';
 
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
 if (!python)
@@ -40,28 +40,15 @@ describe.skipIf(!python)('recipes of the Tinker cookbook', () => {
   });
 
   test('sl_loop: answers become likelier', PATIENT, async () => {
-    const steps = await runRecipe(runner, 'sl_loop', 'supervised', {
-      batch_size: SUPERVISED.batch_size,
-      learning_rate: 6e-3,
-      lora_rank: 16,
-      train_on_what: 'last_assistant_message',
-      save_every: 10,
-    });
+    const steps = await teach(runner, { batch_size: SUPERVISED.batch_size, save_every: 10 });
     const losses = steps.map((step) => step['train_mean_nll']!);
     expect(losses).toHaveLength(SUPERVISED.steps);
     expect(mean(lastThird(losses)), losses.join(' ')).toBeLessThan(mean(firstThird(losses)) / 2);
   });
 
-  test.each(['importance_sampling', 'cispo'])('rl_loop: rewards rise with %s', PATIENT, async (loss_fn) => {
-    await continueFrom(directory, 'supervised', loss_fn);
-    const steps = await runRecipe(runner, 'rl_loop', loss_fn, {
-      loss_fn,
-      batch_size: REINFORCED.batch_size,
-      group_size: 8,
-      learning_rate: 2e-3,
-      max_tokens: 9,
-      save_every: 0,
-    });
+  test.each(LOSSES)('rl_loop: rewards rise with %s', PATIENT, async (loss_fn) => {
+    const about = { batch_size: REINFORCED.batch_size, learning_rate: 2e-3, save_every: 0 };
+    const steps = await reinforce(runner, loss_fn, about);
     const rewards = steps.map((step) => step['reward/total']!);
     expect(rewards).toHaveLength(REINFORCED.steps);
     // The median: at a learning rate for so few steps, one of them may go too far, and the next comes back.

@@ -97,7 +97,7 @@ export interface RecipeRunner {
 type Metrics = Readonly<Record<string, number>>;
 
 /** Runs a recipe to its end with parameters as on its command line; gives what it logged per step. */
-export async function runRecipe(
+async function runRecipe(
   { python, directory, url, key }: RecipeRunner,
   recipe: string,
   log: string,
@@ -124,8 +124,33 @@ export async function runRecipe(
   return lines.map((line) => JSON.parse(line) as Metrics);
 }
 
+/** sl_loop teaches the form of the answers. */
+export const teach = (runner: RecipeRunner, about: { readonly batch_size: number; readonly save_every: number }) =>
+  runRecipe(runner, 'sl_loop', TAUGHT, {
+    learning_rate: 6e-3,
+    lora_rank: 16,
+    train_on_what: 'last_assistant_message',
+    ...about,
+  });
+
+interface Reinforced {
+  readonly batch_size: number;
+  readonly learning_rate: number;
+  readonly save_every: number;
+}
+
+/** rl_loop goes on from the last state of `teach`. */
+export async function reinforce(runner: RecipeRunner, loss_fn: string, about: Reinforced): Promise<readonly Metrics[]> {
+  await continueFrom(runner.directory, TAUGHT, loss_fn);
+  return runRecipe(runner, 'rl_loop', loss_fn, { loss_fn, group_size: 8, max_tokens: 9, ...about });
+}
+
+/** That both rl_loop and this server have. */
+export const LOSSES = ['importance_sampling', 'cispo'];
+const TAUGHT = 'supervised';
+
 /** A recipe that finds this in its log directory goes on from a state: here another recipe's last one. */
-export async function continueFrom(directory: string, from: string, to: string): Promise<void> {
+async function continueFrom(directory: string, from: string, to: string): Promise<void> {
   const lines = (await readFile(join(directory, from, 'checkpoints.jsonl'), 'utf8')).trim().split('\n');
   const last = JSON.parse(lines.at(-1)!) as object;
   await mkdir(join(directory, to), { recursive: true });

@@ -14,7 +14,7 @@ import { BOOTSTRAP_KEY as KEY } from '../api/test-server.ts';
 import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from '../workers/python-worker.ts';
 import { MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 import { openTinkerClient } from './tinker-client.ts';
-import { continueFrom, layOutRecipeFiles, RECIPE_MODEL, runRecipe, type RecipeRunner } from './tinker-recipes.ts';
+import { layOutRecipeFiles, LOSSES, RECIPE_MODEL, reinforce, teach, type RecipeRunner } from './tinker-recipes.ts';
 
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
 if (!python || !WORKER_PYTHON)
@@ -28,7 +28,6 @@ const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
 const PATIENT = { timeout: 600_000 };
 const SUPERVISED = { batch_size: 4, steps: 6 };
 const REINFORCED = { batch_size: 2, steps: 3 };
-const LOSSES = ['importance_sampling', 'cispo'];
 
 /** Resolves when the server lists one worker more. */
 async function startNodeWorker(url: string, roles: string, isThere: () => Promise<boolean>): Promise<PythonWorker> {
@@ -98,20 +97,13 @@ describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker whe
   );
 
   test('sl_loop teaches, and rl_loop goes on from its last state', PATIENT, async () => {
-    const taught = await runRecipe(runner, 'sl_loop', 'supervised', {
-      batch_size: SUPERVISED.batch_size,
-      learning_rate: 6e-3,
-      lora_rank: 16,
-      train_on_what: 'last_assistant_message',
-      save_every: 3,
-    });
+    const taught = await teach(runner, { batch_size: SUPERVISED.batch_size, save_every: 3 });
     const losses = taught.map((step) => step['train_mean_nll']!);
     expect(losses).toHaveLength(SUPERVISED.steps);
     expect(losses.at(-1), losses.join(' ')).toBeLessThan(losses[0]!);
     for (const loss_fn of LOSSES) {
-      await continueFrom(directory, 'supervised', loss_fn);
-      const about = { loss_fn, group_size: 8, learning_rate: 1e-3, max_tokens: 9, save_every: 2 };
-      const steps = await runRecipe(runner, 'rl_loop', loss_fn, { ...about, batch_size: REINFORCED.batch_size });
+      const about = { batch_size: REINFORCED.batch_size, learning_rate: 1e-3, save_every: 2 };
+      const steps = await reinforce(runner, loss_fn, about);
       expect(steps).toHaveLength(REINFORCED.steps);
       for (const step of steps) expect(step['reward/total']).toBeTypeOf('number');
     }

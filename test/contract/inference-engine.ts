@@ -88,10 +88,10 @@ export function inferenceEngineContract(
   { capabilities, isBounded, open, writeModel = writeTinyModel }: InferenceUnderTest,
 ): void {
   describe(name, () => {
-    const { exactReplay, promptLogprobs, precision, unsupportedSampling } = capabilities;
+    const { exactReplay, exactLogprobs, promptLogprobs, unsupportedSampling } = capabilities;
     const needing = createNeeding(name);
     const whereReplayed = needing('exactReplay', exactReplay);
-    const whereExact = needing('precision float32', precision === 'float32');
+    const whereExact = needing('exactLogprobs', exactLogprobs);
     let model: TinyModel;
     let engine: InferenceEngine;
     let adapters: AdapterRef[];
@@ -309,7 +309,7 @@ export function inferenceEngineContract(
       },
     );
 
-    needing('promptLogprobs in float32', promptLogprobs && precision === 'float32')(
+    needing('promptLogprobs and exactLogprobs', promptLogprobs && exactLogprobs)(
       'prompt logprobs are those of the plain forward pass, with their ranks, also in chunks and after a cached prompt',
       async () => {
         const promptTokens = randomPrompt(70, 23);

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineCapabilities } from '#engine/capabilities';
 import type { LossProgram } from '#engine/loss-program';
 import type { OpenSessionOptions, TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+import { readDecoderConfig } from '#model-files/decoder-config';
 import { aSession } from '../learning/a-session.ts';
 import { openServingForward } from '../golden/serving-forward.ts';
 import { sharedPromptRow } from '../learning/packed-row.ts';
@@ -14,20 +14,7 @@ import { plainRow } from '../learning/tiny-decoders.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 import { randomPrompt } from './inference-engine.ts';
 import { createNeeding } from './needing.ts';
-
-/** What the suite is run on. */
-export interface TrainingUnderTest {
-  readonly capabilities: EngineCapabilities;
-  /** False: `open` cannot give it other limits than its own. */
-  readonly isBounded?: false;
-  readonly open: (options: TrainingEngineOptions) => Promise<TrainingEngine>;
-}
-
-export interface TrainingEngineOptions {
-  readonly modelDirectory: string;
-  readonly rowLengthMax: number;
-  readonly threads: number;
-}
+import type { TrainingUnderTest } from './training-under-test.ts';
 
 const ROW_LENGTH_MAX = 48;
 const LORA = { rank: 4, alpha: 8, seed: 3 };
@@ -54,7 +41,8 @@ const scaled = (value: number): LossProgram => ({
   metrics: {},
 });
 
-export function trainingEngineContract(name: string, { capabilities, isBounded, open }: TrainingUnderTest): void {
+export function trainingEngineContract(name: string, underTest: TrainingUnderTest): void {
+  const { capabilities, isBounded, writeComputed = (directory) => Promise.resolve(directory), open } = underTest;
   describe(`${name} keeps the training engine contract`, () => {
     const needing = createNeeding(name);
     const whereReplayed = needing('exactTraining', capabilities.exactTraining);
@@ -118,7 +106,8 @@ export function trainingEngineContract(name: string, { capabilities, isBounded, 
     };
 
     test('a fresh adapter changes nothing: log-probabilities are those of the base model', async () => {
-      const reference = await openServingForward(model.config, model.directory);
+      const computed = await writeComputed(model.directory);
+      const reference = await openServingForward(await readDecoderConfig(computed), computed);
       const [logits] = await reference.logits([Array.from(ROW.tokens)], null);
       await reference.close();
       const expected = Array.from(ROW.targets, (target, i) =>

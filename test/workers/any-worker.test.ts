@@ -10,6 +10,7 @@ import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { inferenceEngineContract } from '../contract/inference-engine.ts';
 import { trainingEngineContract } from '../contract/training-engine.ts';
 import { writeTinyModel } from '../serving/tiny-model.ts';
+import { backPressureContract, LITTLE_ROOM } from './back-pressure.ts';
 import { writeByteTokenizer } from './byte-tokenizer.ts';
 import { openWorkerLab } from './worker-lab.ts';
 
@@ -33,7 +34,7 @@ async function testWorker(): Promise<void> {
   await mkdir(`${tiny.directory}-of-worker`);
   await rename(tiny.directory, directory);
   await writeByteTokenizer(directory);
-  const lab = await openWorkerLab(directory, {}, MODEL);
+  const lab = await openWorkerLab(directory, LITTLE_ROOM, MODEL);
   const env = {
     WHETSTONE_URL: lab.url,
     WHETSTONE_API_KEY: BOOTSTRAP_KEY,
@@ -54,6 +55,7 @@ async function testWorker(): Promise<void> {
       isBounded: false,
       open: async () => (await open()).inference,
     });
+    backPressureContract(name, async () => ({ ...lab, close: async () => {} }));
   }
   if (roles.includes('train')) {
     trainingEngineContract(`${name} as a trainer`, {

@@ -101,6 +101,14 @@ test.each([
     /^4002 .*7 came after 0/,
   ],
   ['more bytes than a message may have', () => Buffer.alloc((64 << 20) + 1), /^1009/],
+  ['nothing where a message should be', () => encodeMessage([1, 0, null]), /^4002 sent a message that is no map/],
+  ['a kind that there is not', () => encodeMessage([1, 0, { kind: 'call', id: 0 }]), /^4002 sent .*the kind "call"/],
+  [
+    'events that are none',
+    () => encodeMessage([1, 0, { kind: 'events', events: [7] }]),
+    /^4002 sent events that are no/,
+  ],
+  ['a return of no call', () => encodeMessage([1, 0, { kind: 'return', value: null }]), /^4002 .*without the id/],
 ])('%s ends that worker by name, and others go on', async (_name, spoil, end) => {
   await lab.connect({ inference: createCountingEngine(), training: null });
   const hand = await sayHello(lab);
@@ -177,6 +185,59 @@ test('wrong answers end their request by name, second answers are passed over, a
   expect(await second).toEqual([9]);
   expect(lab.workers.list()).toMatchObject([{ name: 'hand', state: 'connected' }]);
   hand.socket.close();
+});
+
+test.each([
+  ['no event', null, 'an event that is no map'],
+  ['no list of others', { choiceIndex: 0, tokenId: 9, logprob: -1, finishReason: null }, 'topLogprobs'],
+  [
+    'an end that there is not',
+    { choiceIndex: 0, tokenId: 9, logprob: -1, topLogprobs: [], finishReason: 'tired' },
+    'the finishReason tired',
+  ],
+])('a token that is %s ends its request by name', async (_name, payload, words) => {
+  const hand = await sayHello(lab);
+  await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
+  const answer = tokensOf(lab.inference.generate(request('odd'), signal()));
+  await vi.waitFor(() => expect(callsOf(hand)).toHaveLength(1), SOON);
+  hand.socket.send(encodeMessage([1, 0, { kind: 'events', events: [{ id: callsOf(hand)[0]!.id, payload }] }]));
+  await expect(answer).rejects.toMatchObject({
+    code: 'engine_failed',
+    message: expect.stringContaining(words) as string,
+  });
+  expect(lab.workers.list()).toMatchObject([{ state: 'connected' }]);
+  hand.socket.close();
+});
+
+test.each([
+  ['none', null, 'The engine failed.'],
+  ['that of a client’s key', { code: 'invalid_api_key', message: 'no', param: 7 }, 'The engine failed.'],
+])('an error with a code that is %s is the worker’s fault', async (_name, error, message) => {
+  const hand = await sayHello(lab);
+  await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
+  const answer = tokensOf(lab.inference.generate(request('odd'), signal()));
+  await vi.waitFor(() => expect(callsOf(hand)).toHaveLength(1), SOON);
+  hand.socket.send(encodeMessage([1, 0, { kind: 'throw', id: callsOf(hand)[0]!.id, error }]));
+  await expect(answer).rejects.toMatchObject({ code: 'engine_failed', message });
+  hand.socket.close();
+});
+
+test('a worker that acknowledges nothing gets no more calls than it has room for: others get them', async () => {
+  await lab.close();
+  lab = await openWorkerLab(directory, { leaseMs: 3_000, unackedBytesMax: 64 << 10 });
+  const slow = await sayHello(lab);
+  await vi.waitFor(() => expect(slow.came).toHaveLength(1), SOON);
+  const long = { ...request('long'), promptTokens: Array.from({ length: 40_000 }, () => 1) };
+  const unanswered = [1, 2].map(() => tokensOf(lab.inference.generate(long, signal())));
+  const ends = Promise.allSettled(unanswered);
+  await vi.waitFor(() => expect(callsOf(slow)).toHaveLength(2), SOON);
+  const third = tokensOf(lab.inference.generate(request('third'), signal()));
+  await vi.waitFor(() => expect(lab.inference.status()).toMatchObject({ running: 2, waiting: 1 }), SOON);
+  await lab.connect({ inference: createCountingEngine(), training: null });
+  expect(await third).toEqual(counted(20));
+  expect(callsOf(slow)).toHaveLength(2);
+  slow.socket.terminate();
+  await ends;
 });
 
 test('a worker that drains ends what it has and gets nothing new', async () => {

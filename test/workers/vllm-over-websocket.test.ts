@@ -6,11 +6,12 @@ import { CONSTRAINT_KINDS } from '#domain/constraint';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { inferenceEngineContract } from '../contract/inference-engine.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
+import { backPressureContract, LITTLE_ROOM } from './back-pressure.ts';
 import { writeByteTokenizer } from './byte-tokenizer.ts';
 import { closingWith } from './closing-with.ts';
-import { startPythonWorker } from './python-worker.ts';
+import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
-import { MODEL, openWorkerLab } from './worker-lab.ts';
+import { MODEL, openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
 if (!VLLM_PYTHON)
   console.log('vLLM skipped: WHETSTONE_VLLM_PYTHON names no interpreter. Try $(scripts/python-env.sh vllm).');
@@ -33,22 +34,35 @@ describe.skipIf(!VLLM_PYTHON)('vLLM', () => {
     writeModel: writeServableModel,
     async open({ directory }, queue): Promise<InferenceEngine> {
       const lab = await openWorkerLab(directory, queue ? { waitingMax: queue.waitingMax } : {});
-      const worker = await startPythonWorker(
-        lab,
-        [
-          ...['--model', directory, '--model-id', MODEL, '--roles', 'sample', '--dtype', 'float32'],
-          ...['--sequences-max', String(queue?.runningMax ?? 64), '--cache-dir', join(directory, 'worker-cache')],
-          ...['--', '--enforce-eager'],
-        ],
-        { python: VLLM_PYTHON!, more: ON_A_PROCESSOR },
-      );
+      const worker = await startVllm(lab, directory, queue?.runningMax);
       return closingWith(lab.inference, async () => {
         await lab.close();
         await worker.leave();
       });
     },
   });
+
+  backPressureContract('the sampler on vLLM', async () => {
+    const model = await writeServableModel();
+    const lab = await openWorkerLab(model.directory, LITTLE_ROOM);
+    const worker = await startVllm(lab, model.directory);
+    return closingWith(lab, async () => {
+      await worker.leave();
+      await model.remove();
+    });
+  });
 });
+
+const startVllm = (lab: WorkerLab, directory: string, sequencesMax = 64): Promise<PythonWorker> =>
+  startPythonWorker(
+    lab,
+    [
+      ...['--model', directory, '--model-id', MODEL, '--roles', 'sample', '--dtype', 'float32'],
+      ...['--sequences-max', String(sequencesMax), '--cache-dir', join(directory, 'worker-cache')],
+      ...['--', '--enforce-eager'],
+    ],
+    { python: VLLM_PYTHON!, more: ON_A_PROCESSOR },
+  );
 
 /** With heads as large as vLLM has attention for, and a tokenizer, without which it does not start. */
 async function writeServableModel(): Promise<TinyModel> {

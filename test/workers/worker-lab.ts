@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WebSocket } from 'ws';
 import { silentLog } from '#base/log';
 import { CONSTRAINT_KINDS } from '#domain/constraint';
 import type { LoraConfig } from '#domain/lora-config';
@@ -34,6 +35,8 @@ export interface WorkerLab {
   /** The server's; stands still until it is moved. */
   readonly clock: TestServer['clock'];
   readonly capabilities: EngineCapabilities;
+  /** The server's ends of all connections. */
+  sockets(): readonly WebSocket[];
   /** Cuts every socket to the server, as a network would. */
   breakConnections(): void;
   /** Resolves when the server knows it. */
@@ -74,6 +77,7 @@ export async function openWorkerLab(
     apiKeys: server.apiKeys,
     clock: server.clock,
     capabilities: EVERYTHING,
+    sockets: () => [...server.app.websocketServer.clients],
     breakConnections() {
       for (const socket of server.app.websocketServer.clients) socket.terminate();
     },

@@ -11,6 +11,7 @@ from conftest import Engines, starting_from
 from golden import row_of
 from repository import FIXTURES, golden_tapes
 from whetstone_worker.trainer.adamw import OptimizerParams
+from whetstone_worker.trainer.attention_mask import COMPILED_MAX
 from whetstone_worker.trainer.base_model import Arithmetic, open_base_model
 from whetstone_worker.trainer.engine import TrainingEngine
 from whetstone_worker.trainer.loss_program import parse_loss_program
@@ -43,6 +44,7 @@ def test_flex_attention_gives_the_logprobs_of_scaled_dot_products(engines: Engin
     assert len(set(row.segments.tolist())) > 5
     with closing(engines.family("qwen3").open(START)) as dense, closing(session_in(Arithmetic(torch.float32, True))) as flex:
         assert abs(flex.logprobs(row) - dense.logprobs(row)).max() < 1e-5
+    assert torch._dynamo.config.recompile_limit >= COMPILED_MAX  # on a GPU, rows of every kind are compiled
 
 
 def test_bfloat16_weights_train_a_float32_adapter(engines: Engines) -> None:

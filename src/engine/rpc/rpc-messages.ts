@@ -43,6 +43,14 @@ export interface Port<Outgoing, Incoming> {
   readonly receive: (handler: (message: Incoming) => void) => void;
 }
 
+/** Of what carries messages: how much may be on its way. */
+export interface Room {
+  /** Too much is not acknowledged: whoever can wait should. */
+  readonly isFull: boolean;
+  /** Resolves when it is not full. */
+  readonly whenRoom: () => Promise<void>;
+}
+
 export interface WireError {
   /** Null: not an AppError but a bug. */
   readonly code: ErrorCode | null;

@@ -1,7 +1,20 @@
 // The called end: runs handlers, and sends the events of all calls once per turn of the event loop, so that an engine
 // step is one message whatever the number of streams.
 import { encodeMessage } from './codec.ts';
-import { toWireError, type FarCall, type Port, type Procedures, type ToClient, type ToServer } from './rpc-messages.ts';
+import {
+  toWireError,
+  type FarCall,
+  type Port,
+  type Procedures,
+  type Room,
+  type ToClient,
+  type ToServer,
+} from './rpc-messages.ts';
+
+/** One message holds no more, so that what is on its way is known while many streams go on at once. */
+const EVENTS_MAX = 1_024;
+/** Between processes of one machine nothing is acknowledged. */
+const ALWAYS_ROOM: Room = { isFull: false, whenRoom: () => Promise.resolve() };
 
 export interface CallContext<Event, Told> {
   /** Of the call, as its caller numbers it. */
@@ -11,6 +24,8 @@ export interface CallContext<Event, Told> {
   readonly emit: (event: Event) => void;
   /** At most one listener; what was told before it listens is kept for it. */
   readonly onTold: (listener: (payload: Told) => void) => void;
+  /** For events: who sends many waits for it. */
+  readonly room: Room;
 }
 
 export type Handlers<P extends Procedures<P>> = {
@@ -39,7 +54,12 @@ interface RunningCall {
   listener: ((payload: unknown) => void) | null;
 }
 
-export function serveRpc<P extends Procedures<P>>(port: Port<ToClient, ToServer>, handlers: Handlers<P>): RpcServer {
+/** A call begins when there is room for its answer. */
+export function serveRpc<P extends Procedures<P>>(
+  port: Port<ToClient, ToServer>,
+  handlers: Handlers<P>,
+  room = ALWAYS_ROOM,
+): RpcServer {
   const running = new Map<number, RunningCall>();
   const batch = createBatch<CallEvent>((events) => port.send({ kind: 'events', events }));
   const farBatch = createFarBatch(port);
@@ -55,9 +75,11 @@ export function serveRpc<P extends Procedures<P>>(port: Port<ToClient, ToServer>
         call.listener = listener;
         for (const payload of call.told.splice(0)) listener(payload);
       },
+      room,
     };
     let outcome: ToClient;
     try {
+      if (room.isFull) await room.whenRoom();
       const handler = handlers[method as keyof P];
       outcome = { kind: 'return', id, value: await handler(params, context) };
     } catch (error) {
@@ -121,7 +143,8 @@ function createBatch<T>(send: (items: readonly T[]) => void) {
   return {
     add(item: T) {
       items.push(item);
-      scheduled ??= setImmediate(flush);
+      if (items.length >= EVENTS_MAX) flush();
+      else scheduled ??= setImmediate(flush);
     },
     flush,
   };

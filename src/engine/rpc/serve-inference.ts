@@ -45,7 +45,7 @@ export function serveInference<Options>(
 
 export function inferenceHandlers(engine: () => InferenceEngine): Handlers<InferenceProcedures> {
   return {
-    async generate(request, { signal, emit, onTold }) {
+    async generate(request, { signal, emit, onTold, room }) {
       const stream = engine().generate(request, signal);
       let isUnread = false;
       let goOn = () => {};
@@ -62,6 +62,7 @@ export function inferenceHandlers(engine: () => InferenceEngine): Handlers<Infer
       for await (const event of stream) {
         emit(event);
         if (isUnread) await new Promise<void>((resolve) => (goOn = resolve));
+        if (room.isFull) await room.whenRoom();
       }
       return null;
     },

@@ -5,9 +5,10 @@ import type { Log } from '#base/log';
 import { EngineLost, type ProcessEnd } from '../engine-lost.ts';
 import { NOTHING_REPORTED, STATUS_NOTICE, type ReportedStatus } from '../rpc/inference-procedures.ts';
 import { createRpcClient, type RpcClient } from '../rpc/rpc-client.ts';
-import type { ToClient, ToServer } from '../rpc/rpc-messages.ts';
+import type { ToServer } from '../rpc/rpc-messages.ts';
 import type { Hello } from './handshake.ts';
-import { createNumberedChannel, REPLACED, type Connection } from './numbered-channel.ts';
+import { createNumberedChannel, PROTOCOL_FAULT, REPLACED, type Connection } from './numbered-channel.ts';
+import { readWorkerMessage } from './worker-messages.ts';
 import type { WorkerProcedures } from './worker-procedures.ts';
 
 export interface WorkerLimits {
@@ -65,8 +66,16 @@ export function createConnectedWorker(
   clock: { now(): number },
   log: Log,
 ): ConnectedWorker {
-  const channel = createNumberedChannel<ToServer, ToClient>(limits.unackedBytesMax);
-  const rpc = createRpcClient<WorkerProcedures>(channel);
+  const channel = createNumberedChannel<ToServer, unknown>(limits.unackedBytesMax);
+  const rpc = createRpcClient<WorkerProcedures>({
+    send: channel.send,
+    receive: (handle) =>
+      channel.receive((said) => {
+        const message = readWorkerMessage(said);
+        if (typeof message === 'string') end(`sent ${message}`, PROTOCOL_FAULT);
+        else handle(message);
+      }),
+  });
   const ended: ((reason: string) => void)[] = [];
   let current: Connection | null = null;
   let state: ConnectedWorker['state'] = 'away';

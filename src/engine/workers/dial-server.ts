@@ -142,6 +142,10 @@ function countCalls(
 ): EncodingPort<ToClient, ToServer> {
   return {
     sendEncoded: channel.sendEncoded,
+    whenRoom: channel.whenRoom,
+    get isFull() {
+      return channel.isFull;
+    },
     send(message) {
       if (message.kind === 'return' || message.kind === 'throw') calls.delete(message.id);
       channel.send(message);

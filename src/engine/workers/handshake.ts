@@ -40,6 +40,8 @@ const Limits = z.object({
     fixedBytes: z.number().min(0),
     bytesPerToken: z.number().min(0),
     bytesPerPair: z.number().min(0),
+    bytesPerRank: z.number().min(0).optional(),
+    headBytesPerRank: z.number().min(0).optional(),
   }),
 });
 
@@ -130,7 +132,7 @@ export function readHello(message: unknown, models: ReadonlyMap<string, WorkerMo
     const known = [...models.keys()].join(', ') || 'none';
     throw new WorkerRefused(
       'unknown_model',
-      `This server has no model ${hello.model.id} for workers; it has: ${known}. Start it with --worker-model ${hello.model.id}.`,
+      `This server has no model ${hello.model.id} for workers; it has: ${known}. Call it by one of these names (whetstone-worker run --model-id), or start the server with it (--worker-model).`,
     );
   }
   checkModel(hello, model);

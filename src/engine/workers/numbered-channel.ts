@@ -1,7 +1,7 @@
 // One direction each way of numbered messages that survive the loss of a connection (docs/worker-protocol.md, section 2): what was
 // not acknowledged is kept and sent again on the next connection, what was seen is ignored. Both ends use it. Knows no WebSocket:
 // a connection is something that takes bytes and can be closed.
-import type { Port } from '../rpc/rpc-messages.ts';
+import type { Port, Room } from '../rpc/rpc-messages.ts';
 import { decodeMessage, encodeMessage } from '../rpc/codec.ts';
 
 /** What a channel needs of a WebSocket. */
@@ -22,18 +22,14 @@ interface Kept {
   readonly bytes: Uint8Array;
 }
 
-/** A port that also takes messages which have been made into bytes elsewhere. */
-export interface EncodingPort<Outgoing, Incoming> extends Port<Outgoing, Incoming> {
+/** A port that has room or not, and also takes messages which have been made into bytes elsewhere. */
+export interface EncodingPort<Outgoing, Incoming> extends Port<Outgoing, Incoming>, Room {
   readonly sendEncoded: (message: Uint8Array) => void;
 }
 
 export interface NumberedChannel<Outgoing, Incoming> extends EncodingPort<Outgoing, Incoming> {
   /** The highest number that came: what the other end need not send again. */
   readonly received: number;
-  /** Too much is not acknowledged: whoever can wait should. */
-  readonly isFull: boolean;
-  /** Resolves when it is not full. */
-  whenRoom(): Promise<void>;
   /** From here messages go to this connection, beginning after the last that the other end has. */
   attach(connection: Connection, otherReceived: number): void;
   /** The connection is gone; messages wait for the next. */

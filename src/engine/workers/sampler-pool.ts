@@ -2,6 +2,7 @@
 // anybody reads it. A request whose worker is gone fails with `engine_unavailable`; whether it is asked again is decided above.
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
+import type { FinishReason } from '#domain/sampling';
 import type { SamplerCapabilities } from '../capabilities.ts';
 import type { AdapterRef, GenerateRequest, InferenceEngine, TokenEvent } from '../inference-engine.ts';
 import { streamGeneration, type RunningGeneration } from '../rpc/running-generation.ts';
@@ -151,15 +152,23 @@ const NO_PROMPT = { promptTokens: [], scope: '', isOnHead: false };
 
 /** What somebody's program sent: null where it is events that the request can have. */
 function findFault(events: readonly TokenEvent[], { n }: GenerateRequest, { vocabSize }: WorkerModel): string | null {
-  for (const { choiceIndex, tokenId, logprob } of events) {
+  for (const event of events) {
+    if ((event as unknown) === null || typeof event !== 'object') return 'an event that is no map';
+    const { choiceIndex, tokenId, logprob, topLogprobs, finishReason } = event;
     if (!isIndex(choiceIndex, n)) return `an event of choice ${String(choiceIndex)} of ${n}`;
     if (!isIndex(tokenId, vocabSize)) return `the token ${String(tokenId)} of ${vocabSize}`;
     if (typeof logprob !== 'number' || Number.isNaN(logprob) || logprob > 1e-3) {
       return `the log-probability ${String(logprob)}`;
     }
+    if (!Array.isArray(topLogprobs)) return 'an event whose topLogprobs are no list';
+    if (finishReason !== null && !FINISH_REASONS.has(finishReason)) {
+      return `the finishReason ${String(finishReason).slice(0, 40)}`;
+    }
   }
   return null;
 }
+
+const FINISH_REASONS: ReadonlySet<unknown> = new Set<FinishReason>(['stop', 'length']);
 
 const isIndex = (value: unknown, count: number): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < count;

@@ -12,6 +12,7 @@ import { STATUS_NOTICE } from '../rpc/inference-procedures.ts';
 import type { TrainingEngine } from '../training-engine.ts';
 import type { ServedSession } from './dial-server.ts';
 import type { EncodingPort } from './numbered-channel.ts';
+import { createRelayBrake } from './relay-brake.ts';
 import type { WorkerFiles } from './worker-files.ts';
 import type { WorkerProcedures } from './worker-procedures.ts';
 
@@ -32,6 +33,7 @@ export function serveWorker(
 ): ServedSession {
   const { inference } = engines;
   const sessionId = createId();
+  const brake = createRelayBrake(port);
   const sampler = inferenceHandlers(() => engines.inference ?? absent('sample'));
   const trainer = trainingHandlers(() => engines.training ?? absent('train'));
   const handlers: Handlers<WorkerProcedures> = {
@@ -39,8 +41,8 @@ export function serveWorker(
     async generate(request, context) {
       const adapter = request.adapter && (await files.adapter(request.adapter));
       if (!canRelay(inference)) return sampler.generate({ ...request, adapter }, context);
-      const relay = { far: { session: sessionId, id: context.id }, send: port.sendEncoded };
-      await inference.relay({ ...request, adapter }, context, relay);
+      const relay = { far: { session: sessionId, id: context.id }, send: brake.send };
+      await brake.run(context, (held) => inference.relay({ ...request, adapter }, held, relay));
       return null;
     },
     loadAdapter: async (adapter, context) => sampler.loadAdapter(await files.adapter(adapter), context),
@@ -63,9 +65,9 @@ export function serveWorker(
       }
     },
   };
-  const server = serveRpc<WorkerProcedures>(port, handlers);
+  const server = serveRpc<WorkerProcedures>(port, handlers, port);
   const report = inference && createStatusReport(inference, (status) => server.notify(STATUS_NOTICE, status));
-  const reporting = report && setInterval(report, STATUS_INTERVAL_MS);
+  const reporting = report && setInterval(() => port.isFull || report(), STATUS_INTERVAL_MS);
   return {
     async abandon() {
       if (reporting) clearInterval(reporting);

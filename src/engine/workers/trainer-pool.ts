@@ -140,7 +140,7 @@ function createSession(
     async logprobs(row) {
       checkRow(row);
       const logprobs = await rpc.call('logprobs', { session, row }, { timeoutMs }).result;
-      if (!(logprobs instanceof Float32Array) || logprobs.length !== row.targets.length) {
+      if (!isOfRow(logprobs, row)) {
         throw wrong(`other than ${row.targets.length} log-probabilities`);
       }
       return logprobs;
@@ -150,6 +150,8 @@ function createSession(
       const result = await rpc.call('forwardBackward', { session, row, loss }, { timeoutMs }).result;
       const numbers = [result?.loss, ...Object.values(result?.metrics ?? {})];
       if (!numbers.every((value) => typeof value === 'number')) throw wrong('a loss or metrics that are no numbers');
+      const { logprobs } = result;
+      if (logprobs && !isOfRow(logprobs, row)) throw wrong(`other than ${row.targets.length} log-probabilities`);
       return result;
     },
     async optimStep(params) {
@@ -182,6 +184,9 @@ function createSession(
 
 /** Jobs may go to any of them. */
 const tighter = (a: TrainingLimits, b: TrainingLimits): TrainingLimits => (a.rowLengthMax <= b.rowLengthMax ? a : b);
+
+const isOfRow = (logprobs: unknown, { targets }: TrainingRow): boolean =>
+  logprobs instanceof Float32Array && logprobs.length === targets.length;
 
 /** Until somebody has said more. */
 const unknownLimits = ({ contextLength }: WorkerModel): TrainingLimits => ({

@@ -14,6 +14,8 @@ from whetstone_worker.errors import WorkerError
 _HEADER_BYTES_MAX = 100 << 20
 _TENSOR = re.compile(r"base_model\.model\.(?P<layer>.+)\.lora_(?P<side>[AB])\.weight")
 
+_PROJECTION = re.compile(r"(.+\.self_attn\.o_proj)\.[^.]+")
+
 _HEAD = "lm_head"
 _HEAD_COPY = "base_model.model.lm_head.base_layer.weight"
 """PEFT's `save_pretrained` puts it beside an adapter of the head. It is the base model's, and vLLM does not read it."""
@@ -29,6 +31,8 @@ class AdapterShapes:
     rank_max: int
     takes_head: bool = True
     """vLLM computes with adapters of the output head (head_probe.py)."""
+    projection: str | None = None
+    """A layer that no family fuses with another: the first that gives what attention found to the rest. None: it has none."""
 
     def check(self, directory: Path) -> None:
         """Raises bad_model_files."""
@@ -64,12 +68,11 @@ class AdapterShapes:
 
 def open_adapter_shapes(model: Path, *, is_quantised: bool, rank_max: int) -> AdapterShapes:
     """Of a model's directory. Raises bad_model_files."""
-    if is_quantised:
-        return AdapterShapes(None, rank_max)
-    linears: dict[str, tuple[int, ...]] = {}
+    tensors: dict[str, tuple[int, ...]] = {}
     for path in sorted(model.glob("*.safetensors")):
-        linears.update(read_shapes(path))
-    return AdapterShapes(linears, rank_max)
+        tensors.update(read_shapes(path))
+    found = sorted(match[1] for name in tensors if (match := _PROJECTION.fullmatch(name)))
+    return AdapterShapes(None if is_quantised else tensors, rank_max, projection=found[0] if found else None)
 
 
 def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:

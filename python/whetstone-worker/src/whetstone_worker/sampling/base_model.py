@@ -14,6 +14,8 @@ DTYPES = ("auto", "bfloat16", "float16", "float32")
 class BaseModel:
     vocab_size: int
     hidden_size: int
+    attention_size: int
+    """Of what all heads of a layer together give to its output projection."""
     context_length: int
     """Of the model as it was made; vLLM may serve less."""
     dtype: str
@@ -36,6 +38,7 @@ def read_base_model(directory: Path, dtype: str) -> BaseModel:
         return BaseModel(
             vocab_size=int(text["vocab_size"]),
             hidden_size=int(text["hidden_size"]),
+            attention_size=_attention_size(text),
             context_length=int(text["max_position_embeddings"]),
             dtype=("float16" if own == "float16" else "bfloat16") if dtype == "auto" else dtype,
             is_quantised=any(config.get(key) for key in ("quantization_config", "compression_config", "quantization")),
@@ -43,3 +46,8 @@ def read_base_model(directory: Path, dtype: str) -> BaseModel:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as cause:
         words = f"{path} cannot be read as a model's configuration: {type(cause).__name__} {cause}."
         raise WorkerError("bad_model_files", words) from cause
+
+
+def _attention_size(config: Any) -> int:
+    heads = int(config["num_attention_heads"])
+    return heads * int(config.get("v_head_dim") or config.get("head_dim") or int(config["hidden_size"]) // heads)

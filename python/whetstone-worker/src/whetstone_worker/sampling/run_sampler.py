@@ -25,6 +25,7 @@ from whetstone_worker.sampling.head_probe import takes_head_adapters
 from whetstone_worker.sampling.options import SamplerOptions
 from whetstone_worker.sampling.procedures import SamplerProcedures, sampler_hello
 from whetstone_worker.sampling.request import ModelShape
+from whetstone_worker.sampling.vllm_platform import computes_on_processors
 from whetstone_worker.sampling.vllm_process import VllmOptions, VllmProcess, start_vllm
 from whetstone_worker.waiting import result_within
 from whetstone_worker.worker_options import WorkerOptions
@@ -116,7 +117,9 @@ class _Served:
         sampler, model, client = self._sampler, self._model, vllm.client
         length = min(model.context_length, await client.context_length())
         shape = ModelShape(context_length=length, vocab_size=model.vocab_size)
-        base_name = await name_of_base(client, self._shapes, vllm.directory)
+        base_name = await name_of_base(
+            client, model, self._shapes, vllm.directory, on_processor=await computes_on_processors(sampler.vllm_command)
+        )
         takes_head = await takes_head_adapters(client, base_name, model.vocab_size, model.hidden_size)
         adapters = Adapters(client, self._files, replace(self._shapes, takes_head=takes_head), sampler.adapters_max)
         procedures = SamplerProcedures(client, adapters, shape, sampler.sequences_max, base_name)

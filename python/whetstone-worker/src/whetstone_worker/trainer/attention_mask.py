@@ -5,8 +5,11 @@ skips blocks of 128 × 128 that nobody sees, so that a row of many short sequenc
 segments and parents, nothing of models. Made of few rows of the table at a time, never of row × row integers.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
+import torch._dynamo.config
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask
 
@@ -15,6 +18,8 @@ from whetstone_worker.trainer.row import Int32, TrainingRow
 
 BLOCK = 128
 """FlexAttention's own default: the size of its kernels' tiles on every GPU that it supports."""
+COMPILED_MAX = 64
+"""Kinds of rows that FlexAttention is compiled for."""
 
 
 def ancestor_table(parents: Int32) -> Tensor:
@@ -43,6 +48,14 @@ def dense_mask(row: TrainingRow, device: torch.device) -> Tensor:
     segments = torch.from_numpy(row.segments).long().to(device)
     sees = ancestor_table(row.parents).to(device)
     return sees[segments][:, segments].tril_()[None, None]
+
+
+def compile_every_length() -> None:
+    """Rows differ in length and segments, layers in whether they need gradients. Beyond so many kinds PyTorch warns, stops
+    compiling, and computes scores of row × row. Its own limit is 8; rows without gradients alone were 6 kinds.
+    """
+    config: Any = torch._dynamo.config
+    config.recompile_limit = max(config.recompile_limit, COMPILED_MAX)
 
 
 def block_mask(row: TrainingRow, device: torch.device, size: int) -> BlockMask:

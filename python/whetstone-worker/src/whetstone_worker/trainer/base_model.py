@@ -18,7 +18,7 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import fully_shard
 
 from whetstone_worker.errors import WorkerError
-from whetstone_worker.trainer.attention_mask import BLOCK, block_mask, dense_mask
+from whetstone_worker.trainer.attention_mask import BLOCK, block_mask, compile_every_length, dense_mask
 from whetstone_worker.trainer.lora import HEAD, LinearLayer
 from whetstone_worker.trainer.lora_linear import LoraLinear, linear_layers, wrap_linears
 from whetstone_worker.trainer.memory import ModelSizes
@@ -90,6 +90,8 @@ def open_base_model(
     """`mesh`: the ranks that share the layers; every one of them opens the model."""
     config = _read_config(directory)
     sizes = _check_config(config, directory / "config.json")
+    if arithmetic.flex:
+        compile_every_length()
     model = _load(directory, arithmetic)
     model.requires_grad_(False)
     linears = wrap_linears(model)

@@ -1,0 +1,63 @@
+// The Tinker SDK where vLLM samples and PyTorch trains, both as the processes that an operator starts: what a training client has learnt
+// is what its sampling client says, token for token, and in another process too. Needs the interpreters that WHETSTONE_VLLM_PYTHON,
+// WHETSTONE_WORKER_PYTHON and WHETSTONE_TINKER_PYTHON name (scripts/python-env.sh).
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { createClient } from '#client/client';
+import { BOOTSTRAP_KEY } from '../api/test-server.ts';
+import { MODEL, openStarterServer } from '../clients/starter-server.ts';
+import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
+import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
+
+const TINKER_PYTHON = process.env['WHETSTONE_TINKER_PYTHON'];
+const isThere = VLLM_PYTHON && WORKER_PYTHON && TINKER_PYTHON;
+if (!isThere)
+  console.log(
+    'Tinker on vLLM skipped: WHETSTONE_VLLM_PYTHON, WHETSTONE_WORKER_PYTHON or WHETSTONE_TINKER_PYTHON names no interpreter. Try $(scripts/python-env.sh vllm), worker and tinker.',
+  );
+
+const CHECK = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
+const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
+/** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
+const PATIENT = { timeout: 900_000 };
+
+describe.skipIf(!isThere)('Tinker where vLLM samples and PyTorch trains', () => {
+  test('the SDK samples what it has trained, and both agree on log-probabilities', PATIENT, async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'whetstone-vllm-tinker-'));
+    const server = await openStarterServer(BOOTSTRAP_KEY, { workerModel: ['starter'] });
+    const url = server.baseUrl.replace(/\/v1$/, '');
+    const client = createClient({ baseUrl: url, apiKey: BOOTSTRAP_KEY });
+    const start = (
+      role: string,
+      count: number,
+      more: readonly string[],
+      how: Parameters<typeof startPythonWorker>[2],
+    ) =>
+      startPythonWorker(
+        { url, isThere: async () => (await client.listWorkers()).length >= count },
+        ['--model', STARTER, '--model-id', MODEL, '--roles', role, '--cache-dir', join(directory, role), ...more],
+        how,
+      );
+    const workers: PythonWorker[] = [];
+    try {
+      workers.push(await start('train', 1, ['--device', 'cpu'], { python: WORKER_PYTHON! }));
+      const ofVllm = ['--dtype', 'float32', '--sequences-max', '16', '--', '--enforce-eager'];
+      workers.push(await start('sample', 2, ofVllm, { python: VLLM_PYTHON!, more: ON_A_PROCESSOR }));
+      const others = await server.createKey('others');
+      const asked = [CHECK, `${url}/tinker`, BOOTSTRAP_KEY, MODEL, others, 'samples', 'copies', 'saves'];
+      const { stdout } = await promisify(execFile)(TINKER_PYTHON!, asked, {
+        env: { ...process.env, TINKER_TELEMETRY: '0' },
+      });
+      expect(stdout.trim()).toMatch(/^ok /);
+    } finally {
+      for (const worker of workers) await worker.leave();
+      await server.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
