@@ -8,6 +8,9 @@ import type { DecoderConfig } from '#model-files/decoder-config';
 import { decoderParameters } from '#model-files/decoder-parameters';
 import { writeSafetensors } from '#model-files/safetensors';
 
+/** Drawn once and laid out again and again, each time from another place: a billion draws take a minute. */
+const NOISE_LENGTH = 2 ** 22;
+
 export function configJson(config: DecoderConfig): Record<string, unknown> {
   return {
     architectures: ['Qwen3ForCausalLM'],
@@ -35,14 +38,21 @@ const expertsJson = ({ count, perToken, intermediate, normalized, layers }: Expe
   mlp_only_layers: [...layers.keys()].filter((layer) => !layers[layer]),
 });
 
-export async function makeModelDirectory(config: DecoderConfig): Promise<string> {
+/** `json`: of a model that is not Qwen3's kind. */
+export async function makeModelDirectory(config: DecoderConfig, json = configJson(config)): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-bench-model-'));
-  await writeFile(join(directory, 'config.json'), JSON.stringify(configJson(config)));
+  await writeFile(join(directory, 'config.json'), JSON.stringify(json));
   const random = createRandom(1);
+  const noise = Float32Array.from({ length: NOISE_LENGTH }, () => (random.next() - 0.5) * 0.04);
   const tensors = decoderParameters(config).map(({ name, shape }) => {
     const data = () => {
       const values = new Float32Array(shape.reduce((a, b) => a * b, 1));
-      for (let i = 0; i < values.length; i++) values[i] = shape.length === 1 ? 1 : (random.next() - 0.5) * 0.04;
+      if (shape.length === 1) return Promise.resolve(values.fill(1));
+      for (let at = 0, length = 0; at < values.length; at += length) {
+        const from = random.integer(NOISE_LENGTH);
+        length = Math.min(NOISE_LENGTH - from, values.length - at);
+        values.set(noise.subarray(from, from + length), at);
+      }
       return Promise.resolve(values);
     };
     return { name, shape, data, dtype: 'BF16' as const };

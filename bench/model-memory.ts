@@ -1,4 +1,4 @@
-// `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b --precisions float32,int8]`: what the processes of a server hold of a model when
+// `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b --precisions float32,int8 --training-precision int8]`: what the processes of a server hold of a model when
 // they are idle, sample and train, beside what memory-plan.ts says before anything is loaded; and how long it takes to start with and
 // without its files of weights. A process's own memory is told apart from pages of files, which all share and the system may take back.
 // The work fills what the plan counts: cache, computed prompts, adapters, a row. Linux: the numbers are those of /proc.
@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { DEFAULT_LORA } from '#domain/lora-config';
-import { SERVING_PRECISIONS } from '#engine/capabilities';
+import { SERVING_PRECISIONS, TRAINING_PRECISIONS } from '#engine/capabilities';
 import { rowBytes } from '#engine/onnx/learning/row-memory';
 import { adapterSetBytes } from '#engine/onnx/serving/fused-adapters';
 import { cacheBytesPerToken } from '#engine/onnx/serving/kv-cache';
@@ -26,8 +26,10 @@ const { values: flags } = parseArgs({
   options: {
     shapes: { type: 'string', default: '135m' },
     precisions: { type: 'string', default: SERVING_PRECISIONS.join(',') },
+    'training-precision': { type: 'string', default: 'float32' },
   },
 });
+const trainingPrecision = TRAINING_PRECISIONS.find((known) => known === flags['training-precision'])!;
 const ADAPTERS = ['one', 'two', 'three', 'four'];
 /** Caches that nobody is in are given back after ten. */
 const RESTED_MS = 12_000;
@@ -41,12 +43,16 @@ function wishesOf(config: DecoderConfig, precision: MemoryWishes['precision']): 
     samples: true,
     trains: true,
     precision,
+    kvCacheDtype: 'float32',
+    trainingPrecision,
     memoryBytes: machineMemory(),
     contextLengthMax: null,
     cacheBytes,
     prefixCacheBytes: wholeMb(cacheBytes / 4),
     adapterBytes: wholeMb(2 * adapterSetBytes(config, Array<number>(ADAPTERS.length).fill(DEFAULT_LORA.rank))),
-    trainingMemoryBytes: wholeMb(rowBytes(config, 'recomputed', ROW_LENGTH)),
+    trainingMemoryBytes: wholeMb(
+      rowBytes(config, 'recomputed', ROW_LENGTH, { rank: DEFAULT_LORA.rank, onHead: false }, trainingPrecision),
+    ),
   };
 }
 
@@ -65,6 +71,7 @@ async function start(model: string, data: string, wishes: MemoryWishes) {
   const named = {
     model,
     precision: wishes.precision,
+    'training-precision': trainingPrecision,
     'kv-cache': gigabytes(wishes.cacheBytes),
     'training-memory': gigabytes(wishes.trainingMemoryBytes),
   };
@@ -109,7 +116,9 @@ async function measure(name: string, config: DecoderConfig, model: string, preci
     const phases = await work(next.server);
     await next.server.stop();
     const starts = [first, next].map(({ seconds, peakBytes }) => `${seconds.toFixed(1)} s, ${gigabytes(peakBytes)}`);
-    process.stdout.write(`\n${name}, ${precision}; start and the server's most: first ${starts.join('; next ')}\n`);
+    process.stdout.write(
+      `\n${name}, ${precision}, trained in ${trainingPrecision}; start and the server's most: first ${starts.join('; next ')}\n`,
+    );
     const planned = plannedBytes(config, wishes);
     ['server', 'sampler', 'trainer'].forEach((process, i) => {
       const held = phases.map((phase) => phase[i]!);

@@ -5,41 +5,17 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { createRandom } from '#base/random';
 import { SERVING_PRECISIONS, type ServingPrecision } from '#engine/capabilities';
 import { fuseAdapters } from '#engine/onnx/serving/fused-adapters';
 import { openModelRunner, type ModelRunner, type RunResult } from '#engine/onnx/serving/model-runner';
 import { readTextModel } from '#text/text-model';
-import { tokenizeConversation } from '../scripts/starter/make-corpus.ts';
-import { createStarterEncoder, parseVocabulary } from '../scripts/starter/model-files.ts';
-import { SKILLS } from '../scripts/starter/world/world.ts';
 import { FAMILIES, openModelFixture, SEQUENCES, WITH_EXPERTS } from '../test/golden/fixture.ts';
 import { writeWithOutliers } from './outliers.ts';
+import { CONTEXT, STARTER, starterTexts, type Text } from './starter-texts.ts';
 
-const STARTER = 'models/starter';
-const CONVERSATIONS_PER_SKILL = 60;
-const SEED = 30_000; // not the corpus's
-const CONTEXT = 1024;
 /** Of a text of yours: all logits of a piece are in memory, twice. */
 const PIECE = 256;
 const OUTLIERS = [10, 30, 100];
-
-interface Text {
-  readonly tokens: readonly number[];
-  /** Whether the prediction of this token is measured. */
-  readonly isMeasured: (index: number) => boolean;
-}
-
-function starterTexts(): Text[] {
-  const encode = createStarterEncoder(parseVocabulary(readFileSync(`${STARTER}/tokenizer.json`, 'utf8')));
-  const random = createRandom(SEED);
-  return SKILLS.flatMap((skill, i) =>
-    Array.from({ length: CONVERSATIONS_PER_SKILL }, () => {
-      const { tokens, weights } = tokenizeConversation(encode, skill.converse(random), i);
-      return { tokens: tokens.slice(0, CONTEXT), isMeasured: (index: number) => weights[index] === 1 };
-    }),
-  );
-}
 
 /** What is added up over measured tokens. */
 interface Sums {

@@ -1,4 +1,4 @@
-// `npm run bench:memory [-- --shape 135m --lengths 512,4096 --activations recomputed --steps 2]`: what a training step holds
+// `npm run bench:memory [-- --shape 135m --lengths 512,4096 --activations recomputed --steps 2 --precision float32,int8]`: what a training step holds
 // beside the weights at its peak, with the estimate that rows are planned by, and how long it takes. One child per length: a
 // process's memory does not come down. Linux only; anonymous memory alone counts, files that are mapped do not.
 import { spawn } from 'node:child_process';
@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { silentLog } from '#base/log';
+import { TRAINING_PRECISIONS, type TrainingPrecision } from '#engine/capabilities';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { rowBytes } from '#engine/onnx/learning/row-memory';
 import type { Activations } from '#engine/onnx/learning/train-graph';
@@ -22,6 +23,7 @@ const { values: flags } = parseArgs({
     activations: { type: 'string', default: 'kept,recomputed' },
     /** The first compiles; the last one's time is printed. */
     steps: { type: 'string', default: '2' },
+    precision: { type: 'string', default: 'float32' },
     directory: { type: 'string' },
   },
 });
@@ -29,13 +31,28 @@ const shape = SHAPES[flags.shape];
 if (!shape) throw new Error(`unknown --shape ${flags.shape}`);
 const config = { ...shape, maxPositions: 32_768 };
 
+interface Kind {
+  readonly activations: Activations;
+  readonly precision: TrainingPrecision;
+}
+
+/** What the lists name, each with each. */
+const kinds = flags.activations.split(',').flatMap((activations) =>
+  flags.precision.split(',').map((name): Kind => {
+    const precision = TRAINING_PRECISIONS.find((known) => known === name);
+    if (!precision) throw new Error(`unknown --precision ${name}`);
+    return { activations: activations as Activations, precision };
+  }),
+);
+
 /** In a child: steps over a row. Writes a line when it begins, and one with the milliseconds of the last step, of time and of processors. */
-async function train(directory: string, tokens: number, activations: Activations): Promise<void> {
+async function train(directory: string, tokens: number, { activations, precision }: Kind): Promise<void> {
   const engine = await openOnnxTrainingEngine({
     modelDirectory: directory,
     threads: 2,
+    precision,
     weights: { directory, inMemoryBytesMax: 0 },
-    memoryBytes: activations === 'kept' ? Infinity : rowBytes(config, 'recomputed', tokens) + 1,
+    memoryBytes: activations === 'kept' ? Infinity : rowBytes(config, 'recomputed', tokens, undefined, precision) + 1,
     log: silentLog,
   });
   const session = await engine.open(
@@ -60,16 +77,13 @@ async function train(directory: string, tokens: number, activations: Activations
 const anonymousBytes = (pid: number): number =>
   1024 * Number(/RssAnon:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
 
-async function measure(directory: string, tokens: string, activations: string) {
+async function measure(directory: string, tokens: string, kind: Kind) {
   const script = fileURLToPath(import.meta.url);
-  const own = ['--shape', flags.shape, '--lengths', tokens, '--activations', activations, '--steps', flags.steps];
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, '--expose-gc', script, ...own, '--directory', directory],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const own = Object.entries({ shape: flags.shape, lengths: tokens, steps: flags.steps, ...kind, directory });
+  const args = own.flatMap(([name, value]) => [`--${name}`, value]);
+  const child = spawn(process.execPath, [...process.execArgv, '--expose-gc', script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let before = 0;
   let peak = 0;
   let times = '';
@@ -86,16 +100,17 @@ async function measure(directory: string, tokens: string, activations: string) {
 }
 
 if (flags.directory) {
-  await train(flags.directory, Number(flags.lengths), flags.activations as Activations);
+  await train(flags.directory, Number(flags.lengths), kinds[0]!);
 } else {
   const directory = await makeModelDirectory(config);
   for (const tokens of flags.lengths.split(',')) {
-    for (const activations of flags.activations.split(',') as Activations[]) {
-      const { peak, elapsedMs, processorMs } = await measure(directory, tokens, activations);
-      const estimated = rowBytes(config, activations, Number(tokens));
+    for (const kind of kinds) {
+      const { activations, precision } = kind;
+      const { peak, elapsedMs, processorMs } = await measure(directory, tokens, kind);
+      const estimated = rowBytes(config, activations, Number(tokens), undefined, precision);
       const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(2).padStart(6);
       process.stdout.write(
-        `${flags.shape} row of ${tokens.padStart(5)}, ${activations}: ${gigabytes(peak)} GB, estimated ${gigabytes(estimated)} GB ` +
+        `${flags.shape}, ${precision}, row of ${tokens.padStart(5)}, ${activations}: ${gigabytes(peak)} GB, estimated ${gigabytes(estimated)} GB ` +
           `(${(estimated / peak).toFixed(2)}x); ${((1e3 * Number(tokens)) / elapsedMs).toFixed(1)} tokens/s, ` +
           `${(processorMs / Number(tokens)).toFixed(2)} ms of processors per token\n`,
       );

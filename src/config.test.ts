@@ -28,6 +28,14 @@ test('a flag wins over the environment, and an empty variable is none', () => {
   });
 });
 
+test('a cache is in float32 unless it is asked for in 16 bits', () => {
+  const dtypeOf = (env: Record<string, string>) => readServerConfig({}, env).kvCacheDtype;
+  expect([dtypeOf({}), dtypeOf({ WHETSTONE_KV_CACHE_DTYPE: 'float16' })]).toEqual(['float32', 'float16']);
+  expect(() => dtypeOf({ WHETSTONE_KV_CACHE_DTYPE: 'fp8' })).toThrow(
+    /WHETSTONE_KV_CACHE_DTYPE must be one of auto, float16/,
+  );
+});
+
 test('a base path loses its trailing slashes', () => {
   expect(readServerConfig({ basePath: '/api/training/' }, {}).api.basePath).toBe('/api/training');
 });
@@ -49,6 +57,13 @@ test.each([
   [{}, { WHETSTONE_PORT: 'x' }, /WHETSTONE_PORT must be an integer from 0 to 65535, not "x"/],
   [{ model: ['starter', ''] }, {}, /--model must be a text that is not empty/],
   [{ maxLogprobs: '-2' }, {}, /--max-logprobs must be an integer from -1/],
+  [{ trainingPrecision: 'w8a8' }, {}, /--training-precision must be one of float32, int8, not "w8a8"/],
+  [
+    { role: 'api,serve' },
+    { WHETSTONE_TRAINING_PRECISION: 'int8' },
+    /and a server with the role api,serve does not train/,
+  ],
+  [{ trainingPrecision: 'int8', workerModel: ['a'] }, {}, /and the trainers of --worker-model are workers/],
   [{ trainingMemory: '0' }, {}, /--training-memory must be a number of gigabytes such as 8 or 0.5, not "0"/],
 ])('%j with %j is refused by name', (flags, env, message) => {
   expect(() => readServerConfig(flags, env)).toThrow(message);

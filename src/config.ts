@@ -6,15 +6,15 @@ import type { ApiLimits } from '#api/api-services';
 import type { AllowedHosts } from '#api/browsers';
 import { isLoopback } from '#base/loopback';
 import type { AnswerParsers } from '#domain/answer-parsers';
-import { AppError } from '#domain/errors';
+import { UsageError } from '#domain/errors';
 import type { Network } from '#domain/network';
 import { ADAPTERS_PROJECT } from '#domain/model-name';
 import { ROLES, type Role } from '#domain/role';
 import { DEFAULT_ENTITY } from '#services/accounts/api-keys';
 import type { EvaluationLimits } from '#services/evaluations/accept-evaluation';
 import type { MemoryLimits } from '#engine/backend';
-import type { ServingPrecision } from '#engine/capabilities';
-import { readSettings, type Environment, type Flags } from './config/setting.ts';
+import type { KVCacheDtype, ServingPrecision, TrainingPrecision } from '#engine/capabilities';
+import { readSettings, type Environment, type Flags, type ValuesOf } from './config/setting.ts';
 import { hubConfig, type HubConfig } from './config/hub-settings.ts';
 import { SETTINGS, STORE_SETTINGS, type SCHEDULING_POLICIES } from './config/settings.ts';
 import type { NamedAdapter, S3Config } from './config/value-types.ts';
@@ -69,8 +69,12 @@ export interface ServerConfig extends StoreConfig {
   readonly adapters: readonly ForeignAdapter[];
   /** Other names of models, for Tinker clients. */
   readonly tinkerAliases: ReadonlyMap<string, string>;
-  /** Of the weights that sample; training is always in float32. */
+  /** Of the weights that sample. */
   readonly precision: ServingPrecision;
+  /** Of the keys and values that sampling keeps. */
+  readonly kvCacheDtype: KVCacheDtype;
+  /** Of the frozen weights under the adapters that are trained. */
+  readonly trainingPrecision: TrainingPrecision;
   /** How all models of this server write calls and thinking. */
   readonly parsers: AnswerParsers;
   /** A file that takes the place of the chat templates of its models; null: each has its own. */
@@ -136,6 +140,8 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     adapters: settings.adapter.map(foreignAdapter),
     tinkerAliases: new Map(settings.tinkerAlias),
     precision: settings.precision,
+    kvCacheDtype: settings.kvCacheDtype === 'auto' ? 'float32' : settings.kvCacheDtype,
+    trainingPrecision: trainingPrecisionOf(settings),
     parsers: { tools: settings.toolCallParser, reasoning: settings.reasoningParser },
     chatTemplate: settings.chatTemplate === null ? null : resolve(settings.chatTemplate),
     chat: {
@@ -233,9 +239,26 @@ function rolesWithin(roles: readonly Role[], { databaseUrl, s3 }: StoreConfig): 
     databaseUrl === null
       ? 'One that is alone takes --role api,serve to chat only, or --role api,train to train only.'
       : 'Or leave --role out.';
-  throw new AppError(
-    'invalid_request',
+  throw new UsageError(
     `A server with the role ${roles.join(',')} works together with others, and a data directory belongs to one server: set ${missing}, the same for all of them. ${alone}`,
+  );
+}
+
+/** Where this server has no trainer of its own it would change nothing. */
+function trainingPrecisionOf({
+  trainingPrecision,
+  role,
+  model,
+  workerModel,
+}: Pick<ValuesOf<typeof SETTINGS>, 'trainingPrecision' | 'role' | 'model' | 'workerModel'>): TrainingPrecision {
+  const why = !role.includes('train')
+    ? `a server with the role ${role.join(',')} does not train`
+    : model === null && workerModel.length > 0
+      ? 'the trainers of --worker-model are workers, which choose for themselves'
+      : null;
+  if (trainingPrecision === 'float32' || why === null) return trainingPrecision;
+  throw new UsageError(
+    `--training-precision ${trainingPrecision} (WHETSTONE_TRAINING_PRECISION) is for trainers of this server, and ${why}. Leave it out.`,
   );
 }
 

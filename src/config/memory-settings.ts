@@ -1,6 +1,6 @@
 // What the models of a server may take of memory. How it is divided is the engine's to plan.
 import { setting } from './setting.ts';
-import { gigabytes, integer } from './value-types.ts';
+import { choice, gigabytes, integer } from './value-types.ts';
 
 export const MEMORY_SETTINGS = {
   maxModelLen: setting({
@@ -18,6 +18,14 @@ export const MEMORY_SETTINGS = {
     default: null,
     defaultText: '1/4 of --memory, at most 4 GiB, divided among the models, or what is left',
     help: 'memory for keys and values of all answers that are being written, per base model',
+  }),
+  kvCacheDtype: setting({
+    flag: '--kv-cache-dtype <name>',
+    variable: 'WHETSTONE_KV_CACHE_DTYPE',
+    value: choice(['auto', 'float16'] as const),
+    default: 'auto',
+    help: 'how keys and values are kept: auto (float32) or float16 (twice the tokens in the same memory, slower for many answers at once), whose logprobs are rounded',
+    reason: 'what was sampled is what is trained, to 1e-4',
   }),
   memory: setting({
     flag: '--memory <gigabytes>',

@@ -1,6 +1,6 @@
 // What a setting is, and how its value is found: a flag wins over a variable, which wins over the default. Errors name the flag
 // or variable that was used. Which settings there are is settings.ts.
-import { AppError } from '#domain/errors';
+import { UsageError } from '#domain/errors';
 import type { ValueType } from './value-types.ts';
 
 export interface Setting<T, D extends T | null = T | null> {
@@ -49,7 +49,7 @@ function readSetting(declared: Setting<unknown>, flag: FlagValue | undefined, en
   const read = value.parse(given.texts);
   if (read !== null) return read;
   const instead = secret ? '' : `, not "${given.texts.join(',')}"`;
-  throw new AppError('invalid_request', `${given.name} must be ${value.rule}${instead}.${hintOf(value)}`);
+  throw new UsageError(`${given.name} must be ${value.rule}${instead}.${hintOf(value)}`);
 }
 
 const hintOf = ({ hint }: ValueType<unknown>): string => (hint === undefined ? '' : ` ${hint}`);

@@ -5,10 +5,10 @@ import { REASONING_PARSER_NAMES, TOOL_PARSER_NAMES } from '#domain/answer-parser
 import { METRICS_ACCESS } from '#domain/metrics-access';
 import { ROLES } from '#domain/role';
 import { WEAVE_TRACES } from '#domain/weave-traces';
-import { SERVING_PRECISIONS } from '#engine/capabilities';
 import { SAMPLER_LIMITS } from '#engine/sampler-limits';
 import { HUB_SETTINGS } from './hub-settings.ts';
 import { MEMORY_SETTINGS } from './memory-settings.ts';
+import { PRECISION_SETTINGS } from './precision-settings.ts';
 import { setting } from './setting.ts';
 import {
   adapters,
@@ -160,13 +160,7 @@ const MODELS = {
     help: 'Tinker clients may call a model by this name too, such as Qwen/Qwen3-8B=whetstone/starter; may be repeated',
     reason: 'recipes know only names of known models',
   }),
-  precision: setting({
-    flag: '--precision <name>',
-    value: choice(SERVING_PRECISIONS),
-    default: 'float32',
-    help: 'for sampling: float32; int8 (less memory, faster) or w8a8 (faster still), whose logprobs are rounded',
-    reason: 'what was sampled is what is trained, to 1e-4',
-  }),
+  ...PRECISION_SETTINGS,
   ...MEMORY_SETTINGS,
   ...HUB_SETTINGS,
 };

@@ -2,7 +2,7 @@
 // engines there are, open-backend.ts knows alone.
 import type { Log } from '#base/log';
 import type { LoraConfig } from '#domain/lora-config';
-import type { EngineCapabilities, ServingPrecision } from './capabilities.ts';
+import type { EngineCapabilities, KVCacheDtype, ServingPrecision, TrainingPrecision } from './capabilities.ts';
 import type { InferenceEngine } from './inference-engine.ts';
 import type { TrainingEngine } from './training-engine.ts';
 
@@ -54,6 +54,8 @@ export interface BackendOptions extends MemoryLimits {
   readonly samples: boolean;
   readonly trains: boolean;
   readonly precision: ServingPrecision;
+  readonly kvCacheDtype: KVCacheDtype;
+  readonly trainingPrecision: TrainingPrecision;
   /** What nobody reads for so long gives its place up to whoever waits. */
   readonly unreadMs: number;
   /** Trainers on this machine, which may all train at once: each takes its part of what the engine chooses. */

@@ -76,13 +76,47 @@ export interface TrainingLimits {
   readonly contextLength: number;
   /** Tokens that fit in one row, which may hold several sequences: by memory, or by a limit of the trainer's own. */
   readonly rowLengthMax: number;
-  /** A row of n tokens peaks at about fixedBytes + n · bytesPerToken + n² · bytesPerPair. */
-  readonly memory: {
-    readonly budgetBytes: number;
-    readonly fixedBytes: number;
-    readonly bytesPerToken: number;
-    readonly bytesPerPair: number;
-  };
+  readonly memory: RowMemory & { readonly budgetBytes: number };
+}
+
+/** A row of n tokens peaks at about fixedBytes + n · bytesPerToken + n² · bytesPerPair, and an adapter adds to it by its rank. */
+export interface RowMemory {
+  readonly fixedBytes: number;
+  readonly bytesPerToken: number;
+  readonly bytesPerPair: number;
+  /** Of an adapter on all linear layers, with its optimizer and its gradients. Absent: nothing is known of it. */
+  readonly bytesPerRank?: number | undefined;
+  /** Of one on the output head, beside. */
+  readonly headBytesPerRank?: number | undefined;
+}
+
+export interface AdapterSize {
+  readonly rank: number;
+  readonly onHead: boolean;
+}
+
+export const rowMemoryOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPerPair }: RowMemory): number =>
+  fixedBytes + tokens * bytesPerToken + tokens * tokens * bytesPerPair;
+
+export const adapterMemoryOf = (
+  { rank, onHead }: AdapterSize,
+  { bytesPerRank = 0, headBytesPerRank = 0 }: RowMemory,
+): number => rank * (bytesPerRank + (onHead ? headBytesPerRank : 0));
+
+/** The largest n with fixed + n · perToken + n² · perPair ≤ budget. */
+export function longestRow({ budgetBytes, fixedBytes, bytesPerToken: b, bytesPerPair: a }: TrainingLimits['memory']) {
+  const room = budgetBytes - fixedBytes;
+  if (room <= 0) return 0;
+  if (a === 0) return b === 0 ? Infinity : Math.floor(room / b);
+  return Math.floor((-b + Math.sqrt(b * b + 4 * a * room)) / (2 * a));
+}
+
+/** What is left for rows beside an adapter. */
+export function limitsBeside(adapter: AdapterSize, limits: TrainingLimits): TrainingLimits {
+  const fixedBytes = limits.memory.fixedBytes + adapterMemoryOf(adapter, limits.memory);
+  if (fixedBytes === limits.memory.fixedBytes) return limits;
+  const memory = { ...limits.memory, fixedBytes };
+  return { ...limits, memory, rowLengthMax: Math.min(limits.rowLengthMax, longestRow(memory)) };
 }
 
 export interface TrainingEngineStatus {

@@ -1,9 +1,10 @@
 // An adapter folded into its base model: W + scale · B·A per adapted layer, written as a Hugging Face directory that loads
 // without PEFT. Reads and writes one tensor at a time; everything that is not a weight is copied. Where an adapter is on a head that is the
 // embedding, the merged model has two matrices: what reads tokens stays as it was.
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { invariant } from '#base/invariant';
+import { makeDirectories } from '#base/make-directories';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig, type DecoderConfig } from './decoder-config.ts';
 import { EMBEDDING_WEIGHT, HEAD_MODULE, HEAD_WEIGHT } from './decoder-parameters.ts';
@@ -44,7 +45,7 @@ export async function exportMerged({
   const source = await openTensors(base);
   const unfinished = `${out}.partial`;
   await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { recursive: true });
+  await makeDirectories(unfinished);
   try {
     const tensors = mergedTensors(source.names(), config, adapter).map(({ name, from, path }) => ({
       name,

@@ -35,7 +35,15 @@ export interface HostedModel {
 
 export type HostConfig = Pick<
   ServerConfig,
-  'roles' | 'models' | 'parsers' | 'chatTemplate' | 'precision' | 'unreadMs' | 'dataDirectory'
+  | 'roles'
+  | 'models'
+  | 'parsers'
+  | 'chatTemplate'
+  | 'precision'
+  | 'kvCacheDtype'
+  | 'trainingPrecision'
+  | 'unreadMs'
+  | 'dataDirectory'
 >;
 
 /** A model whose files are here, and what it may take of memory. */
@@ -59,6 +67,8 @@ export async function hostModel(
     samples: config.roles.includes('serve'),
     trains: config.roles.includes('train'),
     precision: config.precision,
+    kvCacheDtype: config.kvCacheDtype,
+    trainingPrecision: config.trainingPrecision,
     ...memory,
     unreadMs: config.unreadMs,
     trainers: config.models.length,

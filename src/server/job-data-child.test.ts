@@ -24,7 +24,13 @@ test.skipIf(process.platform !== 'linux').each([
       yield Buffer.from('}');
     }
     const put = () => Promise.resolve();
-    const reading = child.read('rl', { blob: 'b', budget }, content(), put, AbortSignal.timeout(50_000));
+    const reading = child.read(
+      'rl',
+      { blob: 'b', budget, hiddenSize: null },
+      content(),
+      put,
+      AbortSignal.timeout(50_000),
+    );
     const failure: unknown = await reading.catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 'invalid_training_data',
@@ -46,7 +52,13 @@ test.each(['before it is read', 'while it is read'])(
         yield Buffer.from(' ');
       }
     }
-    const reading = child.read('rl', { blob: 'b', budget }, content(), () => Promise.resolve(), wanted.signal);
+    const reading = child.read(
+      'rl',
+      { blob: 'b', budget, hiddenSize: null },
+      content(),
+      () => Promise.resolve(),
+      wanted.signal,
+    );
     await expect(reading).rejects.toMatchObject({ code: 'cancelled' });
     expect(asked).toBeLessThan(1_000);
   },

@@ -10,7 +10,10 @@ import { readDecoderConfig } from '#model-files/decoder-config';
 import type { ResolvedModel } from '#model-files/resolve-model';
 import type { ServerConfig } from '#config';
 
-type MemoryConfig = Pick<ServerConfig, 'roles' | 'precision' | 'memoryBytes' | 'memoryLimits'>;
+type MemoryConfig = Pick<
+  ServerConfig,
+  'roles' | 'precision' | 'kvCacheDtype' | 'trainingPrecision' | 'memoryBytes' | 'memoryLimits'
+>;
 
 /** Gives what each model's engines may take, by its id. Throws `invalid_request`. */
 export async function planModelMemory(
@@ -38,7 +41,7 @@ export interface PlannedMemory {
 /** Reads `config.json` of each model and nothing else. */
 export async function plannedFor(
   resolved: readonly ResolvedModel[],
-  { roles, precision, memoryBytes, memoryLimits }: MemoryConfig,
+  { roles, precision, kvCacheDtype, trainingPrecision, memoryBytes, memoryLimits }: MemoryConfig,
 ): Promise<PlannedMemory> {
   const models = await Promise.all(
     resolved.map(async ({ id, directory }) => ({ id, config: await readDecoderConfig(directory) })),
@@ -48,6 +51,8 @@ export async function plannedFor(
     samples: roles.includes('serve'),
     trains: roles.includes('train'),
     precision,
+    kvCacheDtype,
+    trainingPrecision,
     memoryBytes: memoryBytes ?? machineMemory(),
   };
   const plan = planMemory(models, wishes);
@@ -92,11 +97,20 @@ function changesOf(
 ): [flag: string, change: Partial<MemoryWishes>][] {
   const { samples, precision, cacheBytes, trainingMemoryBytes, prefixCacheBytes, adapterBytes, contextLengthMax } =
     wishes;
-  const eightBits = models.some(({ config }) => config.experts) ? 'w8a8' : 'int8';
+  const hasExperts = models.some(({ config }) => config.experts);
+  const eightBits = hasExperts ? 'w8a8' : 'int8';
+  const rounded: [flag: string, change: Partial<MemoryWishes>] =
+    samples && precision === 'float32'
+      ? ['--precision int8 --training-precision int8', { precision: 'int8', trainingPrecision: 'int8' }]
+      : ['--training-precision int8', { trainingPrecision: 'int8' }];
   return [
     ...(samples && precision === 'float32' && !wishes.trains
       ? [[`--precision ${eightBits}`, { precision: eightBits }] as const]
       : []),
+    ...(samples && wishes.kvCacheDtype === 'float32' && cacheBytes === null && !wishes.trains
+      ? [['--kv-cache-dtype float16', { kvCacheDtype: 'float16' }] as const]
+      : []),
+    ...(wishes.trains && wishes.trainingPrecision === 'float32' && !hasExperts ? [rounded] : []),
     ...(samples && contextLengthMax !== null && cacheBytes === null
       ? [['a smaller --max-model-len', { contextLengthMax: 1 }] as const]
       : []),

@@ -22,7 +22,7 @@ export interface ServingForward {
 
 export async function openServingForward(config: DecoderConfig, modelDirectory: string): Promise<ServingForward> {
   const weights = await openWeights({ modelDirectory, layout: servingLayout(config, 'float32') });
-  const session = await openSession(buildServingGraph(config, weights, 'float32'), { threads: 1 });
+  const session = await openSession(buildServingGraph(config, weights, 'float32', 'float32'), { threads: 1 });
   return {
     logits: (sequences, adapter, chunk = Infinity) => runInChunks(session, config, sequences, adapter, chunk),
     close: () => session.close(),

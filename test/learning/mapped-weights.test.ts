@@ -50,7 +50,13 @@ test.each([
   expect(answers[1]).toEqual(answers[0]);
 });
 
-test.each(['qwen3', 'llama', 'gemma2'] as const)('an adapter of %s is trained to the same bytes', async (family) => {
+test.each([
+  ['qwen3', 'float32'],
+  ['llama', 'float32'],
+  ['gemma2', 'float32'],
+  ['qwen3', 'int8'],
+  ['llama', 'int8'],
+] as const)('an adapter of %s over %s is trained to the same bytes', async (family, precision) => {
   const { modelDirectory, directory, places } = await openModel(family);
   const row = plainRow(randomPrompt(40, 1), {});
   const loss = { name: 'likelihood', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} } as const;
@@ -59,6 +65,7 @@ test.each(['qwen3', 'llama', 'gemma2'] as const)('an adapter of %s is trained to
   for (const [i, weights] of places.entries()) {
     const engine = await openOnnxTrainingEngine({
       modelDirectory,
+      precision,
       threads: 1,
       memoryBytes: 4e9,
       weights,

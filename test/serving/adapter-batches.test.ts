@@ -37,11 +37,18 @@ const PRECISIONS: Readonly<Partial<Record<FamilyName, readonly ServingPrecision[
   gemma2: ['float32', 'int8', 'w8a8'],
   qwen3_moe: ['float32', 'w8a8'],
 };
-const cases = FAMILIES.flatMap((family) =>
-  (PRECISIONS[family] ?? ['float32']).map((precision) => ({ family, precision })),
-);
+const cases = [
+  ...FAMILIES.flatMap((family) =>
+    (PRECISIONS[family] ?? ['float32']).map((precision) => ({ family, precision, kvCacheDtype: 'float32' as const })),
+  ),
+  ...(['qwen3', 'gemma2'] as const).map((family) => ({
+    family,
+    precision: 'float32' as const,
+    kvCacheDtype: 'float16' as const,
+  })),
+];
 
-test.each(cases)('$family in $precision', async ({ family, precision }) => {
+test.each(cases)('$family in $precision, cache in $kvCacheDtype', async ({ family, precision, kvCacheDtype }) => {
   const { model } = await openModelFixture(family);
   const config = await readDecoderConfig(model);
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-adapters-'));
@@ -49,6 +56,7 @@ test.each(cases)('$family in $precision', async ({ family, precision }) => {
   const engine = await openOnnxInferenceEngine({
     modelDirectory: model,
     precision,
+    kvCacheDtype,
     threads: 2,
     limits: { ...TEST_LIMITS, maxAdapters: adapters.length, prefixCacheBytes: 0 },
     log: silentLog,

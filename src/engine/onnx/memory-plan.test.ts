@@ -25,6 +25,8 @@ const wishes = (changes: Partial<MemoryWishes> = {}): MemoryWishes => ({
   samples: true,
   trains: true,
   precision: 'float32',
+  kvCacheDtype: 'float32',
+  trainingPrecision: 'float32',
   memoryBytes: 64e9,
   contextLengthMax: null,
   cacheBytes: null,
@@ -47,18 +49,34 @@ test('where there is room, everything is as large as it is by default, and sampl
 });
 
 test.each([
-  ['int8', 1.125, 0.01],
+  ['int8', 1.375, 0.01],
   ['w8a8', 1, 0.01],
 ] as const)(
-  '%s: linears and head take about %d bytes, the embedding its float32, and a trainer all of it again',
+  '%s: linears and head take about %d bytes, the embedding nothing, and a trainer all of it in float32',
   (precision, per, within) => {
     const alone = bytesOf(planMemory([model], wishes({ precision, trains: false })), 'weights')!;
-    const embedding = config.vocab * config.hidden;
-    const expected = (FLOATS / 4) * per + 4 * embedding; // the head is tied: rounded beside the embedding
+    const expected = (FLOATS / 4) * per; // the head is tied: rounded beside the embedding, whose pages nobody keeps
     expect(Math.abs(alone / expected - 1)).toBeLessThan(within);
     expect(bytesOf(planMemory([model], wishes({ precision })), 'weights')).toBe(alone + FLOATS);
   },
 );
+
+test('keys and values in 16 bits need half of what a context needs at least', () => {
+  const least = (kvCacheDtype: MemoryWishes['kvCacheDtype']) =>
+    bytesOf(planMemory([model], wishes({ kvCacheDtype, contextLengthMax: 40_960, memoryBytes: 1e6 })), 'kv_cache');
+  expect(least('float16')).toBe(2 * 28 * 8 * 128 * 2 * 40_960);
+  expect(least('float32')).toBe(2 * least('float16')!);
+});
+
+test('a trainer in int8 maps about 1.125 bytes per weight and the embedding, and has room for the head in float32', () => {
+  const [whole, rounded] = (['float32', 'int8'] as const).map((trainingPrecision) =>
+    planMemory([model], wishes({ samples: false, trainingPrecision, memoryBytes: 1 })),
+  ) as [MemoryPlan, MemoryPlan];
+  const head = 4 * config.vocab * config.hidden;
+  expect(bytesOf(whole, 'weights')).toBe(FLOATS);
+  expect(Math.abs(bytesOf(rounded, 'weights')! / ((FLOATS / 4) * 1.125 + head) - 1)).toBeLessThan(0.01);
+  expect(bytesOf(rounded, 'training')! - bytesOf(whole, 'training')!).toBe(head);
+});
 
 test('where there is less, what nobody named shrinks in proportion, down to what one sequence needs', () => {
   let before = Infinity;
@@ -133,7 +151,15 @@ test('experts are counted whole, in 8 bits where w8a8 has them; int8 is refused 
   const experts = 2 * 16 * 3 * 512 * 256;
   expect(weights({ trains: false })).toBeGreaterThan(4 * experts);
   expect(weights({ trains: false, precision: 'w8a8' })).toBeLessThan(1.5 * experts);
+  // What the trainer maps are the sampler's pages too, in float32.
+  const [both, served, trained] = [{}, { trains: false }, { samples: false }].map(weights) as [number, number, number];
+  expect(served + trained - both).toBe(4 * experts);
+  const [codes, rounded] = [weights({ trains: false, precision: 'w8a8' }), weights({ precision: 'w8a8' })];
+  expect(rounded).toBe(codes + trained);
   expect(() => weights({ precision: 'int8' })).toThrow(
-    /--precision int8 is not for models with experts \(qwen3_moe\). Use --precision w8a8/,
+    /^--precision int8 is not for models with experts \(qwen3_moe\). Use --precision w8a8/,
+  );
+  expect(() => weights({ trainingPrecision: 'int8' })).toThrow(
+    /^--training-precision int8 is not for models with experts \(qwen3_moe\). Leave it out/,
   );
 });

@@ -3,15 +3,18 @@
 // they are from what processes take is in docs/guides/models.md.
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { DecoderConfig } from '#model-files/decoder-config';
+import { EMBEDDING_WEIGHT } from '#model-files/decoder-parameters';
 import type { MemoryLimits } from '../backend.ts';
-import type { ServingPrecision } from '../capabilities.ts';
+import type { KVCacheDtype, ServingPrecision, TrainingPrecision } from '../capabilities.ts';
+import { adapterMemoryOf, rowMemoryOf } from '../training-engine.ts';
 import { BYTES_PER_ELEMENT } from './graph/graph.ts';
-import { trainingLimits } from './learning/row-memory.ts';
+import { expandedSizes, trainingLimits } from './learning/row-memory.ts';
 import { trainingMemoryShare } from './machine-memory.ts';
 import { adapterSetBytes } from './serving/fused-adapters.ts';
 import { defaultAdapterBytes, defaultCacheBytes, defaultPrefixCacheBytes } from './serving/inference-limits.ts';
 import { cacheBytesPerToken } from './serving/kv-cache.ts';
-import { sizeOf } from './weights/fused-parameters.ts';
+import { BLOCKS8, FLOAT32 } from './weights/encodings.ts';
+import { EXPERT_LINEARS, expertWeightName, sizeOf } from './weights/fused-parameters.ts';
 import { servingLayout, trainingLayout, type WeightSpec } from './weights/weight-layout.ts';
 
 export interface PlannedModel {
@@ -24,6 +27,8 @@ export interface MemoryWishes extends MemoryLimits {
   readonly samples: boolean;
   readonly trains: boolean;
   readonly precision: ServingPrecision;
+  readonly kvCacheDtype: KVCacheDtype;
+  readonly trainingPrecision: TrainingPrecision;
   /** What all of it may take. */
   readonly memoryBytes: number;
 }
@@ -53,8 +58,8 @@ interface Part extends PlannedPart {
 const MB = 1_000_000;
 /** Of a process, whatever the model. The server prepares weights and reads bodies; a sampler keeps buffers of its steps, and answers until they are collected. */
 const SERVER_BYTES = 250 * MB;
-const SAMPLER_BYTES = 250 * MB;
-const TRAINER_BYTES = 150 * MB;
+const SAMPLER_BYTES = 280 * MB;
+const TRAINER_BYTES = 120 * MB;
 /** The least that can be loaded at one time, of the rank that jobs train by default. */
 const LEAST_ADAPTERS = Array<number>(4).fill(DEFAULT_LORA.rank);
 /** The least that serving and training are started for; what the model reads, where that is less. */
@@ -102,37 +107,67 @@ function partsOf({ id, config }: PlannedModel, count: number, wishes: MemoryWish
     const tokens = Math.min(config.maxPositions, wishes.contextLengthMax ?? LEAST_SERVED);
     const cache = defaultCacheBytes(memoryBytes) / count;
     parts.push(
-      flexible('kv_cache', wishes.cacheBytes, cache, cacheBytesPerToken(config) * tokens),
+      flexible(
+        'kv_cache',
+        wishes.cacheBytes,
+        cache,
+        cacheBytesPerToken({ ...config, dtype: wishes.kvCacheDtype }) * tokens,
+      ),
       flexible('prefix_cache', wishes.prefixCacheBytes, defaultPrefixCacheBytes(memoryBytes) / count, 0),
       flexible('adapters', wishes.adapterBytes, defaultAdapterBytes(memoryBytes) / count, leastAdapterBytes(config)),
     );
   }
   if (trains) {
     const wanted = trainingMemoryShare(count, memoryBytes);
-    parts.push(flexible('training', wishes.trainingMemoryBytes, wanted, leastTrainingBytes(config)));
+    parts.push(flexible('training', wishes.trainingMemoryBytes, wanted, leastTrainingBytes(config, wishes)));
   }
   return parts;
 }
 
-/** The sampler holds its own in its kernels' order; what the trainer maps the system may take back, but training reads all of it. */
-const weightBytes = (config: DecoderConfig, { samples, trains, precision }: MemoryWishes): number =>
-  (samples ? layoutBytes(servingLayout(config, precision)) : 0) + (trains ? layoutBytes(trainingLayout(config)) : 0);
+/** What the trainer maps the system may take back, but training reads all of it. */
+function weightBytes(config: DecoderConfig, { samples, trains, precision, trainingPrecision }: MemoryWishes): number {
+  const mapped = trains ? trainingLayout(config, trainingPrecision) : [];
+  const served = samples ? servingLayout(config, precision).filter(isHeldBy(config, precision, mapped)) : [];
+  return sum(served.map(heldBytes)) + sum(mapped.map(storedBytes));
+}
 
-const layoutBytes = (layout: readonly WeightSpec[]): number =>
-  sum(
-    layout.flatMap(({ name, shape, encoding }) =>
-      encoding.specs(name, shape).map((spec) => sizeOf(spec.shape) * BYTES_PER_ELEMENT[spec.dtype]),
-    ),
-  );
+/**
+ * The sampler has its weights once more, in its kernels' order, but for two kinds that stay pages of the file. Of an embedding that is
+ * not its head too it reads the rows that are asked for, and the system may take them back. Experts in float32 are the trainer's pages.
+ */
+function isHeldBy(
+  config: DecoderConfig,
+  precision: ServingPrecision,
+  mapped: readonly WeightSpec[],
+): (spec: WeightSpec) => boolean {
+  const embeddingIsHead = config.tiedEmbeddings && precision === 'float32';
+  const experts = new Set(Array.from({ length: config.layers }, (_, layer) => expertNames(layer)).flat());
+  const shared = new Set(mapped.map(({ name }) => name).filter((name) => experts.has(name)));
+  return ({ name, encoding }) =>
+    (name !== EMBEDDING_WEIGHT || embeddingIsHead) && !(encoding === FLOAT32 && shared.has(name));
+}
+
+const expertNames = (layer: number): string[] => EXPERT_LINEARS.map((linear) => expertWeightName(layer, linear));
+
+/** The kernel of int8 packs the scales of blocks beside their codes, and as many sums; the scales' pages stay mapped. */
+const heldBytes = (spec: WeightSpec): number =>
+  sum(tensorBytes(spec).map((bytes, i) => (spec.encoding === BLOCKS8 && i > 0 ? 3 * bytes : bytes)));
+
+const storedBytes = (spec: WeightSpec): number => sum(tensorBytes(spec));
+
+const tensorBytes = ({ name, shape, encoding }: WeightSpec): number[] =>
+  encoding.specs(name, shape).map((spec) => sizeOf(spec.shape) * BYTES_PER_ELEMENT[spec.dtype]);
 
 /** Twice: as they were loaded, and in a batch of all of them. */
 const leastAdapterBytes = (config: DecoderConfig): number => 2 * adapterSetBytes(config, LEAST_ADAPTERS);
 
-function leastTrainingBytes(config: DecoderConfig): number {
-  const { fixedBytes, bytesPerToken, bytesPerPair } = trainingLimits(config, 0).memory;
+function leastTrainingBytes(config: DecoderConfig, { trainingPrecision }: MemoryWishes): number {
+  const { memory } = trainingLimits(config, 0, Infinity, trainingPrecision);
   const tokens = Math.min(config.maxPositions, LEAST_TRAINED);
-  const logitsBytes = Math.min(fixedBytes, 4 * 4 * tokens * config.vocab); // of a whole chunk, which a short row does not fill
-  return Math.ceil(logitsBytes + tokens * bytesPerToken + tokens ** 2 * bytesPerPair);
+  const headNumbers = 4 * tokens * config.vocab + expandedSizes(config, trainingPrecision).head;
+  const logitsBytes = Math.min(memory.fixedBytes, 4 * headNumbers); // of a whole chunk, which a short row does not fill
+  const adapterBytes = adapterMemoryOf({ rank: DEFAULT_LORA.rank, onHead: false }, memory);
+  return Math.ceil(rowMemoryOf(tokens, { ...memory, fixedBytes: logitsBytes }) + adapterBytes);
 }
 
 const planned = ({ part, model, bytes }: Part): PlannedPart => ({ part, model, bytes });

@@ -6,7 +6,7 @@ import { checkAdapter } from '#model-files/check-adapter';
 import { writeFreshAdapter } from '#model-files/fresh-adapter';
 import { createAbsentInferenceEngine } from '../absent-inference-engine.ts';
 import type { Backend, BackendModel, BackendOptions } from '../backend.ts';
-import type { EngineCapabilities, ServingPrecision } from '../capabilities.ts';
+import type { EngineCapabilities, KVCacheDtype, ServingPrecision, TrainingPrecision } from '../capabilities.ts';
 import type { InferenceEngine } from '../inference-engine.ts';
 import type { TrainingEngine } from '../training-engine.ts';
 import { openInferenceEngine, openTrainingEngine } from './open-engines.ts';
@@ -18,10 +18,14 @@ import { prepareWeights, type WeightsPlace } from './weights/weights.ts';
 
 export { limitsOf, machineMemory, planMemory };
 
-export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilities => ({
+export const onnxCapabilities = (
+  precision: ServingPrecision,
+  kvCacheDtype: KVCacheDtype = 'float32',
+  trainingPrecision: TrainingPrecision = 'float32',
+): EngineCapabilities => ({
   exactReplay: true,
   exactTraining: true,
-  exactLogprobs: precision === 'float32',
+  exactLogprobs: precision === 'float32' && kvCacheDtype === 'float32' && trainingPrecision === 'float32',
   constraints: CONSTRAINT_KINDS,
   promptLogprobs: true,
   embeddings: true,
@@ -33,12 +37,15 @@ export const onnxCapabilities = (precision: ServingPrecision): EngineCapabilitie
 
 export async function openOnnxBackend(model: BackendModel, options: BackendOptions): Promise<Backend> {
   const { id, directory, vocabulary } = model;
-  const { samples, trains, precision, unreadMs, trainers, log } = options;
+  const { samples, trains, precision, kvCacheDtype, trainingPrecision, unreadMs, trainers, log } = options;
   const { contextLengthMax, cacheBytes, prefixCacheBytes, adapterBytes, trainingMemoryBytes } = options;
   const config = await readDecoderConfig(directory);
   const weights: WeightsPlace = options.weightsDirectory === null ? {} : { directory: options.weightsDirectory };
   // Here and one after the other, so that the processes of the engines only map what there is.
-  const layouts = [samples ? servingLayout(config, precision) : null, trains ? trainingLayout(config) : null];
+  const layouts = [
+    samples ? servingLayout(config, precision) : null,
+    trains ? trainingLayout(config, trainingPrecision) : null,
+  ];
   for (const layout of layouts) {
     if (layout)
       await prepareWeights({ modelDirectory: directory, layout, ...weights, onBytes: options.onWeights, log });
@@ -49,6 +56,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
       ? openInferenceEngine({
           modelDirectory: directory,
           precision,
+          kvCacheDtype,
           weights,
           limits: {
             ...DEFAULT_INFERENCE_LIMITS,
@@ -71,6 +79,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
       ? openTrainingEngine({
           modelDirectory: directory,
           baseModelName: id,
+          precision: trainingPrecision,
           weights,
           memoryBytes: trainingMemoryBytes ?? trainingMemoryShare(trainers),
           log,
@@ -80,7 +89,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
   return {
     inference,
     training,
-    capabilities: onnxCapabilities(precision),
+    capabilities: onnxCapabilities(precision, kvCacheDtype, trainingPrecision),
     writeFreshAdapter: (target, lora) => writeFreshAdapter(target, config, lora, id),
     checkAdapter: (source) => checkAdapter(source, config, id),
     close: async () => void (await Promise.all([inference.close(), training?.close()])),

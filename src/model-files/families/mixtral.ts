@@ -1,15 +1,7 @@
 // Mixtral: Mistral's attention, and in every layer a few large MLPs, of which a token goes through two.
-import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
-import {
-  everyLayer,
-  NO_SOFT_CAPS,
-  plainMultipliers,
-  PRE_NORMS,
-  readActivation,
-  readExpertCounts,
-  separateLinears,
-} from './parts.ts';
+import { mistral } from './mistral.ts';
+import { readExpertCounts } from './parts.ts';
 
 export const mixtral: Family = {
   modelType: 'mixtral',
@@ -21,17 +13,7 @@ export const mixtral: Family = {
     num_local_experts: 8,
     num_experts_per_tok: 2,
   },
-  block(config, sizes) {
-    const window = config.positiveOrNull('sliding_window');
-    return {
-      linears: separateLinears(sizes),
-      norms: PRE_NORMS,
-      activation: readActivation(config, 'hidden_act'),
-      attention: everyLayer(sizes, { window, rope: readRope(config, { dim: sizes.headDim }) }),
-      multipliers: plainMultipliers(sizes),
-      softCaps: NO_SOFT_CAPS,
-    };
-  },
+  block: (config, sizes) => mistral.block(config, sizes),
   experts(config, sizes) {
     return {
       ...readExpertCounts(config, ['num_local_experts']),

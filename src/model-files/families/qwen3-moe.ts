@@ -1,17 +1,8 @@
 // Qwen3 with experts: in all layers or most, a hundred small MLPs, of which a token goes through eight.
 import { isNumber } from '../config-json.ts';
-import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
-import {
-  everyLayer,
-  NO_SOFT_CAPS,
-  plainMultipliers,
-  PRE_NORMS,
-  readActivation,
-  readExpertCounts,
-  refuseSlidingWindow,
-  separateLinears,
-} from './parts.ts';
+import { readExpertCounts } from './parts.ts';
+import { qwen3 } from './qwen3.ts';
 
 export const qwen3Moe: Family = {
   modelType: 'qwen3_moe',
@@ -24,18 +15,7 @@ export const qwen3Moe: Family = {
     num_experts_per_tok: 8,
     decoder_sparse_step: 1,
   },
-  block(config, sizes) {
-    refuseSlidingWindow(config);
-    const bias = config.flag('attention_bias');
-    return {
-      linears: separateLinears(sizes, { qkv: bias, output: bias }),
-      norms: { ...PRE_NORMS, queryKey: 'head' },
-      activation: readActivation(config, 'hidden_act'),
-      attention: everyLayer(sizes, { window: null, rope: readRope(config, { dim: sizes.headDim }) }),
-      multipliers: plainMultipliers(sizes),
-      softCaps: NO_SOFT_CAPS,
-    };
-  },
+  block: (config, sizes) => qwen3.block(config, sizes),
   experts(config, { layers }) {
     const step = config.positive('decoder_sparse_step');
     const dense = config.json['mlp_only_layers'] ?? [];

@@ -2,9 +2,16 @@
 // does not know what an op computes (ops.ts), how to differentiate it (autodiff.ts) or how to run it (session.ts).
 import { invariant } from '#base/invariant';
 
-export type Dtype = 'float32' | 'int64' | 'bool' | 'uint8' | 'int8';
+export type Dtype = 'float32' | 'float16' | 'int64' | 'bool' | 'uint8' | 'int8';
 
-export const BYTES_PER_ELEMENT: Readonly<Record<Dtype, number>> = { float32: 4, int64: 8, bool: 1, uint8: 1, int8: 1 };
+export const BYTES_PER_ELEMENT: Readonly<Record<Dtype, number>> = {
+  float32: 4,
+  float16: 2,
+  int64: 8,
+  bool: 1,
+  uint8: 1,
+  int8: 1,
+};
 
 /** A number, or the name of a size that is known only when the graph runs (`'batch'`, `'tokens'`). */
 export type Dim = number | string;

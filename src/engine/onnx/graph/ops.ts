@@ -61,6 +61,11 @@ export function toFloat(g: Graph, x: Value): Value {
   return one(g.node('Cast', [x], [{ dtype: 'float32', shape: x.shape }], { to: 1 }));
 }
 
+/** To the nearest; what is too large becomes infinite. No gradient. */
+export function toFloat16(g: Graph, x: Value): Value {
+  return one(g.node('Cast', [x], [{ dtype: 'float16', shape: x.shape }], { to: 10 }));
+}
+
 export function where(g: Graph, condition: Value, x: Value, y: Value): Value {
   const shape = broadcastShapes(condition.shape, broadcastShapes(x.shape, y.shape));
   return one(g.node('Where', [condition, x, y], [{ dtype: x.dtype, shape }]));
@@ -110,6 +115,12 @@ export function matmulBlocks8(
 export function quantize(g: Graph, x: Value, step: number, zeroPoint: number): Value {
   const inputs = [x, g.scalar(step), g.byte(zeroPoint)];
   return one(g.node('QuantizeLinear', inputs, [{ dtype: 'uint8', shape: x.shape }]));
+}
+
+/** Float32: (codes − zeroPoints) · scales; codes uint8 `[n, size]`, a scale and a zero point, uint8, per row. Not differentiable. */
+export function dequantizeRows(g: Graph, codes: Value, scales: Value, zeroPoints: Value): Value {
+  const inputs = [codes, scales, zeroPoints];
+  return one(g.node('DequantizeLinear', inputs, [{ dtype: 'float32', shape: codes.shape }], { axis: 0 }));
 }
 
 /**

@@ -6,13 +6,13 @@ import type { Graph } from './graph.ts';
 import { InferenceSession, Tensor } from './onnx-runtime.ts';
 import { serializeGraph } from './to-onnx.ts';
 
-/** Float32, int64, or bool in bytes of 0 and 1. */
-export type Feed = { data: Float32Array | BigInt64Array | Uint8Array; dims: readonly number[] };
+/** Float32, the bits of float16, int64, or bool in bytes of 0 and 1. */
+export type Feed = { data: Float32Array | Uint16Array | BigInt64Array | Uint8Array; dims: readonly number[] };
 
 export interface Session {
   /** Inputs for this run and all that follow, until others are held under their names. Their arrays may change; till then they stay in memory. */
   hold(feeds: Readonly<Record<string, Feed>>): void;
-  /** Results by output name; Float32Array unless the output is int64. */
+  /** Results by output name; Float32Array unless the output is int64 or float16, of which there are the bits, Uint16Array. */
   run(feeds: Readonly<Record<string, Feed>>): Promise<Readonly<Record<string, Float32Array>>>;
   close(): Promise<void>;
 }
@@ -60,14 +60,21 @@ export async function openSession(graph: Graph, options: SessionOptions): Promis
       const tensors = Object.create(held) as Record<string, onnx.Tensor>;
       wrap(feeds, tensors);
       const results = await session.run(tensors);
-      return Object.fromEntries(Object.entries(results).map(([name, tensor]) => [name, tensor.data as Float32Array]));
+      return Object.fromEntries(Object.entries(results).map(([name, tensor]) => [name, arrayOf(tensor)]));
     },
     close: () => session.release(),
   };
 }
 
+/** Where JavaScript has numbers of 16 bits, from Node 24 on, the library gives those; a cache that stores them takes their bits. */
+function arrayOf({ type, data }: onnx.Tensor): Float32Array {
+  const { buffer, byteOffset, length } = data as Float32Array<ArrayBuffer>;
+  return (type === 'float16' ? new Uint16Array(buffer, byteOffset, length) : data) as Float32Array;
+}
+
 function toTensor({ data, dims }: Feed): onnx.Tensor {
   if (data instanceof Float32Array) return new Tensor('float32', data, dims);
+  if (data instanceof Uint16Array) return new Tensor('float16', data, dims);
   if (data instanceof BigInt64Array) return new Tensor('int64', data, dims);
   return new Tensor('bool', data, dims);
 }

@@ -8,7 +8,7 @@ import { Graph, type Attribute, type Dtype, type Initializer, type InitializerDa
 const OPSET = 18;
 const IR_VERSION = 9;
 
-const DATA_TYPE: Record<Dtype, number> = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9 };
+const DATA_TYPE: Record<Dtype, number> = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9, float16: 10 };
 const ATTRIBUTE = { float: 1, int: 2, string: 3, graph: 5, ints: 7 } as const;
 
 const field = (type: string, id: number) => ({ type, id });

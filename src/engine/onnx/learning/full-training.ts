@@ -77,7 +77,7 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
     specs.map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),
   );
 
-  const graphs = createTrainingGraphRunner(config, { threads, memoryPattern: true, idleMs: 0, weights: null });
+  const graphs = createTrainingGraphRunner(config, { threads, memoryPattern: true, idleMs: 0, frozen: null });
   const chunk = headChunk(config.vocab, null);
 
   return {

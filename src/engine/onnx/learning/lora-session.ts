@@ -6,7 +6,7 @@ import { invariant } from '#base/invariant';
 import { HEAD_MODULE } from '#model-files/decoder-parameters';
 import { loraParameters, type LinearLayer, type LoraAdapter } from '#model-files/lora';
 import { writePeftDirectory } from '#model-files/peft-directory';
-import type { TrainingRow, TrainingSession } from '../../training-engine.ts';
+import type { AdapterSize, TrainingRow, TrainingSession } from '../../training-engine.ts';
 import { applyAdamw, clipCoefficient, createAdamwState, globalNorm, type AdamwState } from './adamw.ts';
 import { checkRow, type RowLimits } from './check-row.ts';
 import { createGradientSums } from './gradient-sums.ts';
@@ -20,8 +20,7 @@ export interface LoraSessionBase {
   readonly layers: readonly LinearLayer[];
   readonly limits: RowLimits;
   readonly graphs: TrainingGraphRunner;
-  /** For a row of so many tokens, and an adapter of this rank on the head; 0: none is there. */
-  readonly activationsFor: (tokens: number, headRank: number) => Activations;
+  readonly activationsFor: (tokens: number, adapter: AdapterSize) => Activations;
   /** For adapter_config.json. */
   readonly baseModelName: string;
 }
@@ -40,7 +39,7 @@ export function createLoraSession(
   const feeds: Feeds = Object.fromEntries(
     parameters.map(({ name, shape }) => [name, { data: adapter.tensors.get(name)!, dims: shape }]),
   );
-  const headRank = adapter.targets.includes(HEAD_MODULE) ? adapter.rank : 0;
+  const size: AdapterSize = { rank: adapter.rank, onHead: adapter.targets.includes(HEAD_MODULE) };
   const chunk = headChunk(limits.vocab, headTokensMax);
   let open = true;
   const checkOpen = () => invariant(open, 'this training session is closed');
@@ -61,7 +60,7 @@ export function createLoraSession(
         const metrics = Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0]));
         return { loss: 0, metrics, logprobs: new Float32Array(0) };
       }
-      const activations = base.activationsFor(row.tokens.length, headRank);
+      const activations = base.activationsFor(row.tokens.length, size);
       const rowAndWeights = { ...rowFeeds([row], chunk), ...ownFeeds, ...feeds };
       return sums.add(await graphs.run(adapter, loss, activations, rowAndWeights), loss);
     },

@@ -6,6 +6,7 @@ import { silentLog } from '#base/log';
 import { aSession } from '../../../../test/learning/a-session.ts';
 import { randomPrompt } from '../../../../test/contract/inference-engine.ts';
 import { trainingEngineContract } from '../../../../test/contract/training-engine.ts';
+import { writeDequantized } from '../../../../test/learning/dequantized-model.ts';
 import { plainRow } from '../../../../test/learning/tiny-decoders.ts';
 import { writeTinyModel } from '../../../../test/serving/tiny-model.ts';
 import { onnxCapabilities } from '../onnx-backend.ts';
@@ -14,6 +15,12 @@ import { openOnnxTrainingEngine, type OnnxTrainingEngineOptions } from './onnx-t
 trainingEngineContract('the embedded engine in this process', {
   capabilities: onnxCapabilities('float32'),
   open: (options) => openOnnxTrainingEngine({ ...options, memoryBytes: 4e9, log: silentLog }),
+});
+
+trainingEngineContract('the embedded engine over 8-bit weights', {
+  capabilities: onnxCapabilities('float32', 'float32', 'int8'),
+  writeComputed: writeDequantized,
+  open: (options) => openOnnxTrainingEngine({ ...options, precision: 'int8', memoryBytes: 4e9, log: silentLog }),
 });
 
 const ROW = plainRow(randomPrompt(12, 1), {});

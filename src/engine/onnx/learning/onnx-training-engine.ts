@@ -1,4 +1,4 @@
-// TrainingEngine on ONNX Runtime, in this process: LoRA over frozen float32 weights. ONNX Runtime blocks the thread while
+// TrainingEngine on ONNX Runtime, in this process: LoRA over frozen weights, in float32 or 8 bits. ONNX Runtime blocks the thread while
 // it computes; process/ hosts this engine in a child so that the server stays responsive.
 import { basename, resolve } from 'node:path';
 import type { Log } from '#base/log';
@@ -6,6 +6,7 @@ import { AppError } from '#domain/errors';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { createLoraAdapter, linearLayers, loraParameters, type LinearLayer, type LoraAdapter } from '#model-files/lora';
 import { readPeftDirectory } from '#model-files/peft-directory';
+import type { TrainingPrecision } from '../../capabilities.ts';
 import type { OpenSessionOptions, TrainingEngine } from '../../training-engine.ts';
 import type { AdamwState } from './adamw.ts';
 import { createLoraSession, type LoraSessionBase } from './lora-session.ts';
@@ -22,6 +23,8 @@ export interface OnnxTrainingEngineOptions {
   /** Hugging Face layout: config.json and safetensors. */
   readonly modelDirectory: string;
   readonly threads: number;
+  /** Of the frozen weights. Default: float32. */
+  readonly precision?: TrainingPrecision;
   readonly weights?: WeightsPlace;
   /** For the rows of a job, beside the weights. */
   readonly memoryBytes: number;
@@ -35,14 +38,14 @@ export interface OnnxTrainingEngineOptions {
 }
 
 export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions): Promise<TrainingEngine> {
-  const { modelDirectory, threads, memoryBytes, log } = options;
+  const { modelDirectory, threads, precision = 'float32', memoryBytes, log } = options;
   const startMs = performance.now();
   const config = await readDecoderConfig(modelDirectory);
-  const limits = trainingLimits(config, memoryBytes, options.rowLengthMax);
+  const limits = trainingLimits(config, memoryBytes, options.rowLengthMax, precision);
   const { rowLengthMax } = limits;
   // The kernel refuses rows longer than its tables of rotary positions, though no position in them is beyond the context.
   const rowConfig = { ...config, maxPositions: rowLengthMax };
-  const weights = await openWeights({ modelDirectory, layout: trainingLayout(config), ...options.weights });
+  const weights = await openWeights({ modelDirectory, layout: trainingLayout(config, precision), ...options.weights });
   const base: LoraSessionBase = {
     layers: linearLayers(config),
     limits: { rowLengthMax, maxPositions: Math.min(rowLengthMax, limits.contextLength), vocab: config.vocab },
@@ -50,9 +53,9 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
       threads,
       memoryPattern: false,
       idleMs: options.graphIdleMs ?? DEFAULT_GRAPH_IDLE_MS,
-      weights,
+      frozen: { weights, precision },
     }),
-    activationsFor: (tokens, headRank) => activationsFor(config, memoryBytes, tokens, headRank),
+    activationsFor: (tokens, adapter) => activationsFor(config, memoryBytes, tokens, adapter, precision),
     baseModelName: options.baseModelName ?? basename(resolve(modelDirectory)),
   };
   log.info('training_engine.ready', { loadMs: Math.round(performance.now() - startMs), rowLengthMax, threads });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { bytesOf } from '#training/row-budget';
 import { SHAPES } from '../../../../bench/shapes.ts';
+import { limitsBeside, rowMemoryOf } from '../../training-engine.ts';
 import { activationsFor, rowBytes, trainingLimits } from './row-memory.ts';
 
 const config = { ...SHAPES['qwen3-0.6b']!, maxPositions: 32_768 };
@@ -10,7 +10,7 @@ test.each([0.5e9, 1e9, 3e9, 6e9])('with %d bytes the longest row is the longest 
   expect(rowBytes(config, 'recomputed', rowLengthMax)).toBeLessThanOrEqual(budget);
   expect(rowBytes(config, 'recomputed', rowLengthMax + 1)).toBeGreaterThan(budget);
   // What a refusal says of a row is what the plan says of it.
-  expect(bytesOf(rowLengthMax + 1, memory)).toBeCloseTo(rowBytes(config, 'recomputed', rowLengthMax + 1), 0);
+  expect(rowMemoryOf(rowLengthMax + 1, memory)).toBeCloseTo(rowBytes(config, 'recomputed', rowLengthMax + 1), 0);
 });
 
 test('everything is kept of rows where that fits, whatever other rows there are', () => {
@@ -27,14 +27,28 @@ test('too little memory for a chunk of logits is room for no row', () => {
   expect(trainingLimits(config, 1e8).rowLengthMax).toBe(0);
 });
 
-test('an adapter on the head takes its gradients beside the logits, by its rank', () => {
-  const [without, small, large] = [0, 8, 256].map((rank) => rowBytes(config, 'recomputed', 256, rank)) as [
-    number,
-    number,
-    number,
-  ];
-  expect(small - without).toBe(4 * 4 * 8 * config.vocab);
-  expect(large - without).toBe(4 * 4 * 256 * config.vocab);
+/** Itself, two moments, the sum of its gradients, and three of a row: as they come, as they are read, and those before. */
+const COPIES = 7;
+
+test('an adapter takes its optimizer and its gradients by its rank, on the head those of all tokens beside', () => {
+  const bytesWith = (rank: number, onHead = false) => rowBytes(config, 'recomputed', 256, { rank, onHead });
+  const floats = config.layers * (3072 + 2 * 2048 + 3072 + 3 * 4096); // q, k and v, o, and the MLP's: in and out
+  const [none, small, large] = [bytesWith(0), bytesWith(8), bytesWith(256)];
+  expect(large - none).toBe(32 * (small - none));
+  expect(small - none).toBe(COPIES * 4 * 8 * floats);
+  expect(bytesWith(8, true) - small).toBe(4 * 8 * (COPIES * (config.hidden + config.vocab) + 4 * config.vocab));
   const budget = rowBytes(config, 'kept', 256) + 1;
-  expect([0, 256].map((rank) => activationsFor(config, budget, 256, rank))).toEqual(['kept', 'recomputed']);
+  const kept = (rank: number) => activationsFor(config, budget, 256, { rank, onHead: true });
+  expect([0, 256].map(kept)).toEqual(['kept', 'recomputed']);
+});
+
+test('a large adapter leaves room for shorter rows, and one that takes all of it for none', () => {
+  const limits = trainingLimits(config, 6e9);
+  const besideOf = (rank: number) => limitsBeside({ rank, onHead: true }, limits);
+  const beside = besideOf(64);
+  expect(beside.rowLengthMax).toBeLessThan(limits.rowLengthMax);
+  const longest = rowBytes(config, 'recomputed', beside.rowLengthMax, { rank: 64, onHead: true });
+  expect(longest).toBeLessThanOrEqual(6e9);
+  expect(longest / 6e9).toBeGreaterThan(0.99);
+  expect(besideOf(1024).rowLengthMax).toBe(0);
 });

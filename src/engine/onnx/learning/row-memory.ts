@@ -2,7 +2,17 @@
 // everything where that fits, else the inputs of half layers. An estimate to plan rows by, within 15 % of what was measured
 // (bench/training-memory.ts); knows no machine.
 import type { DecoderConfig } from '#model-files/decoder-config';
-import type { TrainingLimits } from '../../training-engine.ts';
+import { HEAD_MODULE } from '#model-files/decoder-parameters';
+import { linearLayers } from '#model-files/lora';
+import type { TrainingPrecision } from '../../capabilities.ts';
+import {
+  adapterMemoryOf,
+  longestRow,
+  rowMemoryOf,
+  type AdapterSize,
+  type RowMemory,
+  type TrainingLimits,
+} from '../../training-engine.ts';
 import type { Activations } from './train-graph.ts';
 import { headChunk, QUERY_BLOCK } from './train-feeds.ts';
 
@@ -11,12 +21,23 @@ const FLOAT = 4;
 const LAYER_BYTES = 3.5e6;
 /** Of B of an adapter on the head, `[vocab, rank]`: the sum so far, a chunk's share, and both of the next round. */
 const HEAD_GRADIENTS = 4;
+/**
+ * Of an adapter: itself, two moments, the sum of its gradients, and a row's three times: as the graph gives them, as they are read, and those of
+ * the row before until they are collected. Measured with ranks of 8 and 256: 7.0 times.
+ */
+const ADAPTER_COPIES = 7;
 /** Sequences and rows beyond this are not trained, whatever the model reads and memory holds: as the reference trainer. */
 const LENGTH_MAX = 32_768;
 
-/** `budgetBytes`: for rows, beside the weights. `rowLengthMax`: an operator's limit below the memory's. */
-export function trainingLimits(config: DecoderConfig, budgetBytes: number, rowLengthMax = Infinity): TrainingLimits {
-  const phases = phasesOf(config, 'recomputed').map((phase) => ({ budgetBytes, ...phase }));
+/** `budgetBytes`: for rows, beside the weights. `rowLengthMax`: an operator's limit below the memory's. `precision`: of frozen weights. */
+export function trainingLimits(
+  config: DecoderConfig,
+  budgetBytes: number,
+  rowLengthMax = Infinity,
+  precision: TrainingPrecision = 'float32',
+): TrainingLimits {
+  const perRank = bytesPerRank(config);
+  const phases = phasesOf(config, 'recomputed', precision).map((phase) => ({ budgetBytes, ...phase, ...perRank }));
   const [memory] = phases.sort((a, b) => longestRow(a) - longestRow(b)) as [TrainingLimits['memory']]; // the one that bounds
   return {
     contextLength: Math.min(config.maxPositions, LENGTH_MAX),
@@ -30,20 +51,38 @@ export const activationsFor = (
   config: DecoderConfig,
   budgetBytes: number,
   tokens: number,
-  headRank = 0,
-): Activations => (rowBytes(config, 'kept', tokens, headRank) <= budgetBytes ? 'kept' : 'recomputed');
+  adapter: AdapterSize = NO_ADAPTER,
+  precision: TrainingPrecision = 'float32',
+): Activations => (rowBytes(config, 'kept', tokens, adapter, precision) <= budgetBytes ? 'kept' : 'recomputed');
 
-/** The peak of a row's forward and backward pass. `headRank`: of the adapter on the output head, 0 for none; that of others is not seen. */
-export const rowBytes = (config: DecoderConfig, activations: Activations, tokens: number, headRank = 0): number =>
-  Math.max(...phasesOf(config, activations, headRank).map((phase) => bytesOf(tokens, phase)));
+/** The peak of a row's forward and backward pass, beside what training holds of its adapter. */
+export const rowBytes = (
+  config: DecoderConfig,
+  activations: Activations,
+  tokens: number,
+  adapter: AdapterSize = NO_ADAPTER,
+  precision: TrainingPrecision = 'float32',
+): number => {
+  const rows = phasesOf(config, activations, precision).map((phase) => rowMemoryOf(tokens, phase));
+  return Math.max(...rows) + adapterMemoryOf(adapter, { ...NO_ROW, ...bytesPerRank(config) });
+};
 
-type RowMemory = Omit<TrainingLimits['memory'], 'budgetBytes'>;
+const NO_ADAPTER: AdapterSize = { rank: 0, onHead: false };
+const NO_ROW: RowMemory = { fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 };
 
-const bytesOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPerPair }: RowMemory): number =>
-  fixedBytes + tokens * bytesPerToken + tokens * tokens * bytesPerPair;
+function bytesPerRank(config: DecoderConfig) {
+  const floats = (onHead: boolean): number =>
+    linearLayers(config)
+      .filter(({ target }) => (target === HEAD_MODULE) === onHead)
+      .reduce((sum, { inFeatures, outFeatures }) => sum + inFeatures + outFeatures, 0);
+  return {
+    bytesPerRank: FLOAT * ADAPTER_COPIES * floats(false),
+    headBytesPerRank: FLOAT * (ADAPTER_COPIES * floats(true) + HEAD_GRADIENTS * config.vocab),
+  };
+}
 
 /** The two times of a step that may be its peak. What layers keep is there in both, and the row's mask. */
-function phasesOf(config: DecoderConfig, activations: Activations, headRank = 0): readonly RowMemory[] {
+function phasesOf(config: DecoderConfig, activations: Activations, precision: TrainingPrecision): readonly RowMemory[] {
   const { layers, hidden, heads, kvHeads, headDim, intermediate, experts, vocab } = config;
   const attention = heads * headDim;
   const qkv = attention + 2 * kvHeads * headDim;
@@ -64,16 +103,20 @@ function phasesOf(config: DecoderConfig, activations: Activations, headRank = 0)
   const dense = mixtures < layers ? 8 * intermediate : 0;
   const mixture = experts ? 8 * experts.intermediate + 6 * experts.count + 4 * hidden : 0;
   const half = 3 * hidden + Math.max(dense, mixture, 3 * qkv + 2 * attention + 4 * heads * QUERY_BLOCK);
+  const expanded = expandedSizes(config, precision);
   return [
     // Behind the layers: a chunk of logits, its softmax and products; states, and their gradients. The arena has buffers of the
     // half layers by then, of which the logits find some two thirds to use again.
-    phase((4 * headChunk(vocab, null) + HEAD_GRADIENTS * headRank) * vocab, 4 * hidden + 0.3 * half),
-    phase(0, half),
+    phase(4 * headChunk(vocab, null) * vocab + expanded.head, 4 * hidden + 0.3 * half),
+    phase(expanded.linear, half),
   ];
 }
 
-/** The largest n with fixed + n · perToken + n² · perPair ≤ budget. */
-function longestRow({ budgetBytes, fixedBytes, bytesPerToken: b, bytesPerPair: a }: TrainingLimits['memory']): number {
-  const room = budgetBytes - fixedBytes;
-  return room <= 0 ? 0 : Math.floor((-b + Math.sqrt(b * b + 4 * a * room)) / (2 * a));
+/** Numbers of the matrices that are float32 only while they are multiplied (frozen-matrix.ts): of layers the largest, and the head. */
+export function expandedSizes({ linears, hidden, vocab }: DecoderConfig, precision: TrainingPrecision) {
+  if (precision === 'float32') return { linear: 0, head: 0 };
+  const sizes = Object.values(linears).map(
+    (parts) => parts[0]!.inFeatures * parts.reduce((sum, { outFeatures }) => sum + outFeatures, 0),
+  );
+  return { linear: Math.max(...sizes), head: vocab * hidden };
 }

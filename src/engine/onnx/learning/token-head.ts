@@ -8,13 +8,14 @@ import { logSumExp } from '../graph/log-sum-exp.ts';
 import { loop } from '../graph/loop.ts';
 import * as ops from '../graph/ops.ts';
 import { softCapped } from '../models/attention.ts';
+import type { FrozenMatrix } from './frozen-matrix.ts';
 
 /** What logits are the sum of: states · headᵀ, by the head itself, and by an adapter of it. */
 export interface LogitsTerm {
   /** `[trained, size]`, each to predict its target from. */
   readonly states: Value;
   /** `[vocab, size]` */
-  readonly head: Value;
+  readonly head: FrozenMatrix;
 }
 
 export interface TokenHeadInputs {
@@ -39,7 +40,7 @@ export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = tr
   const { terms, targets, chunk } = inputs;
   const none = (what: string, ...rest: readonly number[]) =>
     g.initializer(`no_${what}`, new Float32Array(0), [0, ...rest]);
-  const slopes = differentiable ? terms.map(({ head }, i) => none(`slopes.${i}`, head.shape[1] as number)) : [];
+  const slopes = differentiable ? terms.map(({ head }, i) => none(`slopes.${i}`, head.shape[1])) : [];
   const options = {
     rounds: ops.quotientUp(g, ops.reshape(g, ops.shapeOf(g, targets), []), chunk),
     carried: [none('logprobs'), none('entropies'), ...slopes],
@@ -56,9 +57,9 @@ export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = tr
     // ∂ logprob / ∂ states, [chunk, size]
     if (differentiable) {
       const sloped = slope(probabilities);
-      const slopeOf = ({ head }: LogitsTerm, i: number) =>
+      const slopeOf = (head: Value, i: number) =>
         ops.sub(body, target.slope(targetRows[i]!), ops.matmul(body, sloped, head));
-      found.push(...terms.map(slopeOf));
+      found.push(...part.heads.map(slopeOf));
     }
     return found.map((x, i) => ops.concat(body, [known[i]!, x], 0, targets.shape[0]));
   });
@@ -69,6 +70,8 @@ interface Chunk {
   readonly slice: (x: Value) => Value;
   /** By term, `[chunk, size]`. */
   readonly states: readonly Value[];
+  /** By term, `[vocab, size]`. */
+  readonly heads: readonly Value[];
   /** `[chunk]` */
   readonly targets: Value;
 }
@@ -77,12 +80,13 @@ function chunkOf(body: Graph, { terms, targets, chunk }: TokenHeadInputs, index:
   const start = ops.mul(body, index, chunk);
   const end = ops.add(body, start, chunk);
   const slice = (x: Value) => ops.slice(body, x, start, end, 'chunk');
-  return { slice, states: terms.map(({ states }) => slice(states)), targets: slice(targets) };
+  const heads = terms.map(({ head }) => head.within(body));
+  return { slice, states: terms.map(({ states }) => slice(states)), heads, targets: slice(targets) };
 }
 
 /** Softmax over the vocabulary, `[chunk, vocab]`, and what it is divided by: log Σ exp, `[chunk, 1]`. */
-function chunkSoftmax(body: Graph, { states }: Chunk, inputs: TokenHeadInputs) {
-  const products = inputs.terms.map(({ head }, i) => ops.matmul(body, states[i]!, head, { transposeB: true }));
+function chunkSoftmax(body: Graph, { states, heads }: Chunk, inputs: TokenHeadInputs) {
+  const products = heads.map((head, i) => ops.matmul(body, states[i]!, head, { transposeB: true }));
   const { logits, slope } = cappedLogits(body, sumOf(body, products), inputs);
   const total = logSumExp(body, logits);
   const logprobs = ops.sub(body, logits, total);
@@ -90,8 +94,8 @@ function chunkSoftmax(body: Graph, { states }: Chunk, inputs: TokenHeadInputs) {
 }
 
 /** The heads' rows of the targets, `[chunk, size]` by term, and the logits of these, `[chunk, 1]`. */
-function chunkTargets(body: Graph, { states, targets }: Chunk, inputs: TokenHeadInputs) {
-  const targetRows = inputs.terms.map(({ head }) => ops.gather(body, head, targets));
+function chunkTargets(body: Graph, { states, heads, targets }: Chunk, inputs: TokenHeadInputs) {
+  const targetRows = heads.map((head) => ops.gather(body, head, targets));
   const products = targetRows.map((rows, i) => ops.reduceSum(body, ops.mul(body, states[i]!, rows), [-1]));
   return { targetRows, target: cappedLogits(body, sumOf(body, products), inputs) };
 }
@@ -114,12 +118,12 @@ function headGradient(inputs: TokenHeadInputs): GradientRule {
   return (g, node, [grad], wanted) => {
     const column = ops.reshape(g, grad!, [grad!.shape[0]!, 1]);
     const read = readBy(node);
-    const trained = terms.flatMap(({ head }, i) => (wanted[read.indexOf(head)] ? [i] : []));
+    const trained = terms.flatMap(({ head }, i) => (head.value && wanted[read.indexOf(head.value)] ? [i] : []));
     const ofHeads = trained.length > 0 ? weightGradients(g, inputs, trained, node.inputs[0]!, column) : [];
     const gradientOf = (x: Value | null): Value | null => {
       const byStates = terms.findIndex(({ states }) => states === x);
       if (byStates >= 0) return ops.mul(g, column, node.outputs[2 + byStates]!);
-      return ofHeads[trained.findIndex((i) => terms[i]!.head === x)] ?? null;
+      return ofHeads[trained.findIndex((i) => terms[i]!.head.value === x)] ?? null;
     };
     return read.map((x, i) => (wanted[i] ? gradientOf(x) : null));
   };
@@ -133,7 +137,7 @@ function weightGradients(
   rounds: Value,
   grad: Value,
 ): readonly Value[] {
-  const carried = trained.map((i) => ops.zerosLike(g, inputs.terms[i]!.head));
+  const carried = trained.map((i) => ops.zerosLike(g, inputs.terms[i]!.head.value!));
   return loop(g, { rounds, carried }, (body, index, sums) => {
     const part = chunkOf(body, inputs, index);
     const { probabilities, slope } = chunkSoftmax(body, part, inputs);

@@ -1,6 +1,6 @@
 // The graph of one training batch: decoder over packed rows, log-probabilities of the trained tokens only, a loss
 // program, and the gradient of every trained parameter. Frozen weights are constants that stay where they are stored (weights/), so
-// that all graphs and the sampler's process share their pages; trained ones are inputs.
+// that all graphs and the sampler's process share their pages, in float32 or in 8 bits (frozen-matrix.ts); trained ones are inputs.
 //
 // Inputs                                          Outputs
 //   tokens        int64 [batch, seq]                logprobs          [trained]
@@ -16,6 +16,7 @@ import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { EMBEDDING_WEIGHT, HEAD_MODULE, HEAD_WEIGHT, layerPrefix, routerName } from '#model-files/decoder-parameters';
 import { adaptedLinears, loraAName, loraBName, loraScale, type LoraShape, type LoraTarget } from '#model-files/lora';
+import type { TrainingPrecision } from '../../capabilities.ts';
 import type { LossProgram } from '../../loss-program.ts';
 import { gradients } from '../graph/autodiff.ts';
 import { Graph, type Value } from '../graph/graph.ts';
@@ -23,6 +24,7 @@ import * as ops from '../graph/ops.ts';
 import { checkpoint } from '../graph/checkpoint.ts';
 import { decoderForward, scaledBy, type DecoderBinding } from '../models/decoder.ts';
 import { multiplyRowsTogether, type ExpertWeights } from '../models/experts.ts';
+import { BLOCK_SIZE, ZERO_POINT } from '../models/quantize.ts';
 import { rowAttention } from '../models/row-attention.ts';
 import {
   expertWeightName,
@@ -32,6 +34,7 @@ import {
   type ExpertLinearName,
 } from '../weights/fused-parameters.ts';
 import type { Weights } from '../weights/weights.ts';
+import { blocksMatrix, plainMatrix, type FrozenMatrix } from './frozen-matrix.ts';
 import { lowerLoss } from './lower-loss.ts';
 import { tokenHead, type TokenHead } from './token-head.ts';
 
@@ -44,13 +47,19 @@ export type Activations = 'kept' | 'recomputed';
 export const gradientName = (parameter: string): string => `gradient.${parameter}`;
 export const metricName = (metric: string): string => `metric.${metric}`;
 
+/** Base weights that are not trained: those of `trainingLayout(config, precision)`. */
+export interface FrozenBase {
+  readonly weights: Weights;
+  readonly precision: TrainingPrecision;
+}
+
 /** `loss` null: log-probabilities only. `frozen` null: base weights are inputs. */
 export function buildTrainGraph(
   config: DecoderConfig,
   lora: TrainedPart,
   loss: LossProgram | null,
   activations: Activations,
-  frozen: Weights | null = null,
+  frozen: FrozenBase | null = null,
 ): Graph {
   const g = new Graph();
   const parameters = createParameterInputs(g, lora, frozen);
@@ -68,11 +77,15 @@ export function buildTrainGraph(
 
 interface ParameterInputs {
   base(name: string, shape: readonly number[]): Value;
+  /** Rounded ones have a head beside the embedding, also where it is tied to it. */
+  readonly areRounded: boolean;
+  /** Of a linear layer or the head, by the name of its weight. */
+  matrix(name: string, shape: readonly [number, number]): FrozenMatrix;
   adapter(name: string, shape: readonly number[]): Value;
   readonly trained: readonly Value[];
 }
 
-function createParameterInputs(g: Graph, lora: TrainedPart, frozen: Weights | null): ParameterInputs {
+function createParameterInputs(g: Graph, lora: TrainedPart, frozen: FrozenBase | null): ParameterInputs {
   const known = new Map<string, Value>();
   const trained: Value[] = [];
   const parameter = (name: string, shape: readonly number[], isTrained: boolean): Value => {
@@ -84,11 +97,29 @@ function createParameterInputs(g: Graph, lora: TrainedPart, frozen: Weights | nu
     }
     return value;
   };
+  const base = (name: string, shape: readonly number[]): Value =>
+    frozen ? g.stored(frozen.weights.get(name)) : parameter(name, shape, lora === null);
   return {
-    base: (name, shape) => (frozen ? g.stored(frozen.get(name)) : parameter(name, shape, lora === null)),
+    base,
+    areRounded: frozen !== null && frozen.precision !== 'float32',
+    matrix: (name, shape) =>
+      frozen?.precision === 'int8' ? roundedMatrix(g, frozen.weights, name, shape) : plainMatrix(base(name, shape)),
     adapter: (name, shape) => parameter(name, shape, true),
     trained,
   };
+}
+
+function roundedMatrix(g: Graph, weights: Weights, name: string, shape: readonly [number, number]): FrozenMatrix {
+  const scales = weights.get(`${name}.scales`);
+  const count = scales.shape[0]!;
+  const codes = { ...weights.get(`${name}.packed`), shape: [count, BLOCK_SIZE] };
+  const zeroPoints = {
+    name: `zero_points.${count}`,
+    dtype: 'uint8',
+    shape: [count],
+    data: new Uint8Array(count).fill(ZERO_POINT),
+  } as const;
+  return blocksMatrix({ codes: g.stored(codes), scales: g.stored(scales), zeroPoints: g.stored(zeroPoints) }, shape);
 }
 
 /** `[tokens, hidden]` */
@@ -139,8 +170,7 @@ function adaptedLinear(
     return ops.matmul(g, down, adapter.b, { transposeB: true, alpha: adapter.scale });
   };
 
-  const weight = parameters.base(fusedWeightName(layer, fused), [outFeatures, inFeatures]);
-  let y = ops.matmul(g, x, weight, { transposeB: true });
+  let y = parameters.matrix(fusedWeightName(layer, fused), [outFeatures, inFeatures]).multiply(g, x);
   if (parts[0]!.bias) y = ops.add(g, y, parameters.base(fusedBiasName(layer, fused), [outFeatures]));
   const deltas = adaptedLinears(config).includes(fused) ? parts.map((p) => adapted(p.module, p.outFeatures)) : [];
   if (deltas.every((delta) => delta === null)) return y;
@@ -192,7 +222,8 @@ function tokenValues(
   const { hidden, vocab } = config;
   const predictFrom = g.input('predict_from', 'int64', ['trained']);
   const targets = g.input('targets', 'int64', ['trained']);
-  const head = parameters.base(config.tiedEmbeddings ? EMBEDDING_WEIGHT : HEAD_WEIGHT, [vocab, hidden]);
+  const headIsEmbedding = config.tiedEmbeddings && !parameters.areRounded;
+  const head = parameters.matrix(headIsEmbedding ? EMBEDDING_WEIGHT : HEAD_WEIGHT, [vocab, hidden]);
 
   const chunk = g.input('head_chunk', 'int64', []);
   const scaled = scaledBy(g, ops.gather(g, states, predictFrom), config.multipliers.logits);
@@ -200,7 +231,7 @@ function tokenValues(
   const adapter = adapterOf(lora, parameters, HEAD_MODULE, hidden, vocab);
   if (adapter) {
     const down = ops.matmul(g, scaled, adapter.a, { transposeB: true, alpha: adapter.scale }); // [trained, rank]
-    terms.push({ states: down, head: adapter.b });
+    terms.push({ states: down, head: plainMatrix(adapter.b) });
   }
   return tokenHead(g, { terms, targets, chunk, softCap: config.softCaps.logits }, differentiable);
 }

@@ -4,8 +4,7 @@
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { LossProgram } from '../../loss-program.ts';
 import { openSession, type Feed, type Session } from '../graph/session.ts';
-import type { Weights } from '../weights/weights.ts';
-import { buildTrainGraph, type Activations, type TrainedPart } from './train-graph.ts';
+import { buildTrainGraph, type Activations, type FrozenBase, type TrainedPart } from './train-graph.ts';
 
 export interface TrainingGraphRunner {
   /** Results by output name; calls run in turn. `loss` null: log-probabilities only. */
@@ -26,12 +25,12 @@ export interface TrainingGraphOptions {
   /** Worth its memory when all batches have one shape. */
   readonly memoryPattern: boolean;
   readonly idleMs: number;
-  /** Of the frozen model; null: its weights are fed. */
-  readonly weights: Weights | null;
+  /** Null: all weights are fed. */
+  readonly frozen: FrozenBase | null;
 }
 
 export function createTrainingGraphRunner(config: DecoderConfig, options: TrainingGraphOptions): TrainingGraphRunner {
-  const { threads, memoryPattern, weights } = options;
+  const { threads, memoryPattern, frozen } = options;
   let compiled: { readonly key: string; readonly session: Session } | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let resting: NodeJS.Timeout | undefined;
@@ -54,8 +53,8 @@ export function createTrainingGraphRunner(config: DecoderConfig, options: Traini
     const key = JSON.stringify([shape, loss, activations]);
     if (compiled?.key !== key) {
       await close(); // first, so that there are never the buffers of two
-      await weights?.ensure();
-      const graph = buildTrainGraph(config, trained, loss, activations, weights);
+      await frozen?.weights.ensure();
+      const graph = buildTrainGraph(config, trained, loss, activations, frozen);
       compiled = { key, session: await openSession(graph, { threads, memoryPattern, packsConstants: false }) };
     }
     return compiled.session;

@@ -6,12 +6,14 @@
 //   counts      int64 [CLASSES_MAX], sequences of each class; those after the last that is there have none
 //   several     bool [], more than one class: else only the first is read
 //   mask.C      [batch.C, 1, seq, capacity.C + seq]
-//   past_k.C.L  [batch.C, kvHeads, capacity.C, headDim], and past_v.C.L
+//   past_k.C.L  [batch.C, kvHeads, capacity.C, headDim], and past_v.C.L, as the cache keeps them
 import type { DecoderConfig } from '#model-files/decoder-config';
+import type { KVCacheDtype } from '../../capabilities.ts';
 import { branch } from '../graph/branch.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import { cachedAttention } from './attention.ts';
+import { fromCache } from './cached-values.ts';
 import { cacheDistances, layerMasks } from './layer-masks.ts';
 
 /** Of one call; each costs a call that has several a few nodes per layer, and every call its inputs. */
@@ -22,7 +24,7 @@ const BATCHES = Array.from({ length: CLASSES_MAX }, (_, c) => `batch.${c}`);
 type Attend = (layer: number, q: Value, k: Value, v: Value) => Value;
 
 /** positions: int64 `[batch, seq]`. Values of the function it gives: see DecoderBinding.attend. */
-export function classAttention(g: Graph, config: DecoderConfig, positions: Value): Attend {
+export function classAttention(g: Graph, config: DecoderConfig, dtype: KVCacheDtype, positions: Value): Attend {
   const { layers, heads, kvHeads, headDim } = config;
   const counts = g.input('counts', 'int64', [CLASSES_MAX]);
   const several = g.input('several', 'bool', []);
@@ -42,8 +44,8 @@ export function classAttention(g: Graph, config: DecoderConfig, positions: Value
     const past = Array.from({ length: layers }, (_, layer) => {
       const shape = [`batch.${c}`, kvHeads, `capacity.${c}`, headDim];
       return {
-        k: g.input(`past_k.${c}.${layer}`, 'float32', shape),
-        v: g.input(`past_v.${c}.${layer}`, 'float32', shape),
+        k: g.input(`past_k.${c}.${layer}`, dtype, shape),
+        v: g.input(`past_v.${c}.${layer}`, dtype, shape),
       };
     });
     const capacity = ops.gather(g, ops.shapeOf(g, past[0]!.k), g.integers(2));
@@ -55,7 +57,8 @@ export function classAttention(g: Graph, config: DecoderConfig, positions: Value
   return (layer, q, k, v) => {
     const attend = (inner: Graph, c: number, ownQ: Value, ownK: Value, ownV: Value): Value => {
       const { masks, past, shapes } = classes[c]!;
-      return cachedAttention(inner, config, ownQ, ownK, ownV, past[layer]!, masks[layer]!, shapes);
+      const own = { k: fromCache(inner, past[layer]!.k), v: fromCache(inner, past[layer]!.v) };
+      return cachedAttention(inner, config, ownQ, ownK, ownV, own, masks[layer]!, shapes);
     };
     const all = (inner: Graph) => {
       const cut = (x: Value) => ops.split(inner, x, 0, BATCHES, counts);

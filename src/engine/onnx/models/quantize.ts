@@ -3,7 +3,7 @@
 import { invariant } from '#base/invariant';
 
 export const BLOCK_SIZE = 32;
-const ZERO_POINT = 128;
+export const ZERO_POINT = 128;
 
 export interface QuantizedWeight {
   /** `[outFeatures, blocks, 32]`, blocks = ceil(inFeatures / 32); a last short block is filled with zeros. */

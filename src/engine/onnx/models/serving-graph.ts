@@ -6,15 +6,16 @@
 //   positions   int64 [batch, seq]                     logsumexp  [rows, 1]
 //   rows        int64 [rows], of batch · seq           hidden     [rows, hidden], what the logits are made of
 //   the caches, see class-attention.ts                 new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
-//   the adapters, see grouped-adapters.ts              layer by layer, its keys and then its values
+//   the adapters, see grouped-adapters.ts              layer by layer, its keys and then its values, as the cache keeps them
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { EMBEDDING_WEIGHT, HEAD_WEIGHT, routerName } from '#model-files/decoder-parameters';
-import type { ServingPrecision } from '../../capabilities.ts';
+import type { KVCacheDtype, ServingPrecision } from '../../capabilities.ts';
 import { Graph, type StoredTensor, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
 import * as ops from '../graph/ops.ts';
 import { softCapped } from './attention.ts';
+import { fromCache, toCache } from './cached-values.ts';
 import { classAttention } from './class-attention.ts';
 import { decoderForward, scaledBy } from './decoder.ts';
 import { multiplyRowsAlone, type ExpertLinear, type ExpertWeights } from './experts.ts';
@@ -29,7 +30,12 @@ import {
 import type { Weights } from '../weights/weights.ts';
 
 /** `weights` are those of `servingLayout(config, precision)`. */
-export function buildServingGraph(config: DecoderConfig, weights: Weights, precision: ServingPrecision): Graph {
+export function buildServingGraph(
+  config: DecoderConfig,
+  weights: Weights,
+  precision: ServingPrecision,
+  cacheDtype: KVCacheDtype,
+): Graph {
   const { hidden, vocab } = config;
   const g = new Graph();
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
@@ -74,10 +80,11 @@ export function buildServingGraph(config: DecoderConfig, weights: Weights, preci
   };
 
   const computed: Value[] = [];
-  const attendClasses = classAttention(g, config, positions);
+  const attendClasses = classAttention(g, config, cacheDtype, positions);
   const attend = (layer: number, q: Value, k: Value, v: Value): Value => {
-    computed.push(k, v);
-    return attendClasses(layer, q, k, v);
+    const [keys, values] = [toCache(g, k, cacheDtype), toCache(g, v, cacheDtype)];
+    computed.push(keys, values);
+    return attendClasses(layer, q, fromCache(g, keys), fromCache(g, values));
   };
 
   const states = decoderForward(g, config, { tokens, positions }, () => ({

@@ -1,8 +1,18 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { capacityClasses, capacityFor, KVCache, type CacheSlot, type NewKeysAndValues } from './kv-cache.ts';
+import {
+  cacheArray,
+  cacheBytesPerToken,
+  capacityClasses,
+  capacityFor,
+  KVCache,
+  type CacheShape,
+  type CacheSlot,
+  type NewKeysAndValues,
+} from './kv-cache.ts';
 
-const shape = { layers: 2, kvHeads: 2, headDim: 3 };
+const shape: CacheShape = { layers: 2, kvHeads: 2, headDim: 3 };
+const halves: CacheShape = { ...shape, dtype: 'float16' };
 const classes = capacityClasses(300);
 
 /** A value that tells where it belongs. */
@@ -10,7 +20,7 @@ const valueOf = (owner: number, layer: number, head: number, dim: number, token:
   owner * 1e5 + token * 100 + layer * 50 + head * 10 + dim;
 
 /** New keys and values of `seq` tokens for each owner, as a graph call gives them. */
-function computed(owners: readonly number[], from: number, seq: number): NewKeysAndValues {
+function computed(owners: readonly number[], from: number, seq: number, of = shape): NewKeysAndValues {
   const { layers, kvHeads, headDim } = shape;
   const data: number[] = [];
   for (let layer = 0; layer < layers; layer++)
@@ -20,7 +30,9 @@ function computed(owners: readonly number[], from: number, seq: number): NewKeys
         for (let head = 0; head < kvHeads; head++)
           for (let i = 0; i < seq; i++)
             for (let dim = 0; dim < headDim; dim++) data.push(sign * valueOf(owner, layer, head, dim, from + i));
-  return { data: Float32Array.from(data), batch: owners.length, seq };
+  const array = cacheArray(of, data.length);
+  array.set(data);
+  return { data: array, batch: owners.length, seq };
 }
 
 function expectContent(cache: KVCache, slot: CacheSlot, owner: number): void {
@@ -43,6 +55,22 @@ function expectContent(cache: KVCache, slot: CacheSlot, owner: number): void {
   expect(mask.slice(slot.length, slot.capacity).every((x) => x === -1e9)).toBe(true);
   expect(mask[slot.capacity]).toBe(0);
 }
+
+test('a slot of 16 bits takes half the memory, and gives back the bits that it was given', () => {
+  expect([cacheBytesPerToken(shape), cacheBytesPerToken(halves)]).toEqual([2 * 2 * 3 * 2 * 4, 2 * 2 * 3 * 2 * 2]);
+  const cache = new KVCache(halves, classes, 10_000);
+  const given = computed([1], 0, 40, halves);
+  let slot = cache.allocate(64);
+  cache.append(slot, given, 0);
+  slot = cache.grow(cache.fork(slot), 128); // copied within a class, and into another
+  const { k, v } = cache.viewSlot(slot);
+  const run = 40 * 3;
+  const kept = [k[0], v[0], k[1], v[1]].flatMap((array) =>
+    [0, 1].flatMap((head) => [...array!.subarray(head * 128 * 3, head * 128 * 3 + run)]),
+  );
+  expect(k[0]).toBeInstanceOf(Uint16Array);
+  expect(kept).toEqual([...given.data]);
+});
 
 test('classes double from 64 and end with the context', () => {
   expect(classes).toEqual([64, 128, 256, 300]);

@@ -5,13 +5,20 @@
 // One pool per class and layer: k and v `[slots, kvHeads, capacity, headDim]`, and a decode mask `[slots, capacity + 1]`.
 // Slots that decode are 0 … activeCount − 1, so that a batch is one subarray.
 import { invariant } from '#base/invariant';
+import type { KVCacheDtype } from '../../capabilities.ts';
+import { BYTES_PER_ELEMENT } from '../graph/graph.ts';
 import { MASKED } from '../models/attention.ts';
 
 export interface CacheShape {
   readonly layers: number;
   readonly kvHeads: number;
   readonly headDim: number;
+  /** Default: float32. */
+  readonly dtype?: KVCacheDtype;
 }
+
+/** Float32, or the bits of float16. */
+export type CacheArray = Float32Array | Uint16Array;
 
 /** Where a sequence's keys and values lie. Only KVCache writes to it. */
 export interface CacheSlot {
@@ -29,8 +36,8 @@ export interface CacheView {
   readonly capacity: number;
   readonly count: number;
   /** By layer, `[count, kvHeads, capacity, headDim]`. */
-  readonly k: readonly Float32Array[];
-  readonly v: readonly Float32Array[];
+  readonly k: readonly CacheArray[];
+  readonly v: readonly CacheArray[];
   /** Additive, `[count, capacity + 1]`: 0 for stored tokens and for the new one behind them. */
   readonly mask: Float32Array;
 }
@@ -38,7 +45,7 @@ export interface CacheView {
 /** What a graph call computed for its new tokens. */
 export interface NewKeysAndValues {
   /** `[layers, 2, batch, kvHeads, seq, headDim]`, keys before values. */
-  readonly data: Float32Array;
+  readonly data: CacheArray;
   readonly batch: number;
   readonly seq: number;
 }
@@ -58,8 +65,11 @@ export function capacityFor(classes: readonly number[], tokenCount: number): num
   return capacity;
 }
 
-export const cacheBytesPerToken = ({ layers, kvHeads, headDim }: CacheShape): number =>
-  layers * kvHeads * headDim * 2 * 4;
+export const cacheBytesPerToken = ({ layers, kvHeads, headDim, dtype = 'float32' }: CacheShape): number =>
+  layers * kvHeads * headDim * 2 * BYTES_PER_ELEMENT[dtype];
+
+export const cacheArray = ({ dtype }: CacheShape, length: number): CacheArray =>
+  dtype === 'float16' ? new Uint16Array(length) : new Float32Array(length);
 
 interface Slot {
   capacity: number;
@@ -70,8 +80,8 @@ interface Slot {
 
 interface Pool {
   readonly capacity: number;
-  k: Float32Array[];
-  v: Float32Array[];
+  k: CacheArray[];
+  v: CacheArray[];
   mask: Float32Array;
   /** Allocated slots; `occupants` has this length. */
   occupants: (Slot | null)[];
@@ -89,7 +99,7 @@ export class KVCache {
   constructor(shape: CacheShape, classes: readonly number[], budgetTokens: number) {
     this.#shape = shape;
     this.#budgetTokens = budgetTokens;
-    this.#pools = new Map(classes.map((capacity) => [capacity, createPool(capacity, shape.layers)]));
+    this.#pools = new Map(classes.map((capacity) => [capacity, createPool(capacity, shape)]));
   }
 
   /** An empty slot that does not decode yet. */
@@ -156,7 +166,7 @@ export class KVCache {
     const pool = this.#pool(capacity);
     const run = seq * headDim;
     let from = batchRow * kvHeads * run;
-    const store = (stored: Float32Array): void => {
+    const store = (stored: CacheArray): void => {
       let to = (slot.index * kvHeads * capacity + slot.length) * headDim;
       for (let head = 0; head < kvHeads; head++, to += capacity * headDim) {
         for (let i = 0; i < run; i++) stored[to + i] = data[from + head * run + i]!;
@@ -215,7 +225,7 @@ export class KVCache {
     invariant(first + count <= pool.occupants.length, `class ${capacity} has no slot ${first + count - 1}`);
     if (pool.lastView?.first === first && pool.lastView.view.count === count) return pool.lastView.view;
     const size = slotSize(this.#shape, capacity);
-    const part = (array: Float32Array) => array.subarray(first * size, (first + count) * size);
+    const part = (array: CacheArray) => array.subarray(first * size, (first + count) * size);
     const mask = pool.mask.subarray(first * (capacity + 1), (first + count) * (capacity + 1));
     const view = { capacity, count, k: pool.k.map(part), v: pool.v.map(part), mask };
     pool.lastView = { first, view };
@@ -257,15 +267,17 @@ export class KVCache {
   #resize(pool: Pool, slots: number): void {
     if (slots === pool.occupants.length) return;
     const kept = Math.min(slots, pool.occupants.length);
-    const resized = (array: Float32Array, size: number) => {
-      const copy = new Float32Array(slots * size);
+    const size = slotSize(this.#shape, pool.capacity);
+    const resized = (array: CacheArray) => {
+      const copy = cacheArray(this.#shape, slots * size);
       copy.set(array.subarray(0, kept * size));
       return copy;
     };
-    const size = slotSize(this.#shape, pool.capacity);
-    pool.k = pool.k.map((array) => resized(array, size));
-    pool.v = pool.v.map((array) => resized(array, size));
-    pool.mask = resized(pool.mask, pool.capacity + 1);
+    pool.k = pool.k.map(resized);
+    pool.v = pool.v.map(resized);
+    const mask = new Float32Array(slots * (pool.capacity + 1));
+    mask.set(pool.mask.subarray(0, kept * (pool.capacity + 1)));
+    pool.mask = mask;
     pool.lastView = null;
     pool.occupants = Array.from({ length: slots }, (_, i) => pool.occupants[i] ?? null);
   }
@@ -273,8 +285,8 @@ export class KVCache {
 
 const slotSize = ({ kvHeads, headDim }: CacheShape, capacity: number): number => kvHeads * headDim * capacity;
 
-function createPool(capacity: number, layers: number): Pool {
-  const empty = () => Array.from({ length: layers }, () => new Float32Array(0));
+function createPool(capacity: number, shape: CacheShape): Pool {
+  const empty = () => Array.from({ length: shape.layers }, () => cacheArray(shape, 0));
   return { capacity, k: empty(), v: empty(), mask: new Float32Array(0), occupants: [], activeCount: 0, lastView: null };
 }
 
@@ -300,7 +312,7 @@ function copyTokens(
   targetIndex: number,
 ): void {
   const run = source.length * headDim;
-  const copy = (read: Float32Array, write: Float32Array): void => {
+  const copy = (read: CacheArray, write: CacheArray): void => {
     for (let head = 0; head < kvHeads; head++) {
       const start = (source.index * kvHeads + head) * from.capacity * headDim;
       write.set(read.subarray(start, start + run), (targetIndex * kvHeads + head) * to.capacity * headDim);

@@ -2,14 +2,14 @@
 // does not know why these tokens run or what becomes of the logits.
 import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 import { openSession, type Feed } from '../graph/session.ts';
-import type { ServingPrecision } from '../../capabilities.ts';
+import type { KVCacheDtype, ServingPrecision } from '../../capabilities.ts';
 import { buildServingGraph } from '../models/serving-graph.ts';
 import { MASKED } from '../models/attention.ts';
 import { CLASSES_MAX } from '../models/class-attention.ts';
 import { servingLayout } from '../weights/weight-layout.ts';
 import { openWeights, type WeightsPlace } from '../weights/weights.ts';
 import type { FusedAdapters } from './fused-adapters.ts';
-import type { CacheView, NewKeysAndValues } from './kv-cache.ts';
+import { cacheArray, type CacheShape, type CacheView, type NewKeysAndValues } from './kv-cache.ts';
 
 export interface RunResult {
   /** `[rows, vocab]` */
@@ -44,6 +44,7 @@ export interface DecodeInput {
 
 export interface ModelRunner {
   readonly config: DecoderConfig;
+  readonly cacheShape: CacheShape;
   /** Logits of the chunk's last token, or of all. The adapters are the sequence's own and no others. */
   prefill(input: PrefillInput, adapters: FusedAdapters): Promise<RunResult>;
   /** Logits of every token. */
@@ -57,23 +58,27 @@ export interface ModelRunnerOptions {
   readonly modelDirectory: string;
   readonly threads: number;
   readonly precision: ServingPrecision;
+  /** Default: float32. */
+  readonly kvCacheDtype?: KVCacheDtype;
   readonly weights: WeightsPlace;
   /** Tables for more positions than are served would only cost memory. */
   readonly contextLength: number;
 }
 
 export async function openModelRunner(options: ModelRunnerOptions): Promise<ModelRunner> {
-  const { modelDirectory, precision, contextLength } = options;
+  const { modelDirectory, precision, kvCacheDtype = 'float32', contextLength } = options;
   const found = await readDecoderConfig(modelDirectory);
   const config = { ...found, maxPositions: Math.min(found.maxPositions, contextLength) };
   const weights = await openWeights({ modelDirectory, layout: servingLayout(config, precision), ...options.weights });
-  const session = await openSession(buildServingGraph(config, weights, precision), {
+  const session = await openSession(buildServingGraph(config, weights, precision, kvCacheDtype), {
     // More threads than products of attention would split one over its columns, which changes the order of its sums: a
     // sequence's logits would depend on the batch (docs/decisions/0001).
     threads: Math.min(options.threads, config.kvHeads),
   });
-  const noPast = emptyView(config, 1);
-  const noClass = emptyView(config, 0);
+  const { layers, kvHeads, headDim } = config;
+  const cacheShape: CacheShape = { layers, kvHeads, headDim, dtype: kvCacheDtype };
+  const noPast = emptyView(cacheShape, 1);
+  const noClass = emptyView(cacheShape, 0);
   const heldPast: (CacheView | null)[] = new Array<null>(CLASSES_MAX).fill(null);
   const holdPast = (past: readonly CacheView[]): void => {
     heldPast.forEach((held, c) => {
@@ -105,6 +110,7 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
   };
   return {
     config,
+    cacheShape,
     prefill({ tokens, start, past: cached, adapterId, allLogits }, adapters) {
       const past = cached ?? noPast;
       const seq = tokens.length;
@@ -154,8 +160,9 @@ function pastFeeds({ kvHeads, headDim }: DecoderConfig, view: CacheView, c: numb
 }
 
 /** No class, or the start of a prompt: that has no past, and a single masked token of zeros spares it the empty cache. */
-function emptyView({ layers, kvHeads, headDim }: DecoderConfig, count: 0 | 1): CacheView {
-  const zeros = Array.from({ length: layers }, () => new Float32Array(count * kvHeads * headDim));
+function emptyView(shape: CacheShape, count: 0 | 1): CacheView {
+  const { layers, kvHeads, headDim } = shape;
+  const zeros = Array.from({ length: layers }, () => cacheArray(shape, count * kvHeads * headDim));
   return { capacity: 1, count, k: zeros, v: zeros, mask: Float32Array.of(MASKED, 0).subarray(0, 2 * count) };
 }
 

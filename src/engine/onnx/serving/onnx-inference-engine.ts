@@ -8,7 +8,7 @@ import { invariant } from '#base/invariant';
 import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
 import type { EngineVocabulary } from '../../backend.ts';
-import type { ServingPrecision } from '../../capabilities.ts';
+import type { KVCacheDtype, ServingPrecision } from '../../capabilities.ts';
 import type { AdapterRef, GenerateRequest, GenerationStream, InferenceEngine } from '../../inference-engine.ts';
 import { AdapterStore } from './adapter-store.ts';
 import { applyPlan, type SampleRows, type StepContext } from './apply-plan.ts';
@@ -34,6 +34,8 @@ export interface OnnxInferenceOptions {
   readonly threads: number;
   /** Default: float32. */
   readonly precision?: ServingPrecision;
+  /** Default: float32. */
+  readonly kvCacheDtype?: KVCacheDtype;
   readonly weights?: WeightsPlace;
   readonly limits: InferenceLimits;
   /** For constraints; without it they are refused. */
@@ -42,9 +44,9 @@ export interface OnnxInferenceOptions {
 }
 
 export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Promise<InferenceEngine> {
-  const { modelDirectory, threads, precision = 'float32', limits, weights = {} } = options;
+  const { modelDirectory, threads, precision = 'float32', kvCacheDtype = 'float32', limits, weights = {} } = options;
   const { contextLength } = limits;
-  const runner = await openModelRunner({ modelDirectory, threads, precision, contextLength, weights });
+  const runner = await openModelRunner({ modelDirectory, threads, precision, kvCacheDtype, contextLength, weights });
   return new OnnxInferenceEngine(runner, options);
 }
 
@@ -72,8 +74,8 @@ class OnnxInferenceEngine implements InferenceEngine {
   #closed = false;
 
   constructor(runner: ModelRunner, { limits, vocabulary, log }: OnnxInferenceOptions) {
-    const { config } = runner;
-    const tokens = Math.floor(limits.cacheBytes / cacheBytesPerToken(config));
+    const { config, cacheShape } = runner;
+    const tokens = Math.floor(limits.cacheBytes / cacheBytesPerToken(cacheShape));
     if (tokens < 1)
       throw new AppError('engine_failed', `A cache of ${limits.cacheBytes} bytes does not hold one token.`);
     this.contextLength = Math.min(config.maxPositions, tokens);
@@ -94,7 +96,7 @@ class OnnxInferenceEngine implements InferenceEngine {
       limits,
       runner,
       tokenCount: this.#known.tokenCount,
-      cache: new KVCache(config, classes, tokens),
+      cache: new KVCache(cacheShape, classes, tokens),
       prefixes: createPrefixCache(limits.prefixCacheBytes),
       adapters: new AdapterStore(config, limits),
       log,

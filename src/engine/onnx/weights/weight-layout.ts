@@ -1,9 +1,9 @@
 // What a graph reads of a model's weights, tensor by tensor and in which encoding. Equal layouts are one stored file: the
-// float32 sampler and the trainer have the same. Knows no files.
+// sampler and the trainer have the same where their precision is the same. Knows no files.
 import { AppError } from '#domain/errors';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { EMBEDDING_WEIGHT, HEAD_WEIGHT, layerLinears, type ParameterSpec } from '#model-files/decoder-parameters';
-import type { ServingPrecision } from '../../capabilities.ts';
+import type { ServingPrecision, TrainingPrecision } from '../../capabilities.ts';
 import { BLOCKS8, EXPERTS8, FLOAT32, OUTPUTS8, type Encoding } from './encodings.ts';
 import {
   EXPERT_LINEARS,
@@ -24,16 +24,25 @@ const LINEAR_ENCODING: Readonly<Record<ServingPrecision, Encoding>> = {
   w8a8: OUTPUTS8,
 };
 
-/** Every weight in float32. */
-export const trainingLayout = (config: DecoderConfig): readonly WeightSpec[] =>
-  fusedParameters(config).map((spec) => ({ ...spec, encoding: FLOAT32 }));
-
-/** With rounded weights a tied head is a tensor of its own beside the embedding: `lm_head.weight`. Throws `invalid_request`. */
+/** Throws `invalid_request`. */
 export function servingLayout(config: DecoderConfig, precision: ServingPrecision): readonly WeightSpec[] {
-  const whole = trainingLayout(config);
+  if (config.experts && precision === 'int8')
+    throw withoutInt8(config, '--precision', 'Use --precision w8a8, which has the experts in 8 bits, or float32.');
+  return layoutIn(config, precision);
+}
+
+/** Throws `invalid_request`. */
+export function trainingLayout(config: DecoderConfig, precision: TrainingPrecision = 'float32'): readonly WeightSpec[] {
+  if (config.experts && precision === 'int8')
+    throw withoutInt8(config, '--training-precision', 'Leave it out: the trainer then has float32.');
+  return layoutIn(config, precision);
+}
+
+/** With rounded weights a tied head is a tensor of its own beside the embedding: `lm_head.weight`. */
+function layoutIn(config: DecoderConfig, precision: ServingPrecision): readonly WeightSpec[] {
+  const whole = fusedParameters(config).map((spec) => ({ ...spec, encoding: FLOAT32 }));
   const encoding = LINEAR_ENCODING[precision];
   if (encoding === FLOAT32) return whole;
-  if (config.experts && precision === 'int8') throw withoutInt8(config);
   const layers = Array.from({ length: config.layers }, (_, layer) => layer);
   const encodings = new Map<string, Encoding>([[HEAD_WEIGHT, encoding]]);
   for (const layer of layers) {
@@ -47,8 +56,5 @@ export function servingLayout(config: DecoderConfig, precision: ServingPrecision
 }
 
 /** Its kernel is fast by constants that it has packed, one for each expert of each layer; here a round reads one of a stack. */
-const withoutInt8 = ({ family }: DecoderConfig): AppError =>
-  new AppError(
-    'invalid_request',
-    `--precision int8 is not for models with experts (${family}). Use --precision w8a8, which has the experts in 8 bits, or float32.`,
-  );
+const withoutInt8 = ({ family }: DecoderConfig, flag: string, instead: string): AppError =>
+  new AppError('invalid_request', `${flag} int8 is not for models with experts (${family}). ${instead}`);

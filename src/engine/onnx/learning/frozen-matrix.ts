@@ -1,0 +1,64 @@
+// What the trainer multiplies by: a matrix that is there in float32, or one that is kept in 8-bit blocks, the sampler's codes and scales
+// (models/quantize.ts). Of the second kind each product makes the float32 matrix and drops it: in a loop of one round, in both
+// directions. Of plain nodes ONNX Runtime may make it once for both, or all layers' before the first gradient, and hold all of them.
+import { readBy, type Graph, type GradientRule, type Value } from '../graph/graph.ts';
+import { loop } from '../graph/loop.ts';
+import * as ops from '../graph/ops.ts';
+
+export interface FrozenMatrix {
+  /** `[out, in]` */
+  readonly shape: readonly [number, number];
+  /** Where it is a value of the graph; null: it is made where it is read, and has no gradient. */
+  readonly value: Value | null;
+  /** In float32, for nodes of this graph. */
+  within(g: Graph): Value;
+  /** x · Wᵀ: `[tokens, in] → [tokens, out]` */
+  multiply(g: Graph, x: Value): Value;
+}
+
+export const plainMatrix = (value: Value): FrozenMatrix => ({
+  shape: value.shape as [number, number],
+  value,
+  within: () => value,
+  multiply: (g, x) => ops.matmul(g, x, value, { transposeB: true }),
+});
+
+/** codes uint8 `[out · blocks, 32]`, scales and zeroPoints `[out · blocks]`; no gradient. */
+export interface Blocks8 {
+  readonly codes: Value;
+  readonly scales: Value;
+  readonly zeroPoints: Value;
+}
+
+export function blocksMatrix(blocks: Blocks8, shape: readonly [number, number]): FrozenMatrix {
+  const [outFeatures, inFeatures] = shape;
+
+  const within = (g: Graph): Value => {
+    const { codes, scales, zeroPoints } = blocks;
+    const rows = ops.dequantizeRows(g, codes, scales, zeroPoints); // [out · blocks, 32]
+    const padded = ((rows.shape[0] as number) * (rows.shape[1] as number)) / outFeatures;
+    const matrix = ops.reshape(g, rows, [outFeatures, padded]);
+    return padded === inFeatures ? matrix : ops.firstColumns(g, matrix, inFeatures);
+  };
+
+  /** In a loop of one round, that finds nothing. */
+  const alone = (g: Graph, width: number, product: (body: Graph) => Value, gradient?: GradientRule): Value => {
+    const rounds = g.initializer(g.name('once'), BigInt64Array.of(1n), []);
+    const nothing = g.initializer(g.name('nothing'), new Float32Array(0), [0, width]);
+    const options = { rounds, carried: [nothing], ...(gradient ? { gradient } : {}) };
+    return loop(g, options, (body) => [product(body)])[0]!;
+  };
+
+  return {
+    shape,
+    value: null,
+    within,
+    multiply(g, x) {
+      const gradient: GradientRule = (outer, node, [dy]) => {
+        const dx = alone(outer, inFeatures, (body) => ops.matmul(body, dy!, within(body)));
+        return readBy(node).map((read) => (read === x ? dx : null));
+      };
+      return alone(g, outFeatures, (body) => ops.matmul(body, x, within(body), { transposeB: true }), gradient);
+    },
+  };
+}

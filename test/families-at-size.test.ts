@@ -1,0 +1,49 @@
+// The table of families at real sizes in docs/guides/models.md says what `npm run bench:families` left in the file that the guide links.
+// Written anew: npx vitest run test/families-at-size.test.ts -u
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { gigabytes } from '#base/gigabytes';
+import type { FamilyResults } from '../bench/families.ts';
+import { FAMILY_MODELS } from '../bench/family-models.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const GUIDE = `${ROOT}docs/guides/models.md`;
+
+const HEAD = ['model', '`model_type`', 'ready', 'at most', 'prefill', 'decode', 'decode × 8', 'SFT', 'RL'];
+const WORDS = 2;
+
+test('the guide says what models of each family took at their real sizes, or what they would have needed', async () => {
+  const text = await readFile(GUIDE, 'utf8');
+  const [, linked] = /\]\(\.\.\/\.\.\/(bench\/results\/families\/[^)]+)\)/.exec(text)!;
+  const { models, memoryGB } = JSON.parse(await readFile(ROOT + linked!, 'utf8')) as FamilyResults;
+  const rows = FAMILY_MODELS.flatMap(({ name }) => (models[name] ? [rowOf(name, models[name], memoryGB * 1e9)] : []));
+  const table = /^\| model +\| `model_type` [^]*?\n(?=\n)/m.exec(text);
+  expect(table, 'the table of families at real sizes is gone from the guide').not.toBeNull();
+  await expect(text.replace(table![0], asTable([HEAD, ...rows]))).toMatchFileSnapshot(GUIDE);
+});
+
+function rowOf(name: string, model: FamilyResults['models'][string], memoryBytes: number): string[] {
+  const words = [name, `\`${model.family}\``];
+  if ('leastBytes' in model) {
+    const why = model.leastBytes > memoryBytes ? 'refused' : 'not run';
+    return [...words, why, `needs ${gigabytes(model.leastBytes)}`, '', '', '', '', ''];
+  }
+  const { readyBytes, mostBytes, tokensPerSecond, jobs } = model;
+  const { prefill, decode } = tokensPerSecond;
+  const memory = [readyBytes, mostBytes].map((bytes) => gigabytes(bytes, 2));
+  const speeds = [prefill, decode[1], decode[8]].map((speed) => speed.toFixed(speed < 100 ? 1 : 0));
+  const times = [jobs.sft, jobs.rl].map(
+    ({ seconds, processorSeconds }) => `${seconds.toFixed(0)} (${processorSeconds.toFixed(0)})`,
+  );
+  return [...words, ...memory, ...speeds, ...times];
+}
+
+/** As Prettier aligns it: words left, figures right. */
+function asTable(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
+  const pad = (cell: string, i: number) => (i < WORDS ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!));
+  const line = (row: readonly string[]) => `| ${row.map(pad).join(' | ')} |\n`;
+  const rule = widths.map((width, i) => (i < WORDS ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [line(rows[0]!), line(rule), ...rows.slice(1).map(line)].join('');
+}
