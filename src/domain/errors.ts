@@ -65,6 +65,14 @@ export class AppError extends Error {
   }
 }
 
+/** A command line or a setting that breaks its rule: nothing was begun. Commands end with another exit code than for work that failed. */
+export class UsageError extends AppError {
+  constructor(message: string) {
+    super('invalid_request', message);
+    this.name = 'UsageError';
+  }
+}
+
 /**
  * What clients and job events may say of it. Files of the server are the operator's business, and what is no AppError was
  * written for nobody: both become a sentence that names nothing. The error itself belongs into the log.

@@ -2,6 +2,12 @@ import { expect, test } from 'vitest';
 import { rewardSpreadTrend, rowLearningRate } from './learning-rate.ts';
 import { resolveRlConfig } from './rl-config.ts';
 
+test('a job that names no rate takes a tenth of what SFT takes at that size', () => {
+  const rates = [192, 4096, null].map((hiddenSize) => resolveRlConfig({}, hiddenSize).optimizer.learningRate);
+  expect(rates).toEqual([6e-5, 2.9e-5, 5e-6]);
+  expect(resolveRlConfig({ learningRate: 1e-3 }, 192).optimizer.learningRate).toBe(1e-3);
+});
+
 test('the rate of a row grows with the power of its sequences', () => {
   const config = resolveRlConfig({ learningRate: 2e-5, sequenceCountPower: 0.5 });
   expect(rowLearningRate(config, 9, 1)).toBeCloseTo(6e-5, 15);

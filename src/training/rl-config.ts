@@ -1,9 +1,12 @@
-// The settings of an RL job: what clients may choose, and what we fix. Defaults are the reference trainer's; a null or
+// The settings of an RL job: what clients may choose, and what we fix. Defaults are the reference trainer's, but for the learning rate; a null or
 // missing field means its default, and so does 0 where it switches something off.
 import type { RlConfigInput } from '#domain/trajectory';
 import type { OptimizerParams } from '#engine/training-engine';
+import { shortRate } from './fitted-learning-rate.ts';
+import { defaultLearningRate } from './sft-config.ts';
 
-const DEFAULT_LEARNING_RATE = 5e-6;
+/** The reference trainer's default of RL, 5e-6, by that of SFT, 5e-5. */
+const RATE_BY_SFT = 1 / 10;
 
 export interface RlConfig {
   readonly optimizer: OptimizerParams;
@@ -52,12 +55,13 @@ export interface KlConfig {
   readonly source: 'current_learner' | 'sample';
 }
 
-export function resolveRlConfig(input: RlConfigInput): RlConfig {
+/** `hiddenSize` of the base model; null: not known. */
+export function resolveRlConfig(input: RlConfigInput, hiddenSize: number | null = null): RlConfig {
   const ppo = input.ppo ?? false;
   const epsilon = input.epsilon ?? (ppo ? 0.2 : 1);
   return {
     optimizer: {
-      learningRate: input.learningRate ?? DEFAULT_LEARNING_RATE,
+      learningRate: input.learningRate ?? shortRate(defaultLearningRate(hiddenSize) * RATE_BY_SFT),
       beta1: 0.9,
       beta2: 0.99,
       epsilon: 1e-8,

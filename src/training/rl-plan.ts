@@ -74,6 +74,8 @@ interface Rollout extends ReadRollout {
 export interface PlanContext {
   readonly encoder: ConversationEncoder;
   readonly budget: RowBudget;
+  /** Of the base model. Absent or null: not known. */
+  readonly hiddenSize?: number | null;
   /** Any text, asked for after the last group; equal texts shuffle alike. */
   readonly seed: () => string;
   /** Of all sequences together. Absent: job-tokens.ts. */
@@ -84,9 +86,9 @@ export interface PlanContext {
 export async function planRlJob(
   groups: AsyncIterable<TrajectoryGroup> | Iterable<TrajectoryGroup>,
   input: RlConfigInput,
-  { encoder, budget, seed, tokensMax }: PlanContext,
+  { encoder, budget, hiddenSize, seed, tokensMax }: PlanContext,
 ): Promise<RlPlan> {
-  const config = resolveRlConfig(input);
+  const config = resolveRlConfig(input, hiddenSize);
   const skips = createSkipCount();
   const yieldToLoop = createYielder();
   const rewards: GroupRewards[] = [];

@@ -1,7 +1,7 @@
 // How long rows may be: what the client wants, what the longest sequence needs, what the trainer takes.
 import { gigabytes } from '#base/gigabytes';
 import { AppError } from '#domain/errors';
-import type { TrainingLimits } from '#engine/training-engine';
+import { rowMemoryOf, type TrainingLimits } from '#engine/training-engine';
 import type { Sharing } from './row-layout.ts';
 
 export interface RowBudget extends TrainingLimits {
@@ -44,15 +44,11 @@ export function rowLengthWarnings(wanted: number | null, budget: RowBudget, leng
 
 /** Why there is no row of so many tokens. */
 function boundOn(tokens: number, { rowLengthMax, memory }: RowBudget): string {
-  if (bytesOf(rowLengthMax + 1, memory) <= memory.budgetBytes) {
+  if (rowMemoryOf(rowLengthMax + 1, memory) <= memory.budgetBytes) {
     return `the trainer takes rows of at most ${rowLengthMax} tokens, whatever its memory`;
   }
   return (
-    `training a row of ${tokens} tokens needs about ${gigabytes(bytesOf(tokens, memory))}, and the trainer has ` +
+    `training a row of ${tokens} tokens needs about ${gigabytes(rowMemoryOf(tokens, memory))}, and the trainer has ` +
     `${gigabytes(memory.budgetBytes)} for it, enough for ${rowLengthMax} tokens (--training-memory, of a worker --memory)`
   );
 }
-
-/** Peak of the forward and backward pass over a row. */
-export const bytesOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPerPair }: RowBudget['memory']): number =>
-  fixedBytes + tokens * bytesPerToken + tokens * tokens * bytesPerPair;

@@ -7,6 +7,7 @@ import { systemClock } from '#base/clock';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import { createLoraAdapter, linearLayers } from '#model-files/lora';
+import type { TrainingPrecision } from '#engine/capabilities';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { writePeftDirectory } from '#model-files/peft-directory';
 import type { TrainingEngine } from '#engine/training-engine';
@@ -49,11 +50,15 @@ export interface JobLab {
   close(): Promise<void>;
 }
 
-/** `lora`: what the models of its worlds begin with. */
-export async function openJobLab(lora: LoraConfig = DEFAULT_LORA): Promise<JobLab> {
+/** `lora`: what the models of its worlds begin with. `precision`: of the weights under it. */
+export async function openJobLab(
+  lora: LoraConfig = DEFAULT_LORA,
+  precision: TrainingPrecision = 'float32',
+): Promise<JobLab> {
   const model = await writeTinyModel();
   const engine = await openOnnxTrainingEngine({
     modelDirectory: model.directory,
+    precision,
     threads: 1,
     memoryBytes: 4e9,
     log: silentLog,

@@ -3,6 +3,7 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LORA } from '#domain/lora-config';
+import { limitsBeside } from '#engine/training-engine';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { eventsOf, killedLate, outcome, runUntilEnd, undisturbed } from './dying-runner.ts';
 import {
@@ -42,7 +43,7 @@ describe('a job', () => {
     expect(await eventOf(BODY)).not.toHaveProperty('warnings');
     expect(await eventOf(IMITATION)).toMatchObject({ warnings: ['said'] });
     const long = { ...BODY, config: { ...BODY.config, packedSequenceLength: 1_000_000 }, warnings: ['said'] };
-    const { rowLengthMax } = lab.engine.limits;
+    const { rowLengthMax } = limitsBeside({ rank: DEFAULT_LORA.rank, onHead: false }, lab.engine.limits);
     expect(await eventOf(long)).toMatchObject({
       num_sequences: 1,
       warnings: [
@@ -290,12 +291,15 @@ describe('a job', () => {
   });
 });
 
-describe('a job over an adapter on the output head', () => {
-  let onHead: JobLab;
+describe.each([
+  ['an adapter on the output head', { ...DEFAULT_LORA, targets: ['q_proj', 'lm_head'] }, 'float32'],
+  ['8-bit weights', DEFAULT_LORA, 'int8'],
+] as const)('a job over %s', (_, lora, precision) => {
+  let other: JobLab;
   beforeAll(async () => {
-    onHead = await openJobLab({ ...DEFAULT_LORA, targets: ['q_proj', 'lm_head'] });
+    other = await openJobLab(lora, precision);
   });
-  afterAll(() => onHead.close());
+  afterAll(() => other.close());
 
   test.each([
     ['RL', BODY],
@@ -303,14 +307,14 @@ describe('a job over an adapter on the output head', () => {
   ] as const)(
     'of %s ends with the same bytes when it is killed on its way',
     async (_, body) => {
-      const { calls, expected } = await undisturbed(onHead, body);
+      const { calls, expected } = await undisturbed(other, body);
       expect(expected).toMatchObject({ status: 'succeeded', step: 1 });
       expect(expected.adapter).not.toBe((await undisturbed(lab, body)).expected.adapter);
       for (let lastCall = 3; lastCall < calls; lastCall += 7) {
-        const world = await onHead.createWorld();
+        const world = await other.createWorld();
         const { id } = await submit(world, body);
-        await runUntilEnd(onHead, world, id, { lastCall });
-        await runUntilEnd(onHead, world, id);
+        await runUntilEnd(other, world, id, { lastCall });
+        await runUntilEnd(other, world, id);
         expect(await outcome(world, id), `killed after ${lastCall} operations`).toEqual({
           ...expected,
           leftOver: expect.any(Number) as number,

@@ -5240,7 +5240,7 @@ export interface paths {
                         })[];
                         /** @description How it is trained; what is not named has a default. */
                         experimental_config?: ({
-                            /** @description Default 5e-6. */
+                            /** @description Default: a tenth of what an SFT job of the same model would take, as 5e-6 and 5e-5 are the defaults of the reference trainer. */
                             learning_rate?: number | null;
                             /** @description PPO's clipped surrogate instead of CISPO. Default false. */
                             ppo?: boolean | null;

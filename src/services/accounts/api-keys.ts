@@ -142,12 +142,15 @@ function refuseLimited(limits: Limits): void {
   );
 }
 
-export function checkEntity(entity: string): void {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(entity)) return;
-  throw new AppError(
-    'invalid_request',
-    `An entity is 1 to 64 letters, digits, dots, dashes or underscores, not "${entity}".`,
-  );
+/** Null: it is a name. */
+export function entityFault(entity: string): string | null {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(entity)) return null;
+  return `An entity is 1 to 64 letters, digits, dots, dashes or underscores, not "${entity}".`;
+}
+
+function checkEntity(entity: string): void {
+  const fault = entityFault(entity);
+  if (fault !== null) throw new AppError('invalid_request', fault);
 }
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

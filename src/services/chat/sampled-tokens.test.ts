@@ -48,6 +48,18 @@ test('of one prompt and equal answers, one under a constraint: the one whose log
   expect(memory.findTokens(asked, [9], [-0.75])).toEqual(free);
 });
 
+test('of one prompt and equal answers, one off-policy and one not: the one that is certain to be no fault', () => {
+  const memory = createSampledTokens();
+  const ofPolicy = sampling([1, 2], [9]);
+  const greedy = { ...ofPolicy, reshapedBy: ['temperature'] };
+  memory.remember(asked, words('yes'), greedy);
+  expect(memory.findWords(asked, words('yes'), null)).toEqual(greedy);
+  memory.remember(asked, words('yes'), ofPolicy);
+  memory.remember(asked, words('yes'), greedy); // an evaluation asks the same again
+  expect(memory.findWords(asked, words('yes'), null)).toEqual(ofPolicy);
+  expect(memory.findTokens(asked, [9], null)).toEqual(ofPolicy);
+});
+
 test("of equal answers of several models, the job's own; another's where it gave none", () => {
   const memory = createSampledTokens();
   const other = { ...asked, modelId: 'other' };

@@ -97,8 +97,9 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
   function find(key: string, modelId: string, given: Logprobs): Sampling | null {
     const same = preferring(keptAs(key), ({ logprobs }) => given !== null && agree(logprobs, given));
     const own = preferring(same, (kept) => kept.modelId === modelId);
-    const latest = own.at(-1);
-    if (!latest || own.some(({ prompt }) => prompt !== latest.prompt)) return null;
+    const last = own.at(-1);
+    if (!last || own.some(({ prompt }) => prompt !== last.prompt)) return null;
+    const latest = preferring(own, isOfPolicy).at(-1)!;
     const { prompt, tokenIds, logprobs, isConstrained, reshapedBy } = latest;
     return { promptTokens: prompt.read(), tokenIds: [...tokenIds], logprobs: [...logprobs], isConstrained, reshapedBy };
   }
@@ -135,6 +136,12 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
     findTokens: (asked, tokenIds, logprobs) => find(keyOfTokens(asked, tokenIds), asked.modelId, logprobs),
   };
 }
+
+/**
+ * Sampled from the model's own distribution. Where the same words were also sampled otherwise, such as by an evaluation at temperature 0,
+ * nobody can tell which ones came back: only what is certain is told as off-policy.
+ */
+const isOfPolicy = ({ isConstrained, reshapedBy }: Kept): boolean => !isConstrained && reshapedBy.length === 0;
 
 /** Those that hold, if any do. */
 function preferring<T>(list: readonly T[], holds: (item: T) => boolean): readonly T[] {

@@ -45,7 +45,7 @@ const NOTHING_HELD_OUT =
   'config.eval_steps was not used: no row is held out that could be evaluated. Hold out more of them with validation_split.';
 
 export async function readDatasetWork<Input, Config extends BatchConfig>(
-  { job, engine, capabilities, storage, blobs, workDirectory }: WorkContext,
+  { job, limits, capabilities, storage, blobs, workDirectory }: WorkContext,
   kind: DatasetKind<Input, Config>,
 ): Promise<JobWork> {
   const body = await blobs.find(job.bodyBlob);
@@ -54,7 +54,7 @@ export async function readDatasetWork<Input, Config extends BatchConfig>(
   if (!opened) throw new AppError('damaged_data', 'The stored request of this job is damaged. Submit it again.');
   const { dataset, config: asked, warnings = [] } = opened.value;
   const config = kind.resolve(asked);
-  const { contextLength, rowLengthMax } = engine.limits;
+  const { contextLength, rowLengthMax } = limits;
   const lengthMax = Math.min(contextLength, rowLengthMax);
   const content = await readDataset({ storage, blobs }, dataset);
   const file = await openRowsFile(workDirectory);
@@ -62,7 +62,7 @@ export async function readDatasetWork<Input, Config extends BatchConfig>(
     const put = (bytes: Uint8Array) => file.write(bytes);
     const data = await kind.read({ dataset, config, lengthMax, content, put });
     const plan = await planSftJob(file, data, config, {
-      ...engine.limits,
+      ...limits,
       sharing: capabilities.sharedPrefixRows ? 'shared' : 'separate',
     });
     const { evaluation: schedule } = config;

@@ -9,14 +9,14 @@ import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { EventType, Skipped, TrainingJob } from '#domain/training-job';
 import type { TrainerCapabilities } from '#engine/capabilities';
-import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
+import { limitsBeside, type TrainingEngine, type TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { StepMetrics } from '#training/step-metrics';
 import type { ConversationEncoder } from '#training/tokenize';
 import { getCheckpointFiles } from '../models/checkpoint-files.ts';
-import { findCheckpointLora, type CheckpointLora } from '../models/checkpoint-lora.ts';
+import { adapterSize, findCheckpointLora, type CheckpointLora } from '../models/checkpoint-lora.ts';
 import { forgetDeleted, planDeletions, USED_MS } from '../models/kept-checkpoints.ts';
 import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
@@ -106,11 +106,13 @@ export async function attemptJob(
   const read = createJobDataReader({ encoder, readSftLine, readPairLine }, readElsewhere);
   const ending = () => endingOf(job, storage, signal);
   const capabilities = trainer.capabilities();
-  const context = { job, model, start, engine, capabilities, hiddenSize, read, storage, blobs, workDirectory };
+  const lora = await findCheckpointLora(blobs, start);
+  const limits = lora ? limitsBeside(adapterSize(lora), engine.limits) : engine.limits;
+  const context = { job, model, start, engine, limits, capabilities, hiddenSize, read, storage, blobs, workDirectory };
   const work = await readWork(context, async () => !(await ending()), signal);
   if (!work) return (await ending()) ?? 'stopped';
   try {
-    return await trainWork(work, context, trainer, deps, signal);
+    return await trainWork(work, { job, model, start, lora }, trainer, deps, signal);
   } finally {
     await work.close();
   }
@@ -122,9 +124,14 @@ async function endingOf(job: TrainingJob, storage: Storage, signal: AbortSignal)
   return signal.aborted ? 'stopped' : null;
 }
 
+interface StartOfWork extends Pick<WorkContext, 'job' | 'model' | 'start'> {
+  /** Of the checkpoint; null: its file is gone. */
+  readonly lora: CheckpointLora | null;
+}
+
 async function trainWork(
   work: JobWork,
-  { job, model, start: previous }: Pick<WorkContext, 'job' | 'model' | 'start'>,
+  { job, model, start: previous, lora }: StartOfWork,
   { engine, preload, unload }: Trainer,
   deps: AttemptDeps,
   signal: AbortSignal,
@@ -135,7 +142,6 @@ async function trainWork(
   const step = await storage.jobs.assignStep(job.id, job.attempt);
   if (step === null || !(await update({ startedAtMs, skipped: work.skipped }))) return 'lost';
   const runMetrics = work.logsToRun ? createRunMetrics({ runs: storage.runs, clock, log }, job, model, step) : null;
-  const lora = await findCheckpointLora(blobs, previous);
   await appendEvent(deps, job, 0, 'training_started', startedData(work, lora));
   const tellsOtherRows = await beganWithOtherRows(storage, job, work);
   if (Object.keys(work.skipped).length > 0) log.info('job.skipped', work.skipped);

@@ -4,7 +4,7 @@ import { encoder } from '../../../test/training/rollouts.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 
 const tools = { encoder, readSftLine: () => ({ problem: 'is none' }), readPairLine: () => ({ problem: 'is none' }) };
-const call = { blob: 'b', budget: { tokensMax: 1 } as never };
+const call = { blob: 'b', budget: { tokensMax: 1 } as never, hiddenSize: null };
 
 /** Of two pieces. */
 function openContent(bytes: number) {

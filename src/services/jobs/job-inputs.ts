@@ -192,7 +192,7 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
 
   async function resolveStored(job: TrainingJob): Promise<ResolvedConfig> {
     const head = await readHead(job);
-    return withLora(job, resolvedRl(resolveRlConfig(head), head.klReference ?? null));
+    return withLora(job, resolvedRl(resolveRlConfig(head, await findHiddenSize(job)), head.klReference ?? null));
   }
 }
 

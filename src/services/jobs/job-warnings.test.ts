@@ -8,6 +8,7 @@ const judged = (change: {
   reward?: number;
   before?: number[];
   hiddenSize?: number | null;
+  rows?: readonly unknown[];
 }): string[] =>
   jobWarnings({
     plan: {
@@ -15,7 +16,7 @@ const judged = (change: {
       skipped: change.skipped ?? {},
       counts: { num_trajectories: 8 } as JudgedJob['plan']['counts'],
       rewards: change.reward === undefined ? {} : { reward: change.reward },
-      rows: [{}] as unknown as JudgedJob['plan']['rows'],
+      rows: (change.rows ?? [{}]) as unknown as JudgedJob['plan']['rows'],
     },
     rewardsBefore: change.before ?? [],
     hiddenSize: change.hiddenSize ?? null,
@@ -28,8 +29,18 @@ test('a job with nothing to say of has no warnings', () => {
 });
 
 test('rewards that are all equal, and answers without tokens, are told with numbers', () => {
-  expect(judged({ skipped: { equal_rewards: 8 } })).toEqual([expect.stringContaining('All rewards are equal')]);
+  expect(judged({ skipped: { equal_rewards: 8 }, rows: [] })).toEqual([
+    expect.stringContaining('All rewards are equal'),
+  ]);
   expect(judged({ skipped: { no_logprobs: 3 } })).toEqual([expect.stringContaining('3 of 8 trajectories')]);
+});
+
+test('a job in which nothing can be trained says why and what to do, whatever the reasons', () => {
+  const [mixed] = judged({ skipped: { equal_rewards: 4, no_trainable_tokens: 4 }, rows: [] });
+  expect(mixed).toMatch(
+    /^Nothing was trained: .* \(4 equal_rewards, 4 no_trainable_tokens\)\. .*differ.* Send choices of the chat endpoint/,
+  );
+  expect(judged({ rows: [] })).toEqual([expect.stringMatching(/^Nothing was trained: .* Send groups/)]);
 });
 
 test('rewards that fell three times in a row are told; two times, or not each time, are not', () => {

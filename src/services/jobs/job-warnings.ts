@@ -22,14 +22,10 @@ export function jobWarnings({ plan, rewardsBefore, hiddenSize }: JudgedJob): str
   ];
 }
 
-function nothingToLearn({ skipped, counts: { num_trajectories: all } }: JudgedJob['plan']): string[] {
-  const { equal_rewards: equal = 0, no_logprobs: unknown = 0 } = skipped;
+function nothingToLearn({ rows, skipped, counts: { num_trajectories: all } }: JudgedJob['plan']): string[] {
+  const { no_logprobs: unknown = 0 } = skipped;
   return [
-    ...(all > 0 && equal === all
-      ? [
-          'All rewards are equal within their groups: nothing was trained. Reward what is better, or sample more per prompt.',
-        ]
-      : []),
+    ...(rows.length === 0 ? [nothingTrained(skipped, all)] : []),
     ...(unknown > 0
       ? [
           `${unknown} of ${all} trajectories have answers without tokens or log-probabilities and were not trained. ` +
@@ -38,6 +34,29 @@ function nothingToLearn({ skipped, counts: { num_trajectories: all } }: JudgedJo
       : []),
   ];
 }
+
+/** The checkpoint is the one before it: whoever runs a loop should not take it for progress. */
+function nothingTrained(skipped: JudgedJob['plan']['skipped'], all: number): string {
+  if (all > 0 && skipped['equal_rewards'] === all)
+    return 'All rewards are equal within their groups: nothing was trained. Reward what is better, or sample more per prompt.';
+  const reasons = Object.entries(skipped).filter(([, count]) => count > 0);
+  const counted = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ');
+  const remedies = reasons.flatMap(([reason]) => REMEDIES[reason] ?? []);
+  return [
+    `Nothing was trained: no trajectory has a token to learn from${counted === '' ? '' : ` (${counted})`}.`,
+    ...(remedies.length > 0 ? remedies : ['Send groups of trajectories with choices and rewards that differ.']),
+  ].join(' ');
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  equal_rewards: 'Let rewards differ within a group.',
+  zero_advantage: 'Let rewards differ within a group, and look at advantage_balance.',
+  no_trainable_tokens: 'Send choices of the chat endpoint in messages_and_choices: plain messages are context.',
+  unknown_tokens: 'Send choices as this base model sampled them.',
+  logprob_count_mismatch: 'Send choices as they came, without changing their log-probabilities.',
+  too_long: 'Send shorter conversations: their answers lie beyond the context.',
+  exceptions: 'Look at why the rollouts failed.',
+};
 
 function fallingRewards(rewards: readonly number[]): string[] {
   const last = rewards.slice(-STEPS_COMPARED - 1);

@@ -4,7 +4,7 @@ import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { Skipped, TrainingJob } from '#domain/training-job';
 import type { TrainerCapabilities } from '#engine/capabilities';
-import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
+import type { TrainingEngine, TrainingLimits, TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import type { StepMetrics } from '#training/step-metrics';
@@ -52,6 +52,8 @@ export interface WorkContext {
   /** The checkpoint that the job starts from. */
   readonly start: Checkpoint;
   readonly engine: TrainingEngine;
+  /** Of rows beside the adapter that the job trains. */
+  readonly limits: TrainingLimits;
   readonly capabilities: TrainerCapabilities;
   /** Of the base model; null: not known. */
   readonly hiddenSize: number | null;

@@ -29,7 +29,7 @@ export interface DataCalls {
     readonly result: EncodedSftData;
   };
   rl: {
-    readonly call: { readonly blob: string; readonly budget: RowBudget };
+    readonly call: { readonly blob: string; readonly budget: RowBudget; readonly hiddenSize: number | null };
     readonly piece: readonly Datum[];
     readonly result: RlData;
   };
@@ -57,10 +57,10 @@ export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
   dpo: ({ dataset, limits }, content, { encoder, readPairLine }, put) =>
     encodePairs(readRows(content, dataset, readPairLine), limits, encoder, put),
 
-  async rl({ blob, budget }, content, { encoder }, put) {
+  async rl({ blob, budget, hiddenSize }, content, { encoder }, put) {
     const { head, groups, digest } = await readGroups<RlJobHead>(content, blob);
     // The order of rows is drawn from the data: the same trains the same adapter, whatever the job is called.
-    const { rows, ...plan } = await planRlJob(groups, head, { encoder, budget, seed: digest });
+    const { rows, ...plan } = await planRlJob(groups, head, { encoder, budget, hiddenSize, seed: digest });
     for (const { members } of rows) await put(members);
     return { head, plan };
   },

@@ -1,4 +1,5 @@
 // RL jobs: groups of trajectories from the job's body.
+import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Storage } from '#storage/storage';
 import { trainRl } from '#training/rl-job';
@@ -11,8 +12,11 @@ import { resolvedRl } from './resolved-config.ts';
 import { digestRows } from './rows-digest.ts';
 import { createTokenRecorder } from './token-recorder.ts';
 
+/** Of the checkpoints that RL jobs made, and no others. */
+const REWARD = 'train/reward';
+
 export async function readRlWork(
-  { job, model, start, engine, capabilities, hiddenSize, read, storage, blobs }: WorkContext,
+  { job, model, start, engine, limits, capabilities, hiddenSize, read, storage, blobs }: WorkContext,
   signal: AbortSignal,
 ): Promise<JobWork> {
   const content = await blobs.stream(job.bodyBlob);
@@ -20,7 +24,7 @@ export async function readRlWork(
   const rows: PackedRow[] = [];
   const { exactLogprobs, sharedPrefixRows } = capabilities;
   const sharing = sharedPrefixRows ? 'shared' : 'separate';
-  const call = { blob: job.bodyBlob, budget: { ...engine.limits, sharing } } as const;
+  const call = { blob: job.bodyBlob, budget: { ...limits, sharing }, hiddenSize } as const;
   const put = async (members: readonly Datum[]) => void rows.push(createPackedRow(members, sharing));
   const data = await read('rl', call, content, put, signal);
   const plan = { ...data.plan, rows };
@@ -41,7 +45,7 @@ export async function readRlWork(
     warnings: [...warnings, ...plan.warnings, ...jobWarnings({ plan, rewardsBefore, hiddenSize })],
     counts: plan.counts,
     headTokensMax: plan.config.headTokensMax,
-    resetsOptimizer: false,
+    resetsOptimizer: !isMadeByRl(start),
     async prepare(goesOn, signal) {
       const request = { job, model, plan, rowsDigest, klReference, start, exactLogprobs };
       const prepared = await prepareJob(request, { storage, blobs, engine, goesOn }, signal);
@@ -60,10 +64,13 @@ export async function readRlWork(
   };
 }
 
+/** Moments of SFT or DPO say nothing of policy gradients: they begin anew where the kind of job changes, as the reference trainer's do. */
+const isMadeByRl = ({ metrics }: Checkpoint): boolean => metrics[REWARD] !== undefined;
+
 /** Of the model's latest steps, oldest first; up to the first that has none. */
 async function latestRewards({ checkpoints }: Storage, modelId: string): Promise<number[]> {
   const { rows } = await checkpoints.list(modelId, { after: null, limit: STEPS_COMPARED }, 'desc');
-  const rewards = rows.map(({ metrics }) => metrics['train/reward']);
+  const rewards = rows.map(({ metrics }) => metrics[REWARD]);
   const without = rewards.indexOf(undefined);
   return (rewards.slice(0, without < 0 ? rewards.length : without) as number[]).reverse();
 }

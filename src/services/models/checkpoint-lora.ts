@@ -1,6 +1,7 @@
 // What kind of adapter a checkpoint is, under the names of PEFT: as its adapter_config.json says. Nobody else remembers, and one
 // that was uploaded may differ from those before it. The file was written by an engine, or checked by one.
 import type { Checkpoint } from '#domain/checkpoint';
+import type { AdapterSize } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 
 export interface CheckpointLora {
@@ -30,3 +31,9 @@ export async function findCheckpointLora(
   const names = [target_modules].flat().map((path) => path.slice(path.lastIndexOf('.') + 1));
   return { r, lora_alpha, target_modules: [...new Set(names)], use_rslora: use_rslora ?? false };
 }
+
+/** What training holds of it. */
+export const adapterSize = ({ r, target_modules }: CheckpointLora): AdapterSize => ({
+  rank: r,
+  onHead: target_modules.includes('lm_head'),
+});

@@ -6,7 +6,7 @@ import { AppError } from '#domain/errors';
 import { tinkerRequestBlob } from '#domain/blob-names';
 import { TINKER_ALPHA, type TinkerOperation, type TinkerRun } from '#domain/tinker';
 import type { TrainerCapabilities } from '#engine/capabilities';
-import type { OptimizerParams, TrainingSession } from '#engine/training-engine';
+import { limitsBeside, type OptimizerParams, type TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import { evaluateLoss } from '#training/loss-reference';
 import { tinkerLoss } from '#training/tinker-losses';
@@ -68,7 +68,7 @@ export async function openRunSession(
     const { data, lossName, config, forwardOnly } = await readRequest(operation);
     const loss = tinkerLoss(lossName, config);
     const plan = planDatumRows(data, loss, {
-      limits: trainer.engine.limits,
+      limits: limitsBeside({ rank: run.lora.rank, onHead: run.lora.unembed === true }, trainer.engine.limits),
       vocabSize: trainer.vocabSize,
       sharing: trainer.capabilities().sharedPrefixRows ? 'shared' : 'separate',
     });
