@@ -97,7 +97,7 @@ async function start(
   open.add(() => usage.close());
   const bareBlobs = measureStorage(await openBlobs(config), metrics.storage, 'blobs.');
   open.add(async () => bareBlobs.close());
-  await refuseLostDatabase(storage.inventory, bareBlobs);
+  await refuseLostDatabase(storage.inventory, bareBlobs, log);
   const blobs = createChargedBlobs(bareBlobs, storage.accounts);
   const webhookStore = await sealWebhooks(storage.webhooks, config, log);
 

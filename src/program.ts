@@ -66,8 +66,8 @@ First steps:
   $ whetstone serve                     prints its address and, the first time, an API key
   $ whetstone chat "Hello"              in another terminal of the same directory
 
-WHETSTONE_URL and WHETSTONE_API_KEY name another server. Commands end with 0 when done, 1 when they failed, 2 when they
-were called wrongly, 130 when they were interrupted.`,
+WHETSTONE_URL and WHETSTONE_API_KEY name another server. Commands end with 0 when done, 1 when they failed, 2 when a
+flag, argument or setting was wrong, 130 when they were interrupted with Ctrl-C.`,
     );
 
   const watchParent = (onGone: () => void) => watchNpmParent(process.env, onGone);

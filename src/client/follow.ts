@@ -29,6 +29,8 @@ export interface WaitOptions {
 export interface FollowOptions extends WaitOptions {
   readonly onEvent?: (event: TrainingEvent) => void;
   readonly onProgress?: (progress: TrainingProgress) => void;
+  /** What the server advises, such as that nothing could be trained. Default: console.warn. */
+  readonly onWarning?: (warning: string) => void;
 }
 
 const DEFAULT_WAIT_MS = 3_600_000;
@@ -73,12 +75,13 @@ export async function follow(
   { call }: Pick<Http, 'call'>,
   path: string,
   events: AsyncIterable<TrainingEvent>,
-  { onEvent, onProgress }: FollowOptions,
+  { onEvent, onProgress, onWarning = warn }: FollowOptions,
   signal: AbortSignal,
 ): Promise<TrainingJob> {
   let total = 0;
   for await (const event of events) {
     onEvent?.(event);
+    for (const warning of warningsOf(event)) onWarning(warning);
     if (event.type === 'training_started') total = event.data.num_sequences ?? 0;
     if (event.type === 'gradient_step') {
       const { gradient_step: done = 0, ...metrics } = event.data;
@@ -88,6 +91,13 @@ export async function follow(
   }
   return insist(() => call('GET', path, { signal }), signal);
 }
+
+/** Before it trains, and of what training measured. */
+const warningsOf = ({ data }: TrainingEvent): readonly string[] =>
+  'warnings' in data ? (data.warnings as readonly string[]) : [];
+
+// eslint-disable-next-line no-console -- a warning that nobody sees is none; callers who log it pass onWarning
+const warn = (warning: string): void => console.warn(`whetstone: ${warning}`);
 
 /** Until the job's checkpoint has answered its held-out prompts. Null: the job has none. */
 export async function waitForEvaluation(

@@ -1,6 +1,7 @@
 // `whetstone artifacts`: push, pull, ls, rm.
 import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
+import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
 import { all, confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
@@ -20,6 +21,8 @@ function telling() {
   return { options: { onFile, onBytes: onDone }, end };
 }
 
+const NOT_PUSHED = 'Interrupted: no version was made. The same command sends only what the server lacks.';
+
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 export function addArtifacts(program: Command, remote: Remote): void {
@@ -36,7 +39,10 @@ export function addArtifacts(program: Command, remote: Remote): void {
     .action(async (name: string, path: string, { type, alias, ...flags }: PushFlags) => {
       const { options, end } = telling();
       const about = { type, aliases: alias, ...options };
-      const made = await pushArtifact(remote.connect(flags), artifactName(name), path, about).finally(end);
+      const client = remote.connect(flags);
+      const made = await interruptible({ line: () => NOT_PUSHED }, () =>
+        pushArtifact(client, artifactName(name), path, about),
+      ).finally(end);
       show(flags, made, ({ uri }) => [uri]);
     });
 
@@ -45,7 +51,10 @@ export function addArtifacts(program: Command, remote: Remote): void {
     .action(async (name: string, directory: string | undefined, flags: RemoteFlags & JsonFlag) => {
       const target = directory ?? name.split('/').at(-1)!.replace(':', '-');
       const { options, end } = telling();
-      const pulled = await pullArtifact(remote.connect(flags), artifactName(name), target, options).finally(end);
+      const client = remote.connect(flags);
+      const pulled = await interruptible({ line: () => GOES_ON }, () =>
+        pullArtifact(client, artifactName(name), target, options),
+      ).finally(end);
       show(flags, { ...pulled, directory: target }, ({ uri }) => [`${target}  ${uri}`]);
     });
 

@@ -1,12 +1,17 @@
 // `whetstone backup` and `whetstone restore`: what was copied, and what could not be, for people. Both end with 1 where
 // something is lost; a backup then still has everything else.
 import type { Command } from 'commander';
+import { unfinishedBackup } from '#maintenance/unfinished-backup';
+import type { OnDone } from '#maintenance/reports';
+import { interruptible } from './interrupt.ts';
 import { describeFinding, findingForMachines, describeLooked, type Maintained } from './maintenance.ts';
 import { show, withJson, type JsonFlag } from './output.ts';
 import { showProgress } from './progress.ts';
 
 type RestoreFlags = JsonFlag & { readonly data?: string; readonly acceptDamage?: boolean };
 
+const NOT_RESTORED =
+  'Interrupted before it was restored: no server starts on what was copied so far. The same command begins again.';
 const UNSETTLED =
   'Data was deleted faster than it was copied: some rows name blobs that are gone. Make another backup.';
 const IN_ORIGINAL = 'the original has them too. Keep an older backup; `whetstone doctor` tells more.';
@@ -16,8 +21,20 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
     .description('copy everything into a new directory, itself a valid data directory; the server may be running')
     .addOption(dataOption())
     .action(async (directory: string, { data, ...flags }: JsonFlag & { data?: string }) => {
-      const { onDone, end } = showProgress();
-      const { findings, looked, settled } = await (await load()).backup({ data, directory, onDone }).finally(end);
+      const { onDone: showDone, end } = showProgress();
+      let began = false; // before that, an unfinished copy is another one's
+      const onDone: OnDone = (...done) => {
+        began = true;
+        showDone(...done);
+      };
+      const interruption = {
+        line: () => 'Interrupted: nothing was kept of this backup. The data that it copied is unchanged.',
+        remove: () => (began ? [unfinishedBackup(directory)] : []),
+      };
+      const maintenance = await load();
+      const { findings, looked, settled } = await interruptible(interruption, () =>
+        maintenance.backup({ data, directory, onDone }),
+      ).finally(end);
       show(flags, { directory, settled, copied: looked, findings: findings.map(findingForMachines) }, () => [
         ...findings.map((finding) => describeFinding(finding)),
         `Copied ${describeLooked(looked)} to ${directory}.`,
@@ -34,7 +51,10 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
     .action(async (directory: string, { data, acceptDamage = false, ...flags }: RestoreFlags) => {
       const { onDone, end } = showProgress();
       const request = { data, directory, acceptDamage, onDone };
-      const { outcome, findings, looked } = await (await load()).restore(request).finally(end);
+      const maintenance = await load();
+      const { outcome, findings, looked } = await interruptible({ line: () => NOT_RESTORED }, () =>
+        maintenance.restore(request),
+      ).finally(end);
       const isRestored = outcome === 'restored';
       show(flags, { outcome, restored: isRestored ? looked : null, findings: findings.map(findingForMachines) }, () => [
         ...findings.map((finding) => describeFinding(finding)),

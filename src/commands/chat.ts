@@ -55,6 +55,7 @@ export function addChat(program: Command, remote: Remote): void {
       };
       if (message !== undefined) return answer(message);
       const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ' });
+      lines.once('SIGINT', () => process.emit('SIGINT')); // a terminal hands readline its Ctrl-C
       lines.prompt();
       for await (const line of lines) {
         if (line.trim() !== '') await answer(line);

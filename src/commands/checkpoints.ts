@@ -1,14 +1,16 @@
 // `whetstone checkpoints`: list, best, download, export.
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
+import { makeDirectories } from '#base/make-directories';
 import { silentLog } from '#base/log';
 import { downloadCheckpointTo, pullArtifact } from '#client/artifact-files';
 import type { Client } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
-import { AppError } from '#domain/errors';
+import { AppError, UsageError } from '#domain/errors';
 import { showBytes, showDownloads } from './download-progress.ts';
+import { GOES_ON, interruptible } from './interrupt.ts';
 import { all, show, withJson, type JsonFlag } from './output.ts';
 import { numbersText, showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
@@ -68,7 +70,9 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const { model, step: chosen } = await getStep(client, name, step);
       const out = flags.out ?? `${model.name}-${chosen === null ? 'latest' : `step${chosen}`}.tar`;
       const { onDone, end } = showBytes();
-      await downloadCheckpointTo(client, model.id, chosen ?? 'latest', out, { onBytes: onDone }).finally(end);
+      await interruptible({ line: () => GOES_ON }, () =>
+        downloadCheckpointTo(client, model.id, chosen ?? 'latest', out, { onBytes: onDone }),
+      ).finally(end);
       show(flags, { out }, () => [out]);
     });
 
@@ -102,28 +106,45 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const artifact = `${model.entity}/${model.project}/${model.name}:${version}`;
       const { version: fixed } = await client.getArtifact(artifact);
       const gguf = flags.format === 'gguf';
-      if (flags.dtype === 'q8_0' && !gguf) throw new AppError('invalid_request', '--dtype q8_0 needs --format gguf.');
+      if (flags.dtype === 'q8_0' && !gguf) throw new UsageError('--dtype q8_0 needs --format gguf.');
       const out = flags.out ?? `${model.name}-${fixed}${gguf ? '.gguf' : ''}`;
       if ((await readdir(out).catch(() => [])).length > 0)
         throw new AppError('invalid_request', `${out} is not empty. Name another directory with --out.`);
-      if (!flags.merged && !gguf) {
-        await pull(client, artifact.replace(/:[^:]*$/, `:${fixed}`), out);
-        return show(flags, { out }, () => [out]);
-      }
-      const adapter = await mkdtemp(join(tmpdir(), 'whetstone-export-'));
-      try {
+      const isPeft = !flags.merged && !gguf;
+      const adapter = await (isPeft ? makeUnfinished(out) : mkdtemp(join(tmpdir(), 'whetstone-export-')));
+      const interruption = {
+        line: () => 'Interrupted: nothing was exported.',
+        remove: () => [adapter, unfinishedExport(out)],
+      };
+      const exportTo = async () => {
         await pull(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
+        if (isPeft) return finish(adapter, out);
         const base = await getBase(flags.base ?? model.base_model, starterDirectory, join(adapter, 'gguf')).catch(
           (error: unknown) => {
             throw flags.base === undefined ? withoutBase(error, model.base_model) : error;
           },
         );
         await write({ base, adapter, out, name: `${model.name}-${fixed}` }, flags);
-        show(flags, { out }, () => [out]);
-      } finally {
-        await rm(adapter, { recursive: true, force: true });
-      }
+      };
+      await interruptible(interruption, exportTo).finally(() => rm(adapter, { recursive: true, force: true }));
+      show(flags, { out }, () => [out]);
     });
+}
+
+/** As the exports of whole models call it too. */
+const unfinishedExport = (out: string): string => `${out}.partial`;
+
+async function makeUnfinished(out: string): Promise<string> {
+  const directory = unfinishedExport(out);
+  await rm(directory, { recursive: true, force: true });
+  await makeDirectories(directory);
+  return directory;
+}
+
+/** In the place of an empty directory, if one is there. */
+async function finish(directory: string, out: string): Promise<void> {
+  await rmdir(out).catch(() => {});
+  await rename(directory, out);
 }
 
 async function write(
@@ -155,9 +176,9 @@ async function pull(client: Client, name: string, directory: string): Promise<vo
 async function getStep(client: Client, name: string, given: string | undefined) {
   const { model, step } = await getModel(client, name);
   if (given === undefined) return { model, step };
-  if (step !== null) throw new AppError('invalid_request', `${name} names a step; leave out "${given}".`);
+  if (step !== null) throw new UsageError(`${name} names a step; leave out "${given}".`);
   if (given === 'latest') return { model, step: null };
-  if (!/^\d{1,15}$/.test(given)) throw new AppError('invalid_request', `"${given}" is no step: a number, or latest.`);
+  if (!/^\d{1,15}$/.test(given)) throw new UsageError(`"${given}" is no step: a number, or latest.`);
   return { model, step: Number(given) };
 }
 

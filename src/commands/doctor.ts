@@ -16,8 +16,19 @@ interface DoctorFlags extends JsonFlag, YesFlag, Flags<typeof PLANNED> {
 }
 
 /** What a plan of memory depends on, as `serve` takes it. */
-const { model, precision, role, memory, kvCache, maxModelLen, trainingMemory } = SETTINGS;
-const PLANNED = { model, precision, role, memory, kvCache, maxModelLen, trainingMemory };
+const { model, precision, trainingPrecision, role, memory, kvCache, kvCacheDtype, maxModelLen, trainingMemory } =
+  SETTINGS;
+const PLANNED = {
+  model,
+  precision,
+  trainingPrecision,
+  role,
+  memory,
+  kvCache,
+  kvCacheDtype,
+  maxModelLen,
+  trainingMemory,
+};
 
 /** Of a server that would be started so. */
 export interface MemoryReport {

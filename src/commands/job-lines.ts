@@ -9,14 +9,16 @@ export function lineOfJob({ id, type, status, progress, step, created_at: made }
 }
 
 /** Without the settings of the job, which `whetstone jobs get` shows. */
-export function lineOfEvent({ type, data }: TrainingEvent): string {
-  const { config: _, ...rest } = data as Readonly<Record<string, unknown>>;
+export function linesOfEvent({ type, data }: TrainingEvent): string[] {
+  const { config: _, warnings = [], ...rest } = data as Readonly<Record<string, unknown>>;
   const shown = Object.entries(rest).map(
     ([key, value]) =>
       `${key}=${typeof value === 'number' ? Number(value.toPrecision(5)) : printable(JSON.stringify(value))}`,
   );
-  return [type, ...shown].join('  ');
+  return [[type, ...shown].join('  '), ...(warnings as readonly string[]).map(lineOfWarning)];
 }
+
+export const lineOfWarning = (warning: string): string => `warning: ${printable(warning)}`;
 
 export function lineOfGroup({
   index,

@@ -1,7 +1,16 @@
 // `whetstone jobs`: which training jobs there are, what one was sent and trains with, how far it is, and its end.
 import { Option, type Command } from 'commander';
 import { TrainingFailedError, type Client, type TrainingJob } from '#client/client';
-import { lineOfEvaluation, lineOfEvent, lineOfGroup, lineOfJob, linesOfAnswers, pairs } from './job-lines.ts';
+import { interruptible } from './interrupt.ts';
+import {
+  lineOfEvaluation,
+  linesOfEvent,
+  lineOfGroup,
+  lineOfJob,
+  lineOfWarning,
+  linesOfAnswers,
+  pairs,
+} from './job-lines.ts';
 import { wholeNumber } from './numbers.ts';
 import { all, confirm, printable, say, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { showProgress } from './progress.ts';
@@ -19,6 +28,9 @@ interface GetFlags extends RemoteFlags, JsonFlag {
   readonly groups?: boolean;
   readonly answers?: boolean;
 }
+
+/** A job that nobody has begun by then waits for others, or for a trainer that is not there. */
+const BEGINS_WITHIN_MS = 5_000;
 
 type FollowFlags = RemoteFlags & JsonFlag & { readonly timeout: number };
 
@@ -54,7 +66,7 @@ export function addJobs(program: Command, remote: Remote): void {
   withJson(remote.command(jobs, 'logs <id>'))
     .description('print the events of a job so far')
     .action(async (id: string, flags: RemoteFlags & JsonFlag) => {
-      show(flags, await all(remote.connect(flags).listEvents(id)), (events) => events.map(lineOfEvent));
+      show(flags, await all(remote.connect(flags).listEvents(id)), (events) => events.flatMap(linesOfEvent));
     });
 
   withYes(withJson(remote.command(jobs, 'cancel <id>')))
@@ -73,21 +85,25 @@ export async function followJob(
   { json = false, timeout }: FollowFlags,
 ): Promise<TrainingJob> {
   const { onDone, end } = showProgress();
-  const leave = () => {
-    end();
-    process.stderr.write(`\nThe job goes on. Stop it: whetstone jobs cancel ${id}\n`);
-    process.exit(130);
-  };
-  process.once('SIGINT', leave);
+  const waits = setTimeout(() => {
+    process.stderr.write(
+      `job ${id} waits: no trainer has begun it. Jobs before it: whetstone jobs list. Connected workers: whetstone workers\n`,
+    );
+  }, BEGINS_WITHIN_MS);
+  const line = () => `Interrupted: the job goes on. Stop it: whetstone jobs cancel ${id}`;
   try {
-    const job = await client.follow(id, {
-      deadlineMs: timeout * 1000,
-      onEvent(event) {
-        end();
-        say(json ? JSON.stringify(event) : lineOfEvent(event));
-      },
-      onProgress: ({ done, total }) => done < total && onDone('training', done, total),
-    });
+    const job = await interruptible({ line }, () =>
+      client.follow(id, {
+        deadlineMs: timeout * 1000,
+        onEvent(event) {
+          clearTimeout(waits);
+          end();
+          for (const each of json ? [JSON.stringify(event)] : linesOfEvent(event)) say(each);
+        },
+        onProgress: ({ done, total }) => done < total && onDone('training', done, total),
+        onWarning: () => {}, // the events have them
+      }),
+    );
     say(json ? JSON.stringify(job) : `step ${job.step}`);
     return job;
   } catch (error) {
@@ -99,8 +115,8 @@ export async function followJob(
       );
     throw error;
   } finally {
+    clearTimeout(waits);
     end();
-    process.off('SIGINT', leave);
   }
 }
 
@@ -115,7 +131,7 @@ async function getJob(client: Client, id: string, flags: GetFlags): Promise<void
     return [
       `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %${step === null ? '' : `, step ${step}`}`,
       ...(error === null ? [] : [`error: ${printable(error)}`]),
-      ...warnings.map((warning) => `warning: ${printable(warning)}`),
+      ...warnings.map(lineOfWarning),
       `data: ${input.uri ?? input.path}`,
       `${as_trained ? 'trained with' : 'would train with'}: ${pairs(config)}`,
       ...(Object.keys(skipped).length > 0 ? [`skipped: ${pairs(skipped)}`] : []),

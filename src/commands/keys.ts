@@ -2,9 +2,9 @@
 // database. The server may be running; what is changed here counts from the next request on (limits: from the next second).
 import type { Command } from 'commander';
 import { SCOPES, type ApiKey, type Scope } from '#domain/api-key';
-import { AppError } from '#domain/errors';
+import { AppError, UsageError } from '#domain/errors';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
-import { checkEntity, DEFAULT_SCOPES } from '#services/accounts/api-keys';
+import { DEFAULT_SCOPES, entityFault } from '#services/accounts/api-keys';
 import type { Keyring, Local } from './local.ts';
 import { confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 
@@ -32,6 +32,7 @@ export function addKeys(program: Command, { dataOption, openKeyring, openExistin
     )
     .addOption(dataOption())
     .action(async ({ entity, name, scopes, data, json = false, ...limits }: CreateFlags) => {
+      refuseEntity(entity);
       const key = { entity, name, scopes: readScopes(scopes), limits: readLimits(limits) };
       await using(openKeyring(data), async ({ apiKeys }) => {
         const { key: made, secret } = await apiKeys.create(key);
@@ -74,7 +75,7 @@ export function addLimits(program: Command, { dataOption, openKeyring, openExist
   )
     .addOption(dataOption())
     .action(async (entity: string, { data, json = false, ...flags }: LimitFlags & JsonFlag & { data?: string }) => {
-      checkEntity(entity);
+      refuseEntity(entity);
       const values = readLimits(flags);
       await using(openKeyring(data), ({ accounts }) => accounts.setLimits(entity, values));
       show({ json }, { entity, limits: values }, lineOfLimits);
@@ -100,11 +101,16 @@ interface CreateFlags extends LimitFlags, JsonFlag {
 const withLimits = (command: Command): Command =>
   LIMIT_NAMES.reduce((made, name) => made.option(OPTION[name].flag, `limit: ${OPTION[name].help}`), command);
 
+function refuseEntity(entity: string): void {
+  const fault = entityFault(entity);
+  if (fault !== null) throw new UsageError(fault);
+}
+
 function readScopes(text: string): Scope[] {
   return text.split(/[\s,]+/).map((word) => {
     const scope = SCOPES.find((known) => known === word);
     if (scope) return scope;
-    throw new AppError('invalid_request', `Scopes are a list of ${SCOPES.join(', ')}, not "${text}".`);
+    throw new UsageError(`Scopes are a list of ${SCOPES.join(', ')}, not "${text}".`);
   });
 }
 
@@ -114,10 +120,7 @@ function readLimits(flags: LimitFlags): Limits {
       const text = flags[name];
       if (text === undefined) return [];
       if (/^\d{1,15}$/.test(text)) return [[name, Number(text)]];
-      throw new AppError(
-        'invalid_request',
-        `${OPTION[name].flag.split(' ')[0]} must be a whole number, not "${text}".`,
-      );
+      throw new UsageError(`${OPTION[name].flag.split(' ')[0]} must be a whole number, not "${text}".`);
     }),
   );
 }

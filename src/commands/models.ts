@@ -1,14 +1,15 @@
 // `whetstone models`
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { Option, type Command } from 'commander';
 import type { LoraOptions, SavePolicy } from '#client/client';
-import { AppError } from '#domain/errors';
+import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
+import { interruptible } from './interrupt.ts';
 import { all, say, show, withJson, type JsonFlag } from './output.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
@@ -36,7 +37,7 @@ export function addModels(program: Command, remote: Remote): void {
     .action(async (name: string, flags: CreateFlags) => {
       const client = remote.connect(flags);
       const [project, model] = name.split('/');
-      if (!project || !model) throw new AppError('invalid_request', `Name the model project/name, not "${name}".`);
+      if (!project || !model) throw new UsageError(`Name the model project/name, not "${name}".`);
       const made = await client.registerModel({
         project,
         name: model,
@@ -55,7 +56,7 @@ export function addModels(program: Command, remote: Remote): void {
     .action(async (name: string, flags: KeepFlags) => {
       const policy = policyOf(flags);
       if ((policy === null) !== (flags.all === true))
-        throw new AppError('invalid_request', 'Say how many stay with --save-total-limit, or --all.');
+        throw new UsageError('Say how many stay with --save-total-limit, or --all.');
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
       const { save_policy: kept } = await client.setSavePolicy(model.id, policy);
@@ -72,14 +73,16 @@ export function addModels(program: Command, remote: Remote): void {
       if (flags.json) return show(flags, await all(client.listHistory(model.id)), () => []);
       const content = Readable.fromWeb((await client.exportHistory(model.id, format)) as NodeReadableStream);
       if (out === undefined) {
-        if (format === 'tensorboard')
-          throw new AppError('invalid_request', 'Say with --out where the event file is to be written.');
+        if (format === 'tensorboard') throw new UsageError('Say with --out where the event file is to be written.');
         return pipeline(content, process.stdout, { end: false });
       }
       const directory = join(out, safeName(model.project), safeName(model.name));
       await mkdir(directory, { recursive: true });
       const path = join(directory, FILES[format]);
-      await pipeline(content, createWriteStream(path));
+      const unfinished = `${path}.partial`;
+      const interruption = { line: () => 'Interrupted: nothing was written.', remove: () => [unfinished] };
+      await interruptible(interruption, () => pipeline(content, createWriteStream(unfinished)));
+      await rename(unfinished, path);
       say(path);
     });
 }
@@ -103,7 +106,7 @@ const withPolicy = (command: Command): Command =>
 function policyOf({ saveTotalLimit, metricForBestModel, lowerIsBetter }: PolicyFlags): SavePolicy | null {
   if (saveTotalLimit === undefined) {
     if (metricForBestModel === undefined && !lowerIsBetter) return null;
-    throw new AppError('invalid_request', 'Say how many stay with --save-total-limit.');
+    throw new UsageError('Say how many stay with --save-total-limit.');
   }
   return {
     save_total_limit: saveTotalLimit,

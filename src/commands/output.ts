@@ -42,15 +42,17 @@ export interface Terminal {
 export async function confirm({ yes = false }: YesFlag, question: string, terminal = processTerminal): Promise<void> {
   if (yes || !terminal.isTTY) return;
   if (/^y(?:es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())) return;
-  throw new AppError('invalid_request', 'Nothing was changed.');
+  throw new AppError('cancelled', 'Nothing was changed.');
 }
 
 const processTerminal: Terminal = {
   isTTY: process.stdin.isTTY && process.stderr.isTTY,
   async ask(question) {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
+    lines.once('SIGINT', () => process.emit('SIGINT')); // a terminal hands readline its Ctrl-C
+    const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
     try {
-      return await lines.question(question);
+      return await Promise.race([lines.question(question), closed]);
     } finally {
       lines.close();
     }

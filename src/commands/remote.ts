@@ -4,7 +4,7 @@ import { isLoopback } from '#base/loopback';
 import { settingOption } from '#config/describe-settings';
 import { REMOTE_SETTINGS } from '#config/remote-settings';
 import { readSettings } from '#config/setting';
-import { AppError } from '#domain/errors';
+import { AppError, UsageError } from '#domain/errors';
 import { parseModelName } from '#domain/model-name';
 import { createClient, type Client, type Model } from '#client/client';
 
@@ -36,8 +36,7 @@ export function createRemote(findKey: () => string | null = () => null): Remote 
   function address(flags: RemoteFlags) {
     const { url, key: given } = readSettings(REMOTE_SETTINGS, { url: flags.url, key: flags.key }, process.env);
     if (!isWebAddress(url))
-      throw new AppError(
-        'invalid_request',
+      throw new UsageError(
         `The server is an address such as http://127.0.0.1:8484, not "${url}": see --url and WHETSTONE_URL.`,
       );
     const key = given ?? (isOnThisMachine(url) ? findKey() : null); // a key is not told to other machines
@@ -75,5 +74,5 @@ export function artifactName(name: string): string {
   const parts = name.split('/');
   if (parts.length === 3) return name;
   if (parts.length === 2) return `~/${name}`;
-  throw new AppError('invalid_request', `Name the artifact project/name or entity/project/name, not "${name}".`);
+  throw new UsageError(`Name the artifact project/name or entity/project/name, not "${name}".`);
 }

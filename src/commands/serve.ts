@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { describeVariables, settingOptions } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
 import type { SETTINGS } from '#config/settings';
+import { interruptible, sayInterrupted } from './interrupt.ts';
 import { say } from './output.ts';
 
 type ServeFlags = Flags<typeof SETTINGS>;
@@ -25,6 +26,8 @@ export interface Serving {
 
 const ENDS = ['SIGTERM', 'SIGINT'] as const;
 
+const NOT_STARTED = 'Interrupted while it started. Start it again: downloads go on where they were.';
+
 const NOTE = `docs/configuration.md tells more. SIGTERM and SIGINT finish running requests and the running gradient step, save it, and exit with 0.`;
 
 export function addServe(program: Command, { start, watchParent, fail }: Serving): void {
@@ -41,10 +44,11 @@ ${NOTE}`,
     )
     .action(async (flags: ServeFlags) => {
       // While it starts there is nothing to finish. Process 1 of a container ignores signals that it does not handle.
-      const giveUp = (signal: NodeJS.Signals) => process.exit(128 + constants.signals[signal]);
-      for (const signal of ENDS) process.on(signal, giveUp);
-      const server = await start(flags);
-      for (const signal of ENDS) process.off(signal, giveUp);
+      const giveUp = () => process.exit(128 + constants.signals.SIGTERM);
+      process.on('SIGTERM', giveUp);
+      const server = await interruptible({ line: () => NOT_STARTED }, () => start(flags));
+      process.off('SIGTERM', giveUp);
+      process.off('SIGINT', sayInterrupted);
       let stopping = false;
       const stop = (reason: string) => {
         if (stopping) process.exit(130); // asked twice: at once

@@ -5,10 +5,11 @@ import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { pushArtifact } from '#client/artifact-files';
 import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
-import { AppError } from '#domain/errors';
+import { AppError, UsageError } from '#domain/errors';
 import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
 import { showBytes } from './download-progress.ts';
 import { followJob } from './jobs.ts';
+import { interruptible } from './interrupt.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
 import { artifactName, getModel, type Remote, type RemoteFlags } from './remote.ts';
@@ -105,14 +106,16 @@ export function addTrain(program: Command, remote: Remote): void {
     .action(async (file: string, flags: TrainFlags) => {
       refuseForeignSettings(flags);
       const client = remote.connect(flags);
-      const { id } = file.endsWith('.json')
-        ? await submitRl(client, file, flags)
-        : await submitDataset(client, file, flags);
+      const { id } = await interruptible({ line: () => NOT_SUBMITTED }, () =>
+        file.endsWith('.json') ? submitRl(client, file, flags) : submitDataset(client, file, flags),
+      );
       say(flags.json ? JSON.stringify({ id }) : `job ${id}`);
       await followJob(client, id, flags);
       if (flags.evaluate !== undefined && !flags.json) say(`answers: whetstone jobs get ${id} --answers`);
     });
 }
+
+const NOT_SUBMITTED = 'Interrupted while the job was submitted: see `whetstone jobs list` before you submit it again.';
 
 async function submitRl(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   const body = parseJson(await readFile(file, 'utf8'), file) as RlJobRequest;
@@ -123,19 +126,14 @@ async function submitRl(client: Client, file: string, flags: TrainFlags): Promis
 
 function artifactNamed(name: string): string {
   if (/^(?:[^/]+\/){1,2}[^/]+$/.test(name)) return artifactName(name);
-  throw new AppError(
-    'invalid_request',
-    `Name a .json or .jsonl file, or an artifact project/name[:version], not "${name}".`,
-  );
+  throw new UsageError(`Name a .json or .jsonl file, or an artifact project/name[:version], not "${name}".`);
 }
 
 async function submitDataset(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
-  if (flags.model === undefined)
-    throw new AppError('invalid_request', 'Name the model to train with --model project/name.');
+  if (flags.model === undefined) throw new UsageError('Name the model to train with --model project/name.');
   const { model, step } = await getModel(client, flags.model);
   if (step !== null)
-    throw new AppError(
-      'invalid_request',
+    throw new UsageError(
       `Training goes on from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${flags.model}`,
     );
   const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
@@ -195,7 +193,7 @@ function refuseForeignSettings({ dpo, ...flags }: TrainFlags): void {
   const sent = Object.entries(foreign).find(([, value]) => value !== undefined);
   if (!sent) return;
   const why = dpo ? 'belongs to SFT: leave it out' : 'belongs to DPO: add --dpo, or leave it out';
-  throw new AppError('invalid_request', `${sent[0]} ${why}.`);
+  throw new UsageError(`${sent[0]} ${why}.`);
 }
 
 /** Prompts go with the request: there are few, and the server keeps them with the answers. */

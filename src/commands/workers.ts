@@ -2,7 +2,8 @@
 import { availableParallelism, hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Worker } from '#client/client';
-import { AppError, type ErrorCode } from '#domain/errors';
+import { AppError, type ErrorCode, UsageError } from '#domain/errors';
+import { sayInterrupted } from './interrupt.ts';
 import { show, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
 import type { Serving } from './serve.ts';
@@ -47,6 +48,7 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
     .option('--name <text>', 'shown in lists and logs', `${hostname()}, ${availableParallelism()} cores`)
     .action(async ({ model, roles, name, ...flags }: RunFlags) => {
       const { url, key } = remote.address(flags);
+      process.off('SIGINT', sayInterrupted);
       const stopping = new AbortController();
       watchParent(() => stopping.abort());
       process.once('SIGTERM', () => stopping.abort());
@@ -87,5 +89,5 @@ function readRoles(text: string): RunWorkerOptions['roles'] {
   const named = text.split(',').map((role) => role.trim());
   const roles = WORKER_ROLES.filter((role) => named.includes(role));
   if (roles.length === named.length) return roles;
-  throw new AppError('invalid_request', `--roles must be of ${WORKER_ROLES.join(',')}, not "${text}".`);
+  throw new UsageError(`--roles must be of ${WORKER_ROLES.join(',')}, not "${text}".`);
 }

@@ -1,6 +1,7 @@
 // Whether a database is the one that the blobs belong to, as far as a starting server can tell: one that knows nothing, beside blobs
 // that could only be stored for rows, has lost its rows or is another one. A server that started on it would look like new.
 import { parseBlobOwner, stepZeroBlob } from '#domain/blob-names';
+import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { BlobReader } from '#storage/blobs';
 import type { Inventory } from '#storage/inventory';
@@ -11,16 +12,27 @@ function isFresh(blob: string): boolean {
   const owner = parseBlobOwner(blob);
   return owner?.kind === 'checkpoint' && blob === stepZeroBlob(owner.modelId, 'fresh');
 }
-/** Of uploads, which a new server leaves without rows when it is killed in its first requests; more were not under way at once. */
-const UPLOADS_MAX = 2;
-
-/** Throws `invalid_request` with what to do. */
-export async function refuseLostDatabase(inventory: Inventory, blobs: Pick<BlobReader, 'list'>): Promise<void> {
+/**
+ * Throws `invalid_request` with what to do. Uploads are stored before their first row: a new server that is killed in its first requests
+ * leaves any number of them, and starts again. Nothing deletes them, should their rows be lost.
+ */
+export async function refuseLostDatabase(
+  inventory: Inventory,
+  blobs: Pick<BlobReader, 'list'>,
+  log: Log,
+): Promise<void> {
   const tables = [inventory.models(), inventory.jobs(), inventory.artifactContents(), inventory.storedBlobs()];
   for (const rows of tables) for await (const _ of rows) return;
   const stored = [...(await readStoredUnits(blobs, new Map())).keys()];
   const others = stored.filter((blob) => !isFresh(blob));
-  if (others.length <= UPLOADS_MAX && others.every((blob) => parseBlobOwner(blob) === null)) return;
+  if (others.every((blob) => parseBlobOwner(blob) === null)) {
+    if (others.length > 0)
+      log.warn('storage.uploads_without_rows', {
+        uploads: others.length,
+        remedy: 'If this server is not new, its database is lost or another one: stop it, and restore a backup.',
+      });
+    return;
+  }
   throw new AppError(
     'invalid_request',
     `The database is empty, but the blob store has data of models, jobs or artifacts (such as ${others.at(0)}): its rows are lost, or this is another database. ` +

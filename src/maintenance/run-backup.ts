@@ -2,6 +2,7 @@
 // belong into it, and what happens to those that are deleted meanwhile, is maintenance/backup.ts.
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { makeDirectories } from '#base/make-directories';
 import { makePrivateDirectory } from '#base/private-directory';
 import { syncPath } from '#base/sync-path';
 import { AppError } from '#domain/errors';
@@ -11,6 +12,7 @@ import { copyRows, type Database } from '#storage/sql/copy-rows';
 import { openRows } from '#storage/sql/open-rows';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import type { OnDone } from './reports.ts';
+import { unfinishedBackup } from './unfinished-backup.ts';
 import type { StoreConfig } from '#config';
 import { copySecretKey } from './copy-secret-key.ts';
 import { isThere, openBlobReader, getDatabase } from './store-readers.ts';
@@ -20,8 +22,8 @@ import { blobsPath, databasePath } from '#data-directory';
 export async function runBackup(config: StoreConfig, into: string, onDone: OnDone): Promise<BackupReport> {
   const directory = resolve(into);
   if (await isThere(directory)) throw new AppError('invalid_request', `${directory} is there already. Name a new one.`);
-  const unfinished = `${directory}.unfinished`;
-  await mkdir(dirname(unfinished), { recursive: true });
+  const unfinished = unfinishedBackup(directory);
+  await makeDirectories(dirname(unfinished));
   await mkdir(unfinished).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'EEXIST') throw cause;
     const message = `${unfinished} is there already: another backup is running, or was killed. Delete it then.`;

@@ -1,10 +1,13 @@
 // The `whetstone` command as a user runs it: processes, exit codes, and what is printed where.
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '#client/client';
 import { writeTinyChatModel } from './tiny-chat-model.ts';
 
@@ -169,15 +172,17 @@ describe('serve', () => {
   });
 
   test.each([
-    [['--port', 'x'], 'port must be an integer'],
-    [['--model', '/nowhere/at/all'], 'No model /nowhere/at/all'],
-    [['--log-level', 'loud'], '--log-level must be one of debug, info'],
-    [['--base-path', 'api'], '--base-path must be a path such as'],
-    [['--role', 'chat'], '--role must be a comma-separated list of api, serve, train'],
-    [['--role', 'serve'], 'set WHETSTONE_DATABASE_URL=postgres:'],
-  ])('with %j says what is wrong', async (args, message) => {
+    [2, ['--port', 'x'], 'port must be an integer'],
+    [2, ['--port', '99999'], 'port must be an integer'],
+    [1, ['--model', '/nowhere/at/all'], 'No model /nowhere/at/all'],
+    [2, ['--log-level', 'loud'], '--log-level must be one of debug, info'],
+    [2, ['--base-path', 'api'], '--base-path must be a path such as'],
+    [2, ['--role', 'chat'], '--role must be a comma-separated list of api, serve, train'],
+    [2, ['--role', 'serve'], 'set WHETSTONE_DATABASE_URL=postgres:'],
+    ...(process.platform === 'linux' ? [[1, ['--data', '/proc/nope'], '/proc/nope cannot be made'] as const] : []),
+  ] as const)('ends with %i for %j and says what is wrong', async (code, args, message) => {
     const outcome = await run(['serve', ...args]);
-    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome).toMatchObject({ code, stdout: '' });
     expect(outcome.stderr).toContain(message);
     expect(outcome.stderr).not.toContain('    at '); // no stack
   });
@@ -192,10 +197,21 @@ test('commands say how they are used', async () => {
 });
 
 test.each([
-  [
-    ['models', 'list', '--key', 'k', '--url', 'nonsense'],
-    'The server is an address such as http://127.0.0.1:8484, not "nonsense"',
-  ],
+  [['models', 'create', 'demo', '--key', 'k'], 'Name the model project/name, not "demo".'],
+  [['train', 'rows.jsonl', '--key', 'k'], 'Name the model to train with --model project/name.'],
+  [['train', 'rows.jsonl', '--key', 'k', '--beta', '1'], '--beta belongs to DPO'],
+  [['keys', 'create', '--scopes', 'all'], 'Scopes are a list of'],
+  [['limits', 'set', 'a b'], 'An entity is 1 to 64 letters'],
+  [['models', '--key', 'k', '--url', 'nonsense'], 'The server is an address'],
+  [['jobs', 'list', '--limit', 'x'], "'--limit <count>' argument 'x'"],
+])('%j is called wrongly: 2, in one line', async (args, message) => {
+  const { code, stdout, stderr } = await run(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr.trimEnd()).not.toContain('\n');
+});
+
+test.each([
   [['artifacts', 'push', 'p/a', '/no/such/file', '--key', 'k'], '/no/such/file does not exist.'],
   [['train', '/no/such/file.json', '--key', 'k'], '/no/such/file.json does not exist.'],
   [['keys', 'list', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
@@ -214,6 +230,49 @@ test('a command without a server says so', async () => {
   expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('whetstone serve') as string });
   const elsewhere = { WHETSTONE_DATA: join(dataDirectory, 'no-server-here') };
   expect((await run(['models'], elsewhere)).stderr).toContain('No API key');
+});
+
+test.each([
+  [['jobs', 'list'], 'Interrupted.'],
+  [['train', 'rows.jsonl', '--model', 'p/m'], 'Interrupted while the job was submitted: see'],
+  [['artifacts', 'pull', 'p/rows', 'pulled'], 'Interrupted: the same command goes on where it was.'],
+])('Ctrl-C in %j ends with 130 and one line', async (args, line) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1'); // never answers
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  await once(silent, 'listening');
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const { child, ended } = start([...args, '--url', url, '--key', 'k']);
+  await once(silent, 'request');
+  child.kill('SIGINT');
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^${line.replaceAll('.', '\\.')}[^\n]*\n$`));
+});
+
+test('a server that is no Whetstone, or of another version, is named in one line', async () => {
+  const other = createServer((request, response) => {
+    if (request.url!.startsWith('/v1/preview'))
+      response
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end(
+          JSON.stringify({ error: { message: 'Not Found: GET /v1/preview. GET /docs lists it.', code: 'not_found' } }),
+        );
+    else response.end('<html>');
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const remote = ['--url', `http://127.0.0.1:${(other.address() as AddressInfo).port}`, '--key', 'k'];
+  expect(await run(['models', ...remote])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: what answers at \S+ is no Whetstone: [^\n]*\n$/) as string,
+  });
+  expect(await run(['jobs', 'list', ...remote])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: Not Found: .* This command is of version [^\n]*\n$/) as string,
+  });
 });
 
 test('migrate makes a data directory ready', async () => {

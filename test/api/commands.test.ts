@@ -106,11 +106,31 @@ describe('--json', () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
+  const seen = new Set<string>();
+  const nameOf = (args: readonly string[]): string =>
+    COMMANDS.map(({ name }) => name)
+      .filter((name) => `${args.join(' ')} `.startsWith(`${name} `))
+      .reduce((longest, name) => (name.length > longest.length ? name : longest), '');
+
   /** What it prints, read as one JSON text. */
   async function json(...args: readonly string[]): Promise<unknown> {
     const { stdout, error } = await run(...args);
     expect(error).toBeNull();
+    seen.add(nameOf(args));
     return JSON.parse(stdout) as unknown;
+  }
+
+  /** Of those that follow a job: a line for each event as it arrives, and how they end. */
+  async function jsonLines(...args: readonly string[]): Promise<{ lines: unknown[]; error: unknown }> {
+    const { stdout, error } = await run(...args);
+    seen.add(nameOf(args));
+    return {
+      lines: stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+      error,
+    };
   }
 
   test('models and checkpoints', async () => {
@@ -129,6 +149,17 @@ describe('--json', () => {
     );
     expect(await json('models', 'metrics', 'p/listed', ...remote)).toBeInstanceOf(Array);
     expect(await json('checkpoints', 'list', 'p/listed', ...remote)).toMatchObject([{ step: 0 }]);
+    expect(await json('models', 'list', ...remote)).toEqual(await json('models', ...remote));
+    expect(await json('models', 'keep', 'p/listed', '--save-total-limit', '2', ...remote)).toMatchObject({
+      save_policy: { save_total_limit: 2 },
+    });
+    const answered = { messages_and_choices: [{ role: 'user', content: 'Go' }], reward: 0.5 };
+    const logged = { split: 'val', trajectory_groups: [{ trajectories: [answered] }] };
+    expect((await send(await server, { url: `/v1/preview/models/${made.id}/log`, body: logged })).statusCode).toBe(200);
+    expect(await json('checkpoints', 'best', 'p/listed', ...remote)).toMatchObject({
+      name: 'p/listed:step0',
+      value: 0.5,
+    });
     const tar = join(directory, 'adapter.tar');
     expect(await json('checkpoints', 'download', 'p/listed', '--out', tar, ...remote)).toEqual({ out: tar });
     const peft = join(directory, 'peft');
@@ -146,6 +177,11 @@ describe('--json', () => {
     expect(await json('jobs', 'list', '--limit', '1', ...remote)).toMatchObject([{ id, status: 'queued' }]);
     expect(await json('jobs', 'get', id, ...remote)).toMatchObject({ id, status: 'queued' });
     expect(await json('jobs', 'logs', id, ...remote)).toEqual([]);
+    const waited = await run('jobs', 'follow', id, '--timeout', '6', ...remote);
+    expect(waited.stderr).toBe(
+      `job ${id} waits: no trainer has begun it. Jobs before it: whetstone jobs list. Connected workers: whetstone workers\n`,
+    );
+    expect(waited.error).toMatchObject({ message: expect.stringContaining('has not ended within 6 s') as string });
     expect(await json('jobs', 'cancel', id, ...remote)).toMatchObject({ id, status: 'cancelled' });
     const plain = remote.filter((word) => word !== '--json');
     expect((await run('jobs', 'list', '--status', 'cancelled', ...plain)).stdout).toContain(`${id}  rl  cancelled`);
@@ -153,6 +189,16 @@ describe('--json', () => {
     const followed = await run('jobs', 'follow', id, ...plain);
     expect(followed.error).toMatchObject({ message: `job ${id}: cancelled. See: whetstone jobs get ${id}` });
     expect((await run('jobs', 'list', '--status', 'running', ...plain)).stdout).toBe('No jobs.\n');
+    expect(await jsonLines('jobs', 'follow', id, ...remote)).toMatchObject({
+      lines: [{ type: 'training_failed', data: { error_message: 'cancelled' } }],
+      error: { message: expect.stringContaining('cancelled') as string },
+    });
+    const file = join(directory, 'job.json');
+    await writeFile(file, JSON.stringify(body));
+    expect(await jsonLines('train', file, '--timeout', '1', ...remote)).toMatchObject({
+      lines: [{ id: expect.any(String) as string }],
+      error: { message: expect.stringContaining('has not ended within 1 s') as string },
+    });
   });
 
   test('artifacts and workers', async () => {
@@ -164,6 +210,7 @@ describe('--json', () => {
     expect(await json('artifacts', 'pull', 'p/rows', target, ...remote)).toMatchObject({ directory: target });
     expect(await json('artifacts', 'rm', 'p/rows', ...remote)).toEqual({ deleted_count: 1 });
     expect(await json('workers', ...remote)).toEqual([]);
+    expect(await json('workers', 'list', ...remote)).toEqual([]);
   });
 
   test('chat', async () => {
@@ -187,6 +234,11 @@ describe('--json', () => {
     expect(await json('backup', copy, ...data)).toMatchObject({ settled: true, findings: [] });
     const into = ['--data', join(directory, 'restored'), '--json'];
     expect(await json('restore', copy, ...into)).toMatchObject({ outcome: 'restored' });
+  });
+
+  test('of every command has been read above', () => {
+    const all = COMMANDS.map(({ name }) => name).filter((name) => !WITHOUT_JSON.includes(name));
+    expect(all.filter((name) => !seen.has(name))).toEqual([]);
   });
 });
 

@@ -61,3 +61,26 @@ test('a server with little memory starts with small caches, says so, and keeps t
   expect((await ask(4)).choices).toHaveLength(1);
   await expect(ask(200)).rejects.toThrow(/maximum context length is 100 tokens/);
 });
+
+test('a job has rows beside its adapter: a large one that leaves no room is refused with the numbers, a small one trains', async () => {
+  const client = await start({ model: 'starter', memory: '2', trainingMemory: '0.32' });
+  const content = Array.from({ length: 20 }, (_, i) => ({ token: `token_id:${100 + i}`, logprob: -1 }));
+  const choice = { finish_reason: 'stop', message: { role: 'assistant', content: 'x' }, logprobs: { content } };
+  const trajectories = [0, 1].map((reward) => ({
+    messages_and_choices: [{ role: 'user', content: 'Go' }, choice],
+    reward,
+  }));
+  const train = async (name: string, r: number) => {
+    const { id: model_id } = await client.registerModel({
+      project: 'p',
+      name,
+      base_model: 'whetstone/starter',
+      lora: { r },
+    });
+    return client.train({ model_id, trajectory_groups: [{ trajectories }] }, { deadlineMs: 60_000 });
+  };
+  await expect(train('wide', 256)).rejects.toThrow(
+    /needs about 0\.\d GB, and the trainer has 0\.3 GB for it, enough for 0 tokens \(--training-memory/,
+  );
+  expect(await train('narrow', 8)).toMatchObject({ status: 'succeeded' });
+}, 120_000);

@@ -58,10 +58,10 @@ describe('a server', () => {
     const fresh = localStore(join(root, 'fresh'));
     await using(fresh, async ({ blobs }) => {
       for (let i = 0; i < 8; i++) await putAdapter(blobs, `checkpoints/${createId()}/0`); // of clients that came at once
-      for (const name of ['1', '2']) await blobs.put(`artifacts/${name}`, Buffer.from(name));
+      for (let i = 0; i < 8; i++) await blobs.put(`artifacts/${i}`, Buffer.from(String(i)));
     });
     await expect(start(fresh)).rejects.toThrow(NO_MODEL);
-    await using(fresh, ({ blobs }) => blobs.put('artifacts/3', Buffer.from('3')));
+    await using(fresh, ({ blobs }) => blobs.put(`jobs/${createId()}/body.jsonl`, Buffer.from('{}')));
     await expect(start(fresh)).rejects.toThrow(LOST);
   });
 });

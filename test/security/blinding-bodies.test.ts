@@ -179,7 +179,13 @@ describe('a job that is read here', () => {
         yield blob;
       }
       const put = async (members: unknown) => void rows.push(members);
-      const { plan } = await read('rl', { blob: 'job', budget }, content(), put, new AbortController().signal);
+      const { plan } = await read(
+        'rl',
+        { blob: 'job', budget, hiddenSize: null },
+        content(),
+        put,
+        new AbortController().signal,
+      );
       expect(plan.skipped).toEqual({ truncated: 1 });
     };
     expect(await leastTurnMs(work)).toBeLessThan(TURN_MS_MAX);

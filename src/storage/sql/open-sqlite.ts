@@ -1,7 +1,7 @@
 // The default storage: one SQLite file. Opening brings its schema up to date.
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Log } from '#base/log';
+import { makeDirectories } from '#base/make-directories';
 import { AppError } from '#domain/errors';
 import { storageRemedy } from '#domain/storage-fault';
 import type { Storage } from '../storage.ts';
@@ -16,7 +16,7 @@ export interface SqliteOptions {
 /** `:memory:` is for tests. Throws `invalid_request` for a file that is no database, or one of a newer whetstone. */
 export async function openSqliteStorage({ path, log }: SqliteOptions): Promise<Storage> {
   try {
-    if (path !== ':memory:') await mkdir(dirname(path), { recursive: true });
+    if (path !== ':memory:') await makeDirectories(dirname(path));
     return await openSqlStorage(createSqliteDialect(path), path, log);
   } catch (error) {
     if (error instanceof AppError) throw error;

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,8 @@ from whetstone_client.wire import (
 )
 
 T = TypeVar("T")
+
+_log = logging.getLogger("whetstone_client")
 OnEvent = Callable[[TrainingEvent], None]
 OnProgress = Callable[[TrainingProgress], None]
 
@@ -197,7 +200,8 @@ class AsyncClient:
         """How far a job is, and what became of it.
 
         Lost connections and a server that restarts are waited out; after the deadline there is a TimeoutError, and the job goes
-        on. Raises TrainingFailedError.
+        on. Raises TrainingFailedError. What the server advises, such as that nothing could be trained, goes to the logger
+        `whetstone_client` as warnings.
         """
 
         async def hear() -> TrainingJob:
@@ -205,6 +209,8 @@ class AsyncClient:
             async for event in self.follow_events(job_id):
                 if on_event:
                     on_event(event)
+                for warning in event.data.get("warnings", []):
+                    _log.warning("job %s: %s", job_id, warning)
                 if event.type == "training_started":
                     total = event.data.get("num_sequences", 0)
                 if event.type == "gradient_step" and on_progress:

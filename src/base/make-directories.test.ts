@@ -1,0 +1,25 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeDirectories } from './make-directories.ts';
+
+test('all that is missing of a path is made, and what is there stays', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'whetstone-directories-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  const deep = join(root, 'a', 'b', 'c');
+  await makeDirectories(deep);
+  await makeDirectories(deep);
+  expect((await stat(deep)).isDirectory()).toBe(true);
+  await writeFile(join(root, 'file'), '');
+  await expect(makeDirectories(join(root, 'file'))).rejects.toMatchObject({ code: 'EEXIST' });
+  await expect(makeDirectories(join(root, 'file', 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+});
+
+test.runIf(process.platform === 'linux')(
+  'a file system that takes no directories is an error at once',
+  { timeout: 5_000 },
+  async () => {
+    await expect(makeDirectories('/proc/nope/deep')).rejects.toMatchObject({ code: 'ENOENT' });
+  },
+);
