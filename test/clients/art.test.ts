@@ -1,11 +1,10 @@
 // The ART library, unmodified, trains models here: python/clients/check_art*.py talk to a server started here. Its oldest and its
 // newest release that are tried have an environment each (scripts/python-env.sh clients and art), each with two releases of wandb.
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { runPython } from '../python-script.ts';
 import { KEY, KEY_OF_40, MODEL, openStarterServer } from './starter-server.ts';
 
 const RELEASES = [
@@ -26,7 +25,7 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
   /** What a script prints, with these packages before those of the environment. */
   async function run(packages: string, ...args: readonly string[]): Promise<string> {
     const env = { ...process.env, PYTHONPATH: packages };
-    return (await promisify(execFile)(python!, args, { env })).stdout.trim();
+    return (await runPython(python!, args, { env })).trim();
   }
 
   test.skipIf(!python)(

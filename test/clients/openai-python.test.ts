@@ -1,9 +1,8 @@
 // The official openai package for Python: python/clients/check_openai.py talks to a server started here. Needs the
 // interpreter that WHETSTONE_PYTHON names (scripts/python-env.sh).
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { runPython } from '../python-script.ts';
 import { KEY, MODEL, openStarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_PYTHON'];
@@ -16,7 +15,7 @@ describe.skipIf(!python)('openai for Python', () => {
   test('chats, streams, calls tools, parses structured output and maps errors', { timeout: 120_000 }, async () => {
     const server = await openStarterServer();
     try {
-      const { stdout } = await promisify(execFile)(python!, [SCRIPT, server.baseUrl, KEY, MODEL]);
+      const stdout = await runPython(python!, [SCRIPT, server.baseUrl, KEY, MODEL]);
       expect(stdout.trim()).toBe('ok');
     } finally {
       await server.close();

@@ -1,9 +1,8 @@
 // The official packages openai and anthropic for Python on the endpoints beside chat: python/clients/check_endpoints.py talks to a
 // server started here. Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { runPython } from '../python-script.ts';
 import { KEY, MODEL, openStarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
@@ -18,7 +17,7 @@ describe.skipIf(!python)('openai and anthropic for Python', () => {
   test('complete, respond and send messages, whole, streamed and with calls', { timeout: 180_000 }, async () => {
     const server = await openStarterServer();
     try {
-      const { stdout } = await promisify(execFile)(python!, [SCRIPT, server.baseUrl, KEY, MODEL]);
+      const stdout = await runPython(python!, [SCRIPT, server.baseUrl, KEY, MODEL]);
       expect(stdout.trim()).toBe('ok');
     } finally {
       await server.close();

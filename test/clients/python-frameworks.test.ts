@@ -1,9 +1,8 @@
 // Libraries that programs in Python reach models with, each unmodified: python/frameworks has a short program for each, which
 // talks to a server started here. Needs the interpreter that WHETSTONE_FRAMEWORKS_PYTHON names (scripts/python-env.sh frameworks).
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runPython } from '../python-script.ts';
 import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_FRAMEWORKS_PYTHON'];
@@ -31,7 +30,7 @@ describe.skipIf(!python)('in Python', () => {
 
   const run = async (args: readonly string[], env: Record<string, string> = {}) => {
     const options = { cwd: folder, env: { ...process.env, ...QUIET, ...env } };
-    return (await promisify(execFile)(python!, args, options)).stdout.trim();
+    return (await runPython(python!, args, options)).trim();
   };
 
   test.each(['litellm', 'instructor', 'pydantic_ai', 'outlines', 'openai_agents', 'dspy'])(

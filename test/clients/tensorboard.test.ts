@@ -1,14 +1,13 @@
 // The official tensorboard package reads the event files that the server writes: python/clients/check_tensorboard.py. Needs the
 // interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients); the bytes are checked without it in
 // test/api/step-history.test.ts.
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { eventFile } from '#api/schema/tensorboard';
+import { runPython } from '../python-script.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
 if (!python)
@@ -29,7 +28,7 @@ describe.skipIf(!python)('TensorBoard', () => {
       }));
       const path = join(directory, 'events.out.tfevents.0.whetstone');
       await writeFile(path, Buffer.concat([...eventFile(steps)]));
-      const { stdout } = await promisify(execFile)(python!, [SCRIPT, directory]);
+      const stdout = await runPython(python!, [SCRIPT, directory]);
       const at = (step: number, value: number) => [step, 1_700_000_000.5 + step, value];
       expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toEqual({
         records: 4,

@@ -3,11 +3,10 @@
 //   Qwen/Qwen3-4B-Instruct-2507  the starter's tokenizer; of the names that recipes know, the one whose turns are written as the starter's
 //   HuggingFaceH4/no_robots      conversations for sl_loop
 //   openai/gsm8k                 questions for rl_loop
-import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { createRandom, type Random } from '#base/random';
+import { runPython } from '../python-script.ts';
 
 export const RECIPE_MODEL = 'Qwen/Qwen3-4B-Instruct-2507';
 
@@ -104,13 +103,12 @@ async function runRecipe(
   parameters: Readonly<Record<string, string | number>>,
 ): Promise<readonly Metrics[]> {
   const given = { base_url: url, model_name: RECIPE_MODEL, log_path: join(directory, log), ...parameters };
-  await promisify(execFile)(
+  await runPython(
     python,
     ['-m', `tinker_cookbook.recipes.${recipe}`, ...Object.entries(given).map(([name, value]) => `${name}=${value}`)],
     {
       cwd: directory,
       timeout: 500_000,
-      maxBuffer: 64 * 2 ** 20,
       env: {
         ...process.env,
         TINKER_API_KEY: `tml-${key}`,

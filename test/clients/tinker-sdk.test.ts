@@ -1,10 +1,9 @@
 // The Tinker SDK as it is on the Python package index, the newest and the oldest that is known to work: python/tinker/check_sdk.py talks to a server started here. Needs the interpreter
 // that WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
-import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { runPython } from '../python-script.ts';
 import { KEY, MODEL, openStarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
@@ -27,7 +26,7 @@ describe.skipIf(!python)('the Tinker SDK', () => {
     try {
       const env = { ...process.env, TINKER_TELEMETRY: '0', PYTHONPATH: packages };
       const others = await server.createKey('others');
-      const { stdout } = await promisify(execFile)(python!, [SCRIPT, url, KEY, MODEL, others], { env });
+      const stdout = await runPython(python!, [SCRIPT, url, KEY, MODEL, others], { env });
       expect(stdout.trim()).toBe(`ok ${version}`);
     } finally {
       await server.close();

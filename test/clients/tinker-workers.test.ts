@@ -1,17 +1,17 @@
 // The Tinker protocol where workers compute: the SDK's own check and recipes of its cookbook, unmodified, on a server that has no engine.
 // Once a Node worker does both, as an operator starts it; once PyTorch trains, and the Node worker samples. Recipes are short here: what
 // they teach, tinker-recipes.test.ts looks at. Needs the interpreters that WHETSTONE_TINKER_PYTHON and WHETSTONE_WORKER_PYTHON name.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client';
 import { BOOTSTRAP_KEY as KEY } from '../api/test-server.ts';
 import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from '../workers/python-worker.ts';
+import { runPython } from '../python-script.ts';
 import { MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 import { openTinkerClient } from './tinker-client.ts';
 import { layOutRecipeFiles, LOSSES, RECIPE_MODEL, reinforce, teach, type RecipeRunner } from './tinker-recipes.ts';
@@ -91,7 +91,7 @@ describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker whe
     async () => {
       const env = { ...process.env, TINKER_TELEMETRY: '0' };
       const others = await server.createKey('others');
-      const { stdout } = await promisify(execFile)(python!, [CHECK, runner.url, KEY, MODEL, others], { env });
+      const stdout = await runPython(python!, [CHECK, runner.url, KEY, MODEL, others], { env });
       expect(stdout.trim()).toMatch(/^ok /);
     },
   );

@@ -2,15 +2,14 @@
 // and what a script logs survives a server that is killed twice under it. The script talks through a wire that sees the bytes, so that
 // the server dies at a place and not at a time.
 // Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
+import { runPython } from '../python-script.ts';
 import { KEY_OF_40 } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
@@ -27,7 +26,7 @@ const TIMEOUT_MS = 240_000;
 const script = (name: string) => fileURLToPath(new URL(`../../python/clients/${name}`, import.meta.url));
 
 async function run(name: string, ...args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(python!, [script(name), ...args], { timeout: TIMEOUT_MS });
+  const stdout = await runPython(python!, [script(name), ...args], { timeout: TIMEOUT_MS });
   console.log(`${name}: ${stdout.trim()}`);
   return stdout.trim().split('\n').at(-1)!;
 }

@@ -1,12 +1,11 @@
 // The wandb library, unmodified, logs runs and artifacts here and reads them back: python/clients/check_wandb*.py talk to a server
 // started here.
 // Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { runPython } from '../python-script.ts';
 import { KEY_OF_40, MODEL, openStarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
@@ -27,14 +26,14 @@ if (python && RELEASES.length === 1)
 /** Prints "ok" at last, or fails. */
 async function run(packages: string, name: string, ...args: readonly string[]): Promise<void> {
   const env = { ...process.env, PYTHONPATH: packages };
-  const { stdout } = await promisify(execFile)(python!, [script(name), ...args], { env });
+  const stdout = await runPython(python!, [script(name), ...args], { env });
   expect(stdout.trim().split('\n').at(-1)).toBe('ok');
 }
 
 describe.skipIf(!python).each(RELEASES)('the wandb library %s', (release, packages) => {
   test('is that release', async () => {
     const env = { ...process.env, PYTHONPATH: packages };
-    const { stdout } = await promisify(execFile)(python!, ['-c', 'import wandb; print(wandb.__version__)'], { env });
+    const stdout = await runPython(python!, ['-c', 'import wandb; print(wandb.__version__)'], { env });
     expect(stdout.trim()).toBe(release);
   });
 

@@ -1,12 +1,11 @@
 // whetstone-client against a server on the starter model: the loop of its README as it stands, and python/clients/check_whetstone.py. Needs
 // the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../../src/version.ts';
 import { readBlocks } from '../install/readme-blocks.ts';
+import { runPython } from '../python-script.ts';
 import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
@@ -32,7 +31,7 @@ describe.skipIf(!python)('whetstone-client for Python', () => {
   const run = async (...args: readonly string[]): Promise<string> => {
     const variables = { WHETSTONE_URL: server.baseUrl, WHETSTONE_API_KEY: KEY, PYTHONPATH: `${PACKAGE}src` };
     const env = { ...process.env, ...variables, PYTHONDONTWRITEBYTECODE: '1' };
-    return (await promisify(execFile)(python!, args, { env })).stdout;
+    return runPython(python!, args, { env });
   };
 
   test('the loop of its README runs as it stands, and the reward rises', { timeout: 300_000 }, async () => {

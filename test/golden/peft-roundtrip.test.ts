@@ -1,12 +1,10 @@
 // An adapter that our engine trained and saved loads in PEFT and gives the logits that we compute with it, and so does the
 // model that it is merged into, in Transformers alone. The Python
 // side needs an interpreter with python/golden/requirements.txt, named by WHETSTONE_PYTHON (scripts/python-env.sh).
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import type { LoraConfig } from '#domain/lora-config';
@@ -16,6 +14,7 @@ import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engi
 import { readPeftDirectory } from '#model-files/peft-directory';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { aSession } from '../learning/a-session.ts';
+import { runPython } from '../python-script.ts';
 import { FAMILIES, openModelFixture, SEQUENCES, type ModelFixture } from './fixture.ts';
 import { goldenLoss } from './loss-programs.ts';
 import { openServingForward } from './serving-forward.ts';
@@ -72,7 +71,7 @@ describe.skipIf(!python)('PEFT', () => {
         tolerance,
       ];
       // A refusal rejects, with what the script wrote to stderr in its message; so does an adapter without effect.
-      const { stdout } = await promisify(execFile)(python!, [script, ...options], { timeout: CHECK_TIMEOUT_MS });
+      const stdout = await runPython(python!, [script, ...options], { timeout: CHECK_TIMEOUT_MS });
       const distances = JSON.parse(stdout) as { logitsDistance: number; mergedDistance: number };
       expect(distances.logitsDistance).toBeLessThan(fixture.expected.tolerance.logits);
       expect(distances.mergedDistance).toBeLessThan(fixture.expected.tolerance.logits);

@@ -1,16 +1,15 @@
 // The Tinker SDK where vLLM samples and PyTorch trains, both as the processes that an operator starts: what a training client has learnt
 // is what its sampling client says, token for token, and in another process too. Needs the interpreters that WHETSTONE_VLLM_PYTHON,
 // WHETSTONE_WORKER_PYTHON and WHETSTONE_TINKER_PYTHON name (scripts/python-env.sh).
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '#client/client';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { MODEL, openStarterServer } from '../clients/starter-server.ts';
+import { runPython } from '../python-script.ts';
 import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
@@ -50,9 +49,7 @@ describe.skipIf(!isThere)('Tinker where vLLM samples and PyTorch trains', () => 
       workers.push(await start('sample', 2, ofVllm, { python: VLLM_PYTHON!, more: ON_A_PROCESSOR }));
       const others = await server.createKey('others');
       const asked = [CHECK, `${url}/tinker`, BOOTSTRAP_KEY, MODEL, others, 'samples', 'copies', 'saves'];
-      const { stdout } = await promisify(execFile)(TINKER_PYTHON!, asked, {
-        env: { ...process.env, TINKER_TELEMETRY: '0' },
-      });
+      const stdout = await runPython(TINKER_PYTHON!, asked, { env: { ...process.env, TINKER_TELEMETRY: '0' } });
       expect(stdout.trim()).toMatch(/^ok /);
     } finally {
       for (const worker of workers) await worker.leave();
