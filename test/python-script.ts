@@ -1,0 +1,33 @@
+// Runs a program of other people's libraries in a Python of its own. A library that brings native threads may crash without a word:
+// the failure says which signal or exit code it was, and Python itself prints where every thread stood.
+import { execFile, type ExecFileOptions } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** What execFile rejects with. */
+interface Ended {
+  readonly code?: number | string;
+  readonly signal?: string | null;
+  readonly stdout?: string;
+  readonly stderr?: string;
+}
+
+/** Warnings of libraries are long; what went wrong stands at the end. */
+const TAIL = 8000;
+
+/** stdout of a program that ended well. */
+export async function runPython(
+  python: string,
+  args: readonly string[],
+  { env = process.env, ...options }: Omit<ExecFileOptions, 'encoding'> = {},
+): Promise<string> {
+  const watched = { maxBuffer: 64 * 2 ** 20, ...options, env: { ...env, PYTHONFAULTHANDLER: '1' } };
+  try {
+    return (await promisify(execFile)(python, args, watched)).stdout;
+  } catch (error) {
+    const { code, signal, stdout = '', stderr = '' } = error as Ended;
+    const how = signal ? `was ended by ${signal}` : `ended with ${code}`;
+    throw new Error(`${args.join(' ')} ${how}.\nstdout: ${stdout.slice(-TAIL)}\nstderr: ${stderr.slice(-TAIL)}`, {
+      cause: error,
+    });
+  }
+}
