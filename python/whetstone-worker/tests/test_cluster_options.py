@@ -6,7 +6,7 @@ from whetstone_worker.cli import _parser, main
 from whetstone_worker.cluster.cluster_spec import ClusterSpec
 from whetstone_worker.cluster.options import read_spec
 from whetstone_worker.cluster.scaling import Bounds
-from whetstone_worker.cluster.status_table import status_table, what_is_missing
+from whetstone_worker.cluster.status_table import progress, status_table, what_is_missing, why_unplaced
 
 UP = ["ray", "up", "--server", "http://s:1", "--key", "k", "--model", "o/m"]
 
@@ -104,6 +104,23 @@ def test_the_table_says_who_is_where_and_what_is_wrong() -> None:
     assert lines[1] == "choices: 12 run, 30 wait"
     assert lines[3].split() == ["c-sampler-0", "connected", "running", "90s", "1", "h", "0,1"]
     assert lines[4].split() == ["c-trainer-0", "unknown", "pausing", "3m", "it", "ended"]
+
+
+def test_who_waits_is_told_where_each_worker_is() -> None:
+    loads = {"name": "c-trainer-1", "phase": "running", "on_server": None}
+    waits = {"name": "c-trainer-2", "phase": "unplaced", "on_server": None, "cause": "no room"}
+    there = {"name": "c-trainer-3", "phase": "running", "on_server": "connected"}
+    said = progress({**STATUS, "fault": None, "workers": [loads, waits, there]})
+    assert said == "c-trainer-1 loads its model, c-trainer-2 unplaced (no room), c-trainer-3 connected"
+    assert progress({**STATUS, "fault": "http://server is not reached", "workers": []}) == "http://server is not reached"
+
+
+def test_a_worker_without_room_says_what_it_wants_and_what_there_is() -> None:
+    no_gpus = why_unplaced(1, 1, {"CPU": 2})
+    assert no_gpus.startswith("Ray has no room for it: it wants 1 GPUs and 1 CPUs, the cluster has 0 GPUs and 2 CPUs")
+    assert "--gpus-per-trainer 0" in no_gpus
+    assert why_unplaced(1, 1, {"CPU": 2, "GPU": 4}).startswith("Ray starts it")
+    assert why_unplaced(0, 4, {"CPU": 2}).endswith("the cluster has 0 GPUs and 2 CPUs")
 
 
 def test_what_is_missing_comes_with_its_last_words() -> None:

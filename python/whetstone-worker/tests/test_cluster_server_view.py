@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from whetstone_worker.cluster.scaling import Load
-from whetstone_worker.cluster.server_view import ServerError, parse_queue, read_server
+from whetstone_worker.cluster.server_view import KeyRefusedError, ServerError, parse_queue, read_server
 
 METRICS = """# HELP vllm:num_requests_running Sequences in the batch of the inference engine.
 # TYPE vllm:num_requests_running gauge
@@ -55,7 +55,9 @@ def test_a_worker_that_was_started_again_is_connected_though_its_old_connection_
 
 
 def test_a_server_that_refuses_is_a_fault_with_its_words() -> None:
-    with pytest.raises(ServerError, match="answered /v1/workers with 403"):
+    with pytest.raises(ServerError, match="answered /v1/workers with 503"):
+        read_server(client([], status=503))
+    with pytest.raises(KeyRefusedError, match="answered /v1/workers with 403"):
         read_server(client([], status=403))
 
 

@@ -18,7 +18,8 @@ from whetstone_worker.cluster.cluster_spec import ClusterSpec, with_nobody
 from whetstone_worker.cluster.controller import CONTROLLER, RETRIES, Controller
 from whetstone_worker.cluster.ranked_attempt import free_group
 from whetstone_worker.cluster.seats import read_seat
-from whetstone_worker.cluster.status_table import status_table, what_is_missing
+from whetstone_worker.cluster.server_view import KeyRefusedError, ServerError, read_server, server_client
+from whetstone_worker.cluster.status_table import progress, status_table, what_is_missing
 
 ANSWER_SECONDS = 120.0
 """Of the controller: an actor that Ray may just be starting."""
@@ -41,16 +42,32 @@ def run_ray(given: argparse.Namespace, spec: ClusterSpec | None) -> int:
                 return _status(given.name, given.json)
             return _down(given.wait)
     except ClusterError as fault:
-        print(f"whetstone-worker ray: {fault}", file=sys.stderr)
+        _say(str(fault))
         return 1
 
 
+def _say(line: str) -> None:
+    print(f"whetstone-worker ray: {line}", file=sys.stderr, flush=True)
+
+
 def _up(spec: ClusterSpec, seconds: float) -> int:
+    _try_server(spec)
     _control(spec)
     if seconds > 0:
         _wait_until_settled(seconds, "not all workers are connected")
     print(status_table(_ask_status(_controller(spec.name))))
     return 0
+
+
+def _try_server(spec: ClusterSpec) -> None:
+    """A key that is refused starts nothing. A server that does not answer may only be starting: workers dial until it does."""
+    try:
+        with server_client(spec.server, spec.key) as client:
+            read_server(client)
+    except KeyRefusedError as fault:
+        raise ClusterError(f"{fault} Give a key with the scope worker in --key or WHETSTONE_API_KEY.") from fault
+    except ServerError as fault:
+        _say(f"{fault}. Workers dial until it answers.")
 
 
 def _status(name: str, as_json: bool) -> int:
@@ -96,10 +113,15 @@ def _wait_until_gone() -> None:
 
 
 def _wait_until_settled(seconds: float, what: str) -> None:
+    """Says on stderr what it waits for, when that changes."""
     until = time.monotonic() + seconds
+    said = ""
     while not (status := _ask_status(ray.get_actor(CONTROLLER)))["settled"]:
         if time.monotonic() > until:
             raise ClusterError(f"after {seconds:.0f} s {what}:\n{what_is_missing(status)}\nIt goes on; look with `status`.")
+        if (line := progress(status)) != said:
+            _say(line)
+            said = line
         time.sleep(POLL_SECONDS)
 
 
@@ -134,8 +156,7 @@ def _remove_orphans() -> None:
 
 def _give_up(address: str) -> None:
     """Ray itself tries for a quarter of an hour, in a call that cannot be broken off."""
-    print(f"whetstone-worker ray: the Ray cluster at {address} did not answer within {CONNECT_SECONDS:.0f} s", file=sys.stderr)
-    sys.stderr.flush()
+    _say(f"the Ray cluster at {address} did not answer within {CONNECT_SECONDS:.0f} s")
     os._exit(1)
 
 

@@ -9,7 +9,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import ray
 from ray.util import list_named_actors
 
@@ -17,7 +16,8 @@ from whetstone_worker.cluster.cluster_spec import ClusterSpec
 from whetstone_worker.cluster.ranked_attempt import free_group
 from whetstone_worker.cluster.scaling import Need, choose_count, keep_recent, samplers_needed
 from whetstone_worker.cluster.seats import Role, Seat, Wanted, plan_changes, read_seat
-from whetstone_worker.cluster.server_view import ServerError, ServerView, read_server
+from whetstone_worker.cluster.server_view import ServerError, ServerView, read_server, server_client
+from whetstone_worker.cluster.status_table import why_unplaced
 from whetstone_worker.cluster.supervisor import KILL_SECONDS, LEAVE_SECONDS
 from whetstone_worker.cluster.worker_actor import WorkerActor
 
@@ -61,7 +61,7 @@ class Controller:
         self._view: ServerView | None = None
         self._fault: str | None = "the server has not been asked yet"
         self._ticked = threading.Event()
-        self._http = httpx.Client(base_url=spec.server.rstrip("/"), headers={"authorization": f"Bearer {spec.key}"})
+        self._http = server_client(spec.server, spec.key)
         threading.Thread(target=self._run, name="controller", daemon=True).start()
 
     def spec(self) -> ClusterSpec:
@@ -208,8 +208,11 @@ class Controller:
 
     def _describe(self, member: Member) -> dict[str, Any]:
         name = member.seat.worker_name(self._spec.name)
-        unplaced = {"phase": "unplaced", "cause": "Ray has no room for it, or moves it from a node that is gone"}
-        report = unplaced if member.report is None or member.is_silent else member.report
+        report = (
+            {"phase": "unplaced", "cause": self._why_unplaced(member.seat)}
+            if member.report is None or member.is_silent
+            else member.report
+        )
         return {
             "name": name,
             "actor": member.seat.name,
@@ -217,3 +220,8 @@ class Controller:
             "on_server": self._view.state_of(name) if self._view else None,
             **report,
         }
+
+    def _why_unplaced(self, seat: Seat) -> str:
+        worker = self._spec.workers[seat.role]
+        cluster: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        return why_unplaced(worker.gpus * worker.ranks, worker.cpus * worker.ranks, cluster)

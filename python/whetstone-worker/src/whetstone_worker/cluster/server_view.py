@@ -17,6 +17,10 @@ class ServerError(Exception):
     """It does not answer as it should. The message is for whoever looks at the cluster."""
 
 
+class KeyRefusedError(ServerError):
+    """It answers, and does not take the key: to wait would not help."""
+
+
 @dataclass(frozen=True)
 class ServerWorker:
     name: str
@@ -49,6 +53,10 @@ class ServerView:
         model = ours[0].model
         capacity = min(worker.sequences_max for worker in ours if worker.sequences_max)
         return Load(self.running.get(model, 0), self.waiting.get(model, 0), capacity)
+
+
+def server_client(address: str, key: str) -> httpx.Client:
+    return httpx.Client(base_url=address.rstrip("/"), headers={"authorization": f"Bearer {key}"})
 
 
 def read_server(client: httpx.Client) -> ServerView:
@@ -84,6 +92,16 @@ def _get(client: httpx.Client, path: str) -> httpx.Response:
         response = client.get(path, timeout=ANSWER_SECONDS)
     except httpx.HTTPError as fault:
         raise ServerError(f"{client.base_url} is not reached: {fault or type(fault).__name__}") from fault
-    if response.status_code != httpx.codes.OK:
-        raise ServerError(f"{client.base_url} answered {path} with {response.status_code}: {response.text[:200]}")
-    return response
+    if response.status_code == httpx.codes.OK:
+        return response
+    refused = response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+    kind = KeyRefusedError if refused else ServerError
+    raise kind(f"{client.base_url} answered {path} with {response.status_code}: {_message_of(response)}")
+
+
+def _message_of(response: httpx.Response) -> str:
+    """What is not Whetstone's, a proxy in between for instance, is shown as it is."""
+    try:
+        return str(response.json()["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return response.text[:200]

@@ -30,6 +30,26 @@ def what_is_missing(status: Mapping[str, Any]) -> str:
     return "\n".join(lines) or "  workers are started, or replaced"
 
 
+def progress(status: Mapping[str, Any]) -> str:
+    """One line for somebody who waits: where each worker is."""
+    states = (worker["on_server"] if worker["phase"] == "running" else worker["phase"] for worker in status["workers"])
+    names = (worker["name"] for worker in status["workers"])
+    causes = (f" ({worker['cause']})" if worker["phase"] == "unplaced" else "" for worker in status["workers"])
+    said = ", ".join(
+        f"{name} {state or 'loads its model'}{cause}" for name, state, cause in zip(names, states, causes, strict=True)
+    )
+    return "; ".join(filter(None, [status["fault"], said])) or "no worker is started yet"
+
+
+def why_unplaced(gpus: float, cpus: float, cluster: Mapping[str, float]) -> str:
+    """`cluster`: what Ray's nodes have in all, as Ray names it."""
+    there = f"the cluster has {cluster.get('GPU', 0):g} GPUs and {cluster.get('CPU', 0):g} CPUs"
+    wanted = f"Ray has no room for it: it wants {gpus:g} GPUs and {cpus:g} CPUs, {there}"
+    if gpus > cluster.get("GPU", 0):
+        return f"{wanted}; --gpus-per-sampler 0 and --gpus-per-trainer 0 use the CPU"
+    return wanted if cpus > cluster.get("CPU", 0) else "Ray starts it, waits for room, or moves it from a node that is gone"
+
+
 def _row(worker: Mapping[str, Any], now: float) -> tuple[str, ...]:
     since = worker.get("since")
     return (
