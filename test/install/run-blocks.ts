@@ -23,12 +23,15 @@ export function createReader(project: Project, port: number): Reader {
   const state = join(project.directory, 'exported-variables');
   let running: ChildProcess[] = [];
 
+  /** Where the page's commands find a server without being told, a reader at another port must tell them. */
+  const elsewhere = port === PAGES_PORT ? '' : `export WHETSTONE_URL=http://127.0.0.1:${port}`;
+
   /** What one block exports, the next has. */
   const shell = (code: string): readonly [string, string, string, string] => [
     '-euo',
     'pipefail',
     '-c',
-    `if [ -e '${state}' ]; then . '${state}'; fi\n${code}\nexport -p > '${state}'`,
+    `${elsewhere}\nif [ -e '${state}' ]; then . '${state}'; fi\n${code}\nexport -p > '${state}'`,
   ];
 
   async function stop(): Promise<void> {
