@@ -72,7 +72,7 @@ function answer(hub: Hub, request: IncomingMessage, response: ServerResponse): v
       .end(JSON.stringify(body));
   if (hub.requiredToken && request.headers.authorization !== `Bearer ${hub.requiredToken}`)
     return void json(401, { error: 'Access denied' });
-  const { pathname } = new URL(request.url!, 'http://hub');
+  const { pathname, searchParams } = new URL(request.url!, 'http://hub');
   const refused = hub.refusals[pathname.includes('/resolve/') ? 'resolve' : 'revision'];
   if (refused) return void json(refused.status, { error: refused.code }, refused.code);
   const [, revision] = /^\/api\/models\/owner\/tiny\/revision\/(.+)$/.exec(pathname) ?? [];
@@ -82,7 +82,9 @@ function answer(hub: Hub, request: IncomingMessage, response: ServerResponse): v
   if (pathname === `/api/models/owner/tiny/tree/${encodeURIComponent(hub.commit)}`)
     return void json(
       200,
-      Object.entries(hub.files).map(([name, bytes]) => entryOf(hub, name, bytes)),
+      Object.entries(hub.files)
+        .filter(([name]) => !name.includes('/') || searchParams.get('recursive') === 'true')
+        .map(([name, bytes]) => entryOf(hub, name, bytes)),
     );
   const name = pathname.split(`/owner/tiny/resolve/${encodeURIComponent(hub.commit)}/`)[1];
   const bytes = name === undefined ? undefined : (hub.sent[name] ?? hub.files[name]);
@@ -95,19 +97,23 @@ const entryOf = (hub: Hub, name: string, bytes: Buffer) => ({
   path: name,
   size: bytes.length,
   oid: createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex'),
-  ...(name.endsWith('.safetensors') ? { lfs: { oid: sha256(bytes), size: bytes.length, pointerSize: 130 } } : {}),
+  ...(/\.(?:safetensors|gguf)$/.test(name)
+    ? { lfs: { oid: sha256(bytes), size: bytes.length, pointerSize: 130 } }
+    : {}),
   ...hub.lies[name],
 });
 
 function sendFile(hub: Hub, name: string, bytes: Buffer, request: IncomingMessage, response: ServerResponse): void {
   const range = hub.knowsRanges ? request.headers.range : undefined;
-  const from = range === undefined ? 0 : Number(/^bytes=(\d+)-$/.exec(range)![1]);
+  const [, first, last = ''] = /^bytes=(\d+)-(\d*)$/.exec(range ?? 'bytes=0-')!;
+  const from = Number(first);
+  const end = last === '' ? bytes.length : Math.min(Number(last) + 1, bytes.length);
   if (range !== undefined) hub.ranges.push(range);
-  const headers = { etag: '"x"', 'content-type': 'application/octet-stream', 'content-length': bytes.length - from };
+  const headers = { etag: '"x"', 'content-type': 'application/octet-stream', 'content-length': end - from };
   if (range === undefined) response.writeHead(200, headers);
-  else response.writeHead(206, { ...headers, 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` });
+  else response.writeHead(206, { ...headers, 'content-range': `bytes ${from}-${end - 1}/${bytes.length}` });
   const after = hub.breaks[name]?.shift();
-  if (after === undefined) return void response.end(bytes.subarray(from));
+  if (after === undefined) return void response.end(bytes.subarray(from, end));
   if (after === 0) return void response.destroy();
   hub.heldAt = from + after;
   hub.breakLines = () => {

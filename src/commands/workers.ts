@@ -43,7 +43,10 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
   remote
     .command(workers, 'run')
     .description('run a worker: sample from or train a model for a server that has it as --worker-model')
-    .requiredOption('--model <name>', 'the name under which the server has it; "starter", a directory, or a Hub id')
+    .requiredOption(
+      '--model <name>',
+      'the name under which the server has it; "starter", a directory, a GGUF file, or a Hub id',
+    )
     .option('--roles <roles>', `any of ${WORKER_ROLES.join(',')}`, WORKER_ROLES.join(','))
     .option('--name <text>', 'shown in lists and logs', `${hostname()}, ${availableParallelism()} cores`)
     .action(async ({ model, roles, name, ...flags }: RunFlags) => {

@@ -134,7 +134,7 @@ const MODELS = {
     value: texts,
     default: null,
     defaultText: 'starter; none beside --worker-model',
-    help: 'base model that runs here: "starter", a directory, a GGUF file, or a Hub id such as Qwen/Qwen3-0.6B, also with @revision; may be repeated',
+    help: 'base model that runs here: "starter", a directory, a GGUF file, or a Hub id such as Qwen/Qwen3-0.6B, also with @revision, or with :Q8_0 for its GGUF file; may be repeated',
   }),
   workerModel: setting({
     flag: '--worker-model <name>',

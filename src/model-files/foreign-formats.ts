@@ -3,10 +3,7 @@
 import { basename, extname } from 'node:path';
 
 const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
-  [
-    /\.gguf$/,
-    'has its weights in GGUF only, and those are not fetched from the Hub. Download one file (hf download REPOSITORY FILE.gguf) and name it: --model ./FILE.gguf',
-  ],
+  [/\.gguf$/, 'is no model in GGUF, only what belongs to one (mmproj, imatrix, mtp). Name the file of the model'],
   [
     /^pytorch_model.*\.bin$|\.pt$|\.pth$/,
     'has its weights as pickles of PyTorch only, which may hold code and are not read. Load it with Transformers and save it with save_pretrained, which writes safetensors',
@@ -17,8 +14,8 @@ const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
   ],
 ];
 
-/** A model of llama.cpp; `mmproj` files see images for one. */
-export const isGguf = (name: string): boolean => name.endsWith('.gguf') && !/^mmproj/i.test(basename(name));
+/** A model of llama.cpp. What sees images for one, guesses ahead, or was measured for quantising is none. */
+export const isGguf = (name: string): boolean => /\.gguf$/i.test(name) && !/mmproj|imatrix|^mtp-/i.test(basename(name));
 
 /** `path` is a file. Null: of no kind that anybody would take for a model. */
 export function foreignFile(path: string): string | null {

@@ -71,7 +71,7 @@ async function receiveWhole(file: HubFile, path: string, request: BlobRequest): 
 }
 
 /** Of the line or the other side, which may be better the next time; a full disk is not. */
-const isBroken = (fault: unknown): boolean =>
+export const isBroken = (fault: unknown): boolean =>
   fault instanceof HubRefusal
     ? fault.status >= 500 || fault.status === 429
     : !(fault instanceof Error && 'syscall' in fault);

@@ -1,14 +1,16 @@
 // The Hub's own cache on disk: blobs by content, a snapshot of links per commit, refs from names of revisions to commits. What other
 // tools have downloaded is found here, and the other way round. Asks nobody on the network.
 import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { pathExists } from '#base/path-exists';
+import { findGguf, isGgufRepository, type GgufChoice } from './gguf/gguf-tags.ts';
 import { isCommit, joinInside } from './hub-file.ts';
+import type { HubModel } from './hub-model.ts';
 
-/** A model of the Hub in one of its versions: a branch, a tag, or a commit. */
-export interface HubModel {
-  readonly id: string;
-  readonly revision: string;
+export interface CachedModel {
+  readonly snapshot: string;
+  /** Null: the snapshot is a model directory. */
+  readonly gguf: GgufChoice | null;
 }
 
 /** `without weights`: what tokens and prompts need, for a model that runs elsewhere. */
@@ -17,19 +19,29 @@ export type ModelParts = 'everything' | 'without weights';
 export const modelFolder = ({ id }: HubModel, cacheDirectory: string): string =>
   join(cacheDirectory, `models--${id.replaceAll('/', '--')}`);
 
-/** The snapshot's directory if an earlier download is complete. */
+/** If an earlier download is complete. */
 export async function findCachedModel(
   model: HubModel,
   cacheDirectory: string,
   parts: ModelParts,
-): Promise<string | null> {
+): Promise<CachedModel | null> {
   const folder = modelFolder(model, cacheDirectory);
   const commit = isCommit(model.revision)
     ? model.revision
     : (await readFile(joinInside(folder, 'refs', model.revision), 'utf8').catch(() => '')).trim();
   if (!isCommit(commit)) return null;
-  const directory = join(folder, 'snapshots', commit);
-  return (await hasModelFiles(directory, parts)) ? directory : null;
+  const snapshot = join(folder, 'snapshots', commit);
+  if (model.tag === null && (await hasModelFiles(snapshot, parts))) return { snapshot, gguf: null };
+  const names = await presentFiles(snapshot);
+  const gguf = model.tag !== null || isGgufRepository(names) ? findGguf(model, names) : null;
+  return gguf && { snapshot, gguf };
+}
+
+/** By their paths in the repository; without links whose blob was deleted. */
+async function presentFiles(snapshot: string): Promise<readonly string[]> {
+  const names = (await readdir(snapshot, { recursive: true }).catch(() => [])).map((name) => name.replaceAll(sep, '/'));
+  const present = await Promise.all(names.map((name) => pathExists(join(snapshot, name))));
+  return names.filter((_, i) => present[i]);
 }
 
 /** From now on the revision is found in the cache. A commit names itself. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { COMMIT, openHub, sha256, type OpenHub } from '../../test/a-hub.ts';
 import { downloadModel, type HubAccess } from './hub-download.ts';
-import type { HubModel } from './hub-cache.ts';
+import type { HubModel } from './hub-model.ts';
 
 const WEIGHTS = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i % 251));
 const CONFIG = Buffer.from(
@@ -14,7 +14,7 @@ const CONFIG = Buffer.from(
 );
 /** Bytes that are there before the weights. */
 const OTHER_FILES = CONFIG.length + 2;
-const MODEL: HubModel = { id: 'owner/tiny', revision: 'main' };
+const MODEL: HubModel = { id: 'owner/tiny', revision: 'main', tag: null };
 
 let root: string;
 let opened: OpenHub;
@@ -38,12 +38,13 @@ afterEach(async () => {
 const cacheDirectory = () => join(root, 'hub');
 const blob = () => join(cacheDirectory(), 'models--owner--tiny', 'blobs', sha256(WEIGHTS));
 
-function download(
+/** The snapshot. */
+async function download(
   changes: Partial<HubAccess> = {},
   model = MODEL,
   signal = new AbortController().signal,
   onHeld = () => opened.hub.breakLines(),
-) {
+): Promise<string> {
   const hub = {
     cacheDirectory: cacheDirectory(),
     endpoint: opened.url,
@@ -59,7 +60,9 @@ function download(
     },
     onEnd: () => undefined,
   };
-  return downloadModel(model, hub, 'everything', progress, silentLog, signal);
+  const ggufDirectory = join(root, 'gguf');
+  const options = { hub, parts: 'everything', ggufDirectory, progress, log: silentLog, signal } as const;
+  return (await downloadModel(model, options)).directory;
 }
 
 const weightsIn = (snapshot: string) => readFile(join(snapshot, 'model.safetensors'));

@@ -1,15 +1,20 @@
 // Fetches a model's files from the Hugging Face Hub into the Hub's own cache (hub-cache.ts): which files, in which order, and where there
-// is no room for them. How one of them arrives is hub-blob.ts.
+// is no room for them. How one of them arrives is hub-blob.ts; which of several GGUF files is the model, gguf/gguf-tags.ts.
 import { mkdir, readFile, statfs } from 'node:fs/promises';
-import { listFiles, modelInfo } from '@huggingface/hub';
+import { listFiles, modelInfo, type ListFileEntry } from '@huggingface/hub';
 import { pathExists } from '#base/path-exists';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig } from './decoder-config.ts';
 import { foreignFormat } from './foreign-formats.ts';
-import { fetchBlob, partialSize } from './hub-blob.ts';
-import { linkBlob, modelFolder, shareAs, writeRef, type HubModel, type ModelParts } from './hub-cache.ts';
+import { UnreadType } from './gguf/gguf-header.ts';
+import { makeGgufDirectory } from './gguf/gguf-model.ts';
+import { adviseReadable, getGguf, isGgufRepository, type GgufChoice } from './gguf/gguf-tags.ts';
+import { fetchBlob, partialSize, type BlobRequest } from './hub-blob.ts';
+import { hubBytes } from './hub-bytes.ts';
+import { linkBlob, modelFolder, shareAs, writeRef, type ModelParts } from './hub-cache.ts';
 import { joinInside, parseCommit, parseHubFile, type HubFile } from './hub-file.ts';
+import { nameOf, type HubModel } from './hub-model.ts';
 import { explainRefusal, HubRefusal, noRoom, offlineRefusal } from './hub-refusal.ts';
 
 export interface HubAccess {
@@ -43,63 +48,119 @@ const isWanted = (path: string, parts: ModelParts): boolean =>
 
 const METADATA_TIMEOUT_MS = 30_000; // an unreachable Hub must not hold up a start; files have a limit on silence
 
-export async function downloadModel(
-  model: HubModel,
-  hub: HubAccess,
-  parts: ModelParts,
-  progress: DownloadProgress,
-  log: Log,
-  signal: AbortSignal,
-): Promise<string> {
+export interface DownloadOptions {
+  readonly hub: HubAccess;
+  readonly parts: ModelParts;
+  /** Where what a GGUF file says of configuration and tokenizer is written. */
+  readonly ggufDirectory: string;
+  readonly progress: DownloadProgress;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface DownloadedModel {
+  /** In the API. */
+  readonly id: string;
+  readonly directory: string;
+  /** The directory was made of a GGUF file; else it is the snapshot, and nobody has looked whether it is a model. */
+  readonly isGguf: boolean;
+}
+
+export async function downloadModel(model: HubModel, options: DownloadOptions): Promise<DownloadedModel> {
+  const { hub, progress, signal } = options;
   const { cacheDirectory, endpoint } = hub;
   if (hub.offline) throw offlineRefusal(model, cacheDirectory);
   const token = hub.token ?? (await readToken(hub.tokenPath));
   try {
-    const { commit, files, names } = await listModel(model, endpoint, token, signal);
-    if (parts === 'everything') refuseForeign(model.id, names);
-    const wanted = files.filter(({ path }) => isWanted(path, parts)).sort(weightsLast);
+    const { commit, files } = await listModel(model, endpoint, token, signal);
     const folder = modelFolder(model, cacheDirectory);
-    const blobOf = (file: HubFile) => joinInside(folder, 'blobs', file.hash);
-    const snapshot = joinInside(folder, 'snapshots', commit);
-    const sizeBytes = wanted.reduce((sum, { size }) => sum + size, 0);
-    await mkdir(joinInside(folder, 'blobs'), { recursive: true });
-    await checkRoom(model, cacheDirectory, wanted, blobOf);
-    log.info('model.download.started', { model: model.id, commit, files: wanted.length, sizeBytes });
-    let done = 0;
-    let configChecked = false;
-    for (const file of wanted) {
-      const blob = blobOf(file);
-      if (!configChecked && WEIGHTS.test(file.path)) {
-        await readDecoderConfig(snapshot);
-        configChecked = true;
-      }
-      if (!(await pathExists(blob)))
-        await fetchBlob(file, blob, {
-          url: `${endpoint}/${model.id}/resolve/${commit}/${encodeURIComponent(file.path)}`,
-          headers: token === null ? {} : { authorization: `Bearer ${token}` },
-          fetch: fetchOrRefuse,
-          onBytes: (bytes) => progress.onBytes(model.id, done + bytes, sizeBytes),
-          signal,
-        });
-      done += file.size;
-      await linkBlob(blob, joinInside(snapshot, file.path));
-      log.info('model.file.ready', { model: model.id, file: file.path, sizeBytes: file.size });
-    }
-    await writeRef(folder, model.revision, commit);
-    await shareAs(cacheDirectory, folder);
-    return snapshot;
+    const place: Place = {
+      folder,
+      commit,
+      snapshot: joinInside(folder, 'snapshots', commit),
+      requestFor: ({ path }) => ({
+        url: `${endpoint}/${model.id}/resolve/${commit}/${path.split('/').map(encodeURIComponent).join('/')}`,
+        headers: token === null ? {} : { authorization: `Bearer ${token}` },
+        fetch: fetchOrRefuse,
+        signal,
+      }),
+    };
+    const names = files.map(({ path }) => path);
+    if (model.tag !== null || isGgufRepository(names))
+      return await downloadGguf(model, getGguf(model, names), files, place, options);
+    if (options.parts === 'everything') refuseForeign(model.id, names);
+    const wanted = files.filter(({ path }) => isWanted(path, options.parts)).map(parseHubFile);
+    await fetchFiles(model, wanted.sort(weightsLast), place, options);
+    return { id: model.id, directory: place.snapshot, isGguf: false };
   } catch (error) {
     throw explainRefusal(error, { model, endpoint, cacheDirectory, hasToken: token !== null, signal });
   } finally {
-    progress.onEnd(model.id);
+    progress.onEnd(nameOf(model));
   }
+}
+
+/** Of one commit: where its files are and go. */
+interface Place {
+  readonly folder: string;
+  readonly commit: string;
+  readonly snapshot: string;
+  readonly requestFor: (file: HubFile) => Omit<BlobRequest, 'onBytes'>;
+}
+
+/** What is in the file is known before it is fetched; and where the model runs elsewhere, it is not. */
+async function downloadGguf(
+  model: HubModel,
+  chosen: GgufChoice,
+  files: readonly ListFileEntry[],
+  place: Place,
+  options: DownloadOptions,
+): Promise<DownloadedModel> {
+  const file = parseHubFile(files.find(({ path }) => path === chosen.file)!);
+  const bytes = hubBytes(`${file.path} of ${model.id}`, file, place.requestFor(file));
+  const path = joinInside(place.snapshot, file.path);
+  const directory = await makeGgufDirectory(path, options.ggufDirectory, bytes).catch((error: unknown) => {
+    if (!(error instanceof UnreadType)) throw error;
+    const names = files.map((each) => each.path);
+    throw new AppError('bad_model_files', error.message + adviseReadable(model, chosen, names), { cause: error });
+  });
+  if (options.parts === 'everything') await fetchFiles(model, [file], place, options);
+  return { id: chosen.id, directory, isGguf: true };
+}
+
+async function fetchFiles(
+  model: HubModel,
+  files: readonly HubFile[],
+  { folder, commit, snapshot, requestFor }: Place,
+  { hub: { cacheDirectory }, progress, log }: DownloadOptions,
+): Promise<void> {
+  const blobOf = (file: HubFile) => joinInside(folder, 'blobs', file.hash);
+  const name = nameOf(model);
+  const sizeBytes = files.reduce((sum, { size }) => sum + size, 0);
+  await mkdir(joinInside(folder, 'blobs'), { recursive: true });
+  await checkRoom(model, cacheDirectory, files, blobOf);
+  log.info('model.download.started', { model: name, commit, files: files.length, sizeBytes });
+  let done = 0;
+  let configChecked = false;
+  for (const file of files) {
+    const blob = blobOf(file);
+    if (!configChecked && WEIGHTS.test(file.path)) {
+      await readDecoderConfig(snapshot);
+      configChecked = true;
+    }
+    const onBytes = (bytes: number) => progress.onBytes(name, done + bytes, sizeBytes);
+    if (!(await pathExists(blob))) await fetchBlob(file, blob, { ...requestFor(file), onBytes });
+    done += file.size;
+    await linkBlob(blob, joinInside(snapshot, file.path));
+    log.info('model.file.ready', { model: name, file: file.path, sizeBytes: file.size });
+  }
+  await writeRef(folder, model.revision, commit);
+  await shareAs(cacheDirectory, folder);
 }
 
 interface ListedModel {
   readonly commit: string;
-  readonly files: readonly HubFile[];
-  /** Of all files, also of those that are not wanted. */
-  readonly names: readonly string[];
+  /** All of them, also those that are not wanted. */
+  readonly files: readonly ListFileEntry[];
 }
 
 async function listModel(
@@ -116,14 +177,10 @@ async function listModel(
   };
   const info = await modelInfo({ ...request, name: id, revision, additionalFields: ['sha'] });
   const commit = parseCommit(info.sha);
-  const files: HubFile[] = [];
-  const names: string[] = [];
-  for await (const file of listFiles({ ...request, repo: id, revision: commit })) {
-    if (file.type !== 'file') continue;
-    names.push(file.path);
-    if (WANTED.test(file.path)) files.push(parseHubFile(file));
-  }
-  return { commit, files, names };
+  const files: ListFileEntry[] = [];
+  for await (const file of listFiles({ ...request, repo: id, revision: commit, recursive: true }))
+    if (file.type === 'file') files.push(file);
+  return { commit, files };
 }
 
 function refuseForeign(id: string, names: readonly string[]): void {

@@ -1,7 +1,7 @@
 // Why a model does not come from the Hub, in one sentence with what to do: a gated model, none of this name, no network, a full disk.
 // Knows the Hub's statuses and error codes; does not know what was being downloaded.
 import { AppError } from '#domain/errors';
-import type { HubModel } from './hub-cache.ts';
+import { nameOf, type HubModel } from './hub-model.ts';
 
 /** An answer that is not the one that was asked for. */
 export class HubRefusal extends Error {
@@ -37,8 +37,6 @@ export function explainRefusal(error: unknown, refused: RefusedDownload): unknow
     { cause: error },
   );
 }
-
-const nameOf = ({ id, revision }: HubModel): string => (revision === 'main' ? id : `${id}@${revision}`);
 
 const stopped = ({ model, signal }: RefusedDownload): string =>
   (signal.reason as Error | undefined)?.name === 'TimeoutError'

@@ -331,6 +331,7 @@ test.each([
 test.each([
   ['weights.safetensors', /is a single file of weights\. Name its directory, which also needs config\.json/],
   ['model-q4.gguf', /does not begin with GGUF: it is no GGUF file/],
+  ['mmproj-model.gguf', /is no model in GGUF, only what belongs to one/],
   ['model.pt', /pickles of PyTorch/],
 ])('the file %s is not a model', async (name, message) => {
   const path = join(await withFiles('files', { [name]: '' }), name);
@@ -353,14 +354,11 @@ test('a GGUF file is a model, and so is a directory with one; the same file give
   expect(await readdir(options.ggufDirectory)).toHaveLength(1);
 });
 
-test('of several GGUF files one must be named, and on the Hub one is downloaded first', async () => {
+test('of several GGUF files in a directory one must be named', async () => {
   const directory = await withFiles('several', { 'a-Q4_K_M.gguf': '', 'a-Q8_0.gguf': '' });
-  const refused = (name: string, message: RegExp) =>
-    expect(resolveModelDirectory(name, options)).rejects.toMatchObject(rejection(message, 'bad_model_files'));
-  await refused(directory, /several models in GGUF\. Name one of them: a-Q4_K_M\.gguf, a-Q8_0\.gguf/);
-  await refused('owner/tiny:Q8_0', /not fetched from the Hub\. Download one \(hf download owner\/tiny FILE\.gguf\)/);
-  hub.files = { 'a-Q8_0.gguf': Buffer.from('') };
-  await refused('owner/tiny', /owner\/tiny has its weights in GGUF only.*Download one file/);
+  await expect(resolveModelDirectory(directory, options)).rejects.toMatchObject(
+    rejection(/several models in GGUF\. Name one of them: a-Q4_K_M\.gguf, a-Q8_0\.gguf/, 'bad_model_files'),
+  );
 });
 
 test.each([

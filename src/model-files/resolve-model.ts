@@ -7,9 +7,9 @@ import { AppError } from '#domain/errors';
 import { readDecoderConfig } from './decoder-config.ts';
 import { foreignFile, foreignFormat, isGguf } from './foreign-formats.ts';
 import { makeGgufDirectory } from './gguf/gguf-model.ts';
-import { findCachedModel, hasModelFiles, type HubModel, type ModelParts } from './hub-cache.ts';
+import { findCachedModel, hasModelFiles, type ModelParts } from './hub-cache.ts';
 import { downloadModel, type DownloadProgress, type HubAccess } from './hub-download.ts';
-import { isCommit } from './hub-file.ts';
+import { HUB_ID, parseHubModel } from './hub-model.ts';
 
 const STARTER_ID = 'whetstone/starter';
 
@@ -43,34 +43,18 @@ export async function resolveModelDirectory(name: string, options: ResolveModelO
   if (file !== null) throw new AppError('bad_model_files', file);
   const model = parseHubModel(name);
   if (model === null) {
-    const [repository = '', quantization] = name.split(':');
-    if (quantization !== undefined && HUB_ID.test(repository))
-      throw new AppError('bad_model_files', ggufOnHub(repository));
-    const message = `No model ${name}: there is no such directory, and it is not a Hub id (owner/name, owner/name@revision). The model that comes with Whetstone is "starter".`;
+    const message = `No model ${name}: there is no such directory, and it is not a Hub id (owner/name, owner/name:Q8_0, owner/name@revision). The model that comes with Whetstone is "starter".`;
     throw new AppError('base_model_not_found', message);
   }
-  const { hub, progress, log, signal } = options;
-  const cached = await findCachedModel(model, hub.cacheDirectory, parts);
-  const directory = cached ?? (await downloadModel(model, hub, parts, progress, log, signal));
-  return resolveLocal(model.id, directory, options);
+  const cached = await findCachedModel(model, options.hub.cacheDirectory, parts);
+  if (cached?.gguf) {
+    const { snapshot, gguf } = cached;
+    return { id: gguf.id, directory: await makeGgufDirectory(join(snapshot, gguf.file), ggufDirectory) };
+  }
+  if (cached) return resolveLocal(model.id, cached.snapshot, options);
+  const { id, directory, isGguf: isMade } = await downloadModel(model, options);
+  return isMade ? { id, directory } : resolveLocal(id, directory, options);
 }
-
-/** As the Hub allows them; `./model` and `/model` are paths. */
-const HUB_ID = /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/;
-
-/** A branch, a tag, a commit, or `refs/pr/1`. */
-const REVISION = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/;
-
-/** The id alone is the model's name in the API: clients need not know which revision they are given. */
-function parseHubModel(name: string): HubModel | null {
-  const [id = '', revision = 'main', ...more] = name.split('@');
-  if (!HUB_ID.test(id) || !REVISION.test(revision) || more.length > 0) return null;
-  return { id, revision: isCommit(revision.toLowerCase()) ? revision.toLowerCase() : revision };
-}
-
-/** `owner/name:Q8_0`, as llama.cpp has it. */
-const ggufOnHub = (repository: string): string =>
-  `GGUF files are not fetched from the Hub. Download one (hf download ${repository} FILE.gguf) and name it: --model ./FILE.gguf.`;
 
 async function resolveLocal(
   id: string,

@@ -40,6 +40,12 @@ def test_a_model_that_is_not_there_ends_it_with_the_reason(capsys: pytest.Captur
     assert "No model nowhere: there is no such directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("model", ["owner/tiny:Q8_0", "owner/tiny:tiny.gguf@v2", "./tiny-Q8_0.gguf"])
+def test_a_model_in_gguf_is_refused_by_name(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments({"--model": model})) == 2
+    assert f"{model} is GGUF, which this worker does not read" in capsys.readouterr().err
+
+
 def test_what_stands_behind_two_dashes_is_for_vllm() -> None:
     given = _parser().parse_args([*arguments({"--roles": "sample", "--vllm": "/opt/v serve"}), "--", "--max-model-len", "9"])
     options = read_sampler_options(given)

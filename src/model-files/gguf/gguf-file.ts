@@ -6,9 +6,18 @@ import { ggmlType } from './ggml-types.ts';
 import { badGguf, HeaderGoesOn, parseGgufHeader, type GgufHeader } from './gguf-header.ts';
 
 export interface GgufFile extends GgufHeader {
-  readonly path: string;
   /** Row-major, by the file's own name; whole, or some rows, each of which is whole blocks. */
   read(name: string, rows?: RowRange): Promise<Float32Array>;
+  close(): Promise<void>;
+}
+
+/** What a GGUF file is read from: a file here, or one elsewhere of which some parts are wanted. */
+export interface GgufBytes {
+  /** As errors call it. */
+  readonly name: string;
+  readonly size: number;
+  /** Exactly so many, or an error. */
+  read(start: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -16,57 +25,64 @@ const FIRST_BYTES = 2 ** 24; // a vocabulary of 150,000 tokens and its merges ta
 const CHUNK_BYTES = 2 ** 28; // one read takes less than 2^31 bytes
 
 /** Reads the header only. Throws `bad_model_files`. */
-export async function openGgufFile(path: string): Promise<GgufFile> {
-  const handle = await open(path, 'r').catch((cause: unknown) => {
-    throw badGguf(path, 'it cannot be opened', cause);
-  });
-  const readBytes = async (start: number, length: number): Promise<Uint8Array> => {
-    const bytes = new Uint8Array(length);
-    for (let done = 0; done < length;) {
-      const { bytesRead } = await handle.read(bytes, done, Math.min(CHUNK_BYTES, length - done), start + done);
-      if (bytesRead === 0) throw badGguf(path, `it ended ${length - done} bytes early while it was read`);
-      done += bytesRead;
-    }
-    return bytes;
-  };
+export const openGgufFile = async (path: string): Promise<GgufFile> => readGgufFile(await openBytes(path));
+
+/** Takes the bytes over: it closes them. */
+export async function readGgufFile(bytes: GgufBytes): Promise<GgufFile> {
   try {
-    const { size } = await handle.stat();
-    const header = await readHeader(path, size, readBytes);
+    const header = await readHeader(bytes);
     return {
-      path,
       ...header,
       async read(name, rows) {
         const tensor = header.tensors.get(name);
         const type = tensor && ggmlType(tensor.type);
-        if (!type) throw new AppError('bad_model_files', `No tensor ${name} in ${path}.`);
+        if (!type) throw new AppError('bad_model_files', `No tensor ${name} in ${bytes.name}.`);
         const all = tensor.shape[0] ?? 1;
         const { first, count } = rows ?? { first: 0, count: all };
         const rowBytes = tensor.byteLength / all;
         const values = new Float32Array(tensor.shape.slice(1).reduce((product, length) => product * length, count));
-        type.decode(await readBytes(tensor.start + first * rowBytes, count * rowBytes), values);
+        type.decode(await bytes.read(tensor.start + first * rowBytes, count * rowBytes), values);
         return values;
       },
-      close: () => handle.close(),
+      close: () => bytes.close(),
     };
   } catch (error) {
-    await handle.close();
+    await bytes.close();
     throw error;
   }
 }
 
+async function openBytes(path: string): Promise<GgufBytes> {
+  const handle = await open(path, 'r').catch((cause: unknown) => {
+    throw badGguf(path, 'it cannot be opened', cause);
+  });
+  const { size } = await handle.stat();
+  return {
+    name: path,
+    size,
+    async read(start, length) {
+      const bytes = new Uint8Array(length);
+      for (let done = 0; done < length;) {
+        const { bytesRead } = await handle.read(bytes, done, Math.min(CHUNK_BYTES, length - done), start + done);
+        if (bytesRead === 0) throw badGguf(path, `it ended ${length - done} bytes early while it was read`);
+        done += bytesRead;
+      }
+      return bytes;
+    },
+    close: () => handle.close(),
+  };
+}
+
 /** How long a header is stands nowhere: more is read until it is whole. */
-async function readHeader(
-  path: string,
-  size: number,
-  readBytes: (start: number, length: number) => Promise<Uint8Array>,
-): Promise<GgufHeader> {
+async function readHeader(bytes: GgufBytes): Promise<GgufHeader> {
+  const { name, size } = bytes;
   for (let length = Math.min(FIRST_BYTES, size); ; length = Math.min(2 * length, size)) {
     try {
-      return parseGgufHeader(await readBytes(0, length), path, size);
+      return parseGgufHeader(await bytes.read(0, length), name, size);
     } catch (error) {
       if (!(error instanceof HeaderGoesOn)) throw error;
       if (length === size)
-        throw badGguf(path, `it is cut off: its header does not end in ${size} bytes. Download it again`);
+        throw badGguf(name, `it is cut off: its header does not end in ${size} bytes. Download it again`);
     }
   }
 }

@@ -29,6 +29,9 @@ export const VALUE_TYPES = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 
 /** `bytes` ended inside the header: more of the file is needed. */
 export class HeaderGoesOn extends Error {}
 
+/** The file is whole, but not of a kind that is read. */
+export class UnreadType extends AppError {}
+
 const DIMENSIONS_MAX = 4;
 
 /** `bytes` are the first of a file of `byteLength`. Throws `HeaderGoesOn`, and `bad_model_files`. */
@@ -94,7 +97,11 @@ function refuseParts(metadata: ReadonlyMap<string, GgufValue>, path: string): vo
 
 function sizeOf({ name, shape, type }: Pick<GgufTensor, 'name' | 'shape' | 'type'>, path: string): number {
   const known = ggmlType(type);
-  if (!known) throw badGguf(path, `tensor ${name} is ${ggmlTypeName(type)}; ${READABLE_TYPES.join(', ')} are read`);
+  if (!known)
+    throw new UnreadType(
+      'bad_model_files',
+      `Cannot read ${path}: tensor ${name} is ${ggmlTypeName(type)}; ${READABLE_TYPES.join(', ')} are read.`,
+    );
   const columns = shape.at(-1) ?? 1;
   if (columns % known.blockValues !== 0)
     throw badGguf(path, `tensor ${name} has rows of ${columns} values, which are no blocks of ${known.name}`);

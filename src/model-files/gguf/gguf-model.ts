@@ -9,7 +9,7 @@ import { parseDecoderConfig, readDecoderConfig } from '../decoder-config.ts';
 import type { TensorSource } from '../safetensors.ts';
 import { ARCHITECTURES, configOf } from './architectures.ts';
 import { ggmlTypeName } from './ggml-types.ts';
-import { openGgufFile, type GgufFile } from './gguf-file.ts';
+import { openGgufFile, readGgufFile, type GgufBytes, type GgufFile } from './gguf-file.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
 import { readMetadata } from './metadata.ts';
 import { fromPairs, ggufParameters } from './tensor-layout.ts';
@@ -22,9 +22,13 @@ export interface GgufPointer {
   readonly architecture: string;
 }
 
-/** The model directory of the file at `path`, below `directory`. Throws `bad_model_files`. */
-export async function makeGgufDirectory(path: string, directory: string): Promise<string> {
-  const files = await describe(resolve(path));
+/**
+ * The model directory of the file at `path`, below `directory`. `file`: what is there, or will be, read from elsewhere; it is closed. Throws
+ * `bad_model_files`.
+ */
+export async function makeGgufDirectory(path: string, directory: string, file?: GgufBytes): Promise<string> {
+  const whole = resolve(path);
+  const files = await describe(whole, file ? await readGgufFile(file) : await openGgufFile(whole), file?.name);
   const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
   const target = join(directory, hash);
   if (await pathExists(target)) return target;
@@ -40,13 +44,12 @@ export async function makeGgufDirectory(path: string, directory: string): Promis
 }
 
 /** File name → text. */
-async function describe(path: string): Promise<Record<string, string>> {
-  const file = await openGgufFile(path);
+async function describe(path: string, file: GgufFile, name = path): Promise<Record<string, string>> {
   try {
-    const metadata = readMetadata(file.metadata, path);
+    const metadata = readMetadata(file.metadata, name);
     const ropeFactors = await readRopeFactors(file);
     const config = configOf(metadata, { tensors: file.tensors, ropeFactors });
-    parseDecoderConfig(config, path);
+    parseDecoderConfig(config, name);
     const { tokenizer, tokenizerConfig, generationConfig } = tokenizerOf(metadata);
     const pointer: GgufPointer = { file: path, architecture: metadata.architecture };
     const model = { 'config.json': config, 'generation_config.json': generationConfig, [GGUF_POINTER]: pointer };

@@ -38,6 +38,12 @@ def find_model(name: str, model_id: str | None) -> ModelDirectory:
     if path.is_dir():
         # `owner/name` is an id also where it is a path; of any other path the last part names the model.
         return _read(path, model_id or (name if _HUB_ID.fullmatch(name) else path.resolve().name))
+    if path.suffix.lower() == ".gguf" or (_HUB_ID.fullmatch(name.partition(":")[0]) and ":" in name):
+        raise WorkerError(
+            "bad_model_files",
+            f"{name} is GGUF, which this worker does not read. Name the model it was made of, in safetensors, or start "
+            f"`whetstone workers run --model {name}`, which reads it.",
+        )
     if not _HUB_ID.fullmatch(name):
         raise WorkerError("bad_model_files", f"No model {name}: there is no such directory, and it is no Hub id (owner/name).")
     return _read(_download(name), model_id or name)

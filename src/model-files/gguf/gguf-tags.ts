@@ -1,0 +1,107 @@
+// Which file `owner/name:Q8_0` means, and which `owner/name` alone, of a repository that has a model several times in GGUF: by the names of its
+// files, as `llama-server -hf` goes by them. What is in the files is not known here.
+import { AppError } from '#domain/errors';
+import { isGguf } from '../foreign-formats.ts';
+import type { HubModel } from '../hub-model.ts';
+import { READABLE_TYPES } from './ggml-types.ts';
+
+export interface GgufChoice {
+  /** In the repository. */
+  readonly file: string;
+  /** The model's in the API, so that adapters stay with the weights they were trained on. */
+  readonly id: string;
+}
+
+/** A part of a name between dashes or dots that says a type; the last one counts. */
+const TAG = /(?<=^|[-./])(?:UD-)?(?:I?Q\d\w*|TQ\d\w*|B?F16|FP16|F32|FP32|MXFP4\w*|NVFP4\w*)(?=[-.])/gi;
+const PART = /-(\d{5})-of-(\d{5})\.gguf$/i;
+
+/** What llama.cpp takes where nobody says which. */
+const FIRST_TAGS = ['Q4_K_M', 'Q8_0'];
+
+/** `a-q4_k_m.gguf` → `Q4_K_M`. */
+const tagOf = (file: string): string | null => file.match(TAG)?.at(-1)?.toUpperCase() ?? null;
+
+/** Only GGUF: no weights beside it that would be taken first. */
+export const isGgufRepository = (names: readonly string[]): boolean =>
+  names.some(isGguf) && !names.some((name) => name.endsWith('.safetensors'));
+
+/** Null: there is none of this tag. Throws `bad_model_files` where several are meant, or a part of one. */
+export function findGguf(model: HubModel, names: readonly string[]): GgufChoice | null {
+  const files = names.filter((name) => isGguf(name) && Number(PART.exec(name)?.[1] ?? 1) === 1).sort();
+  const [file, ...more] = model.tag === null ? byPreference(files) : byTag(files, model.tag);
+  if (file === undefined) return null;
+  if (more.length > 0) throw severalMeant(model, [file, ...more]);
+  if (PART.test(file)) throw inParts(model, file, files);
+  const tag = tagOf(file);
+  if (model.tag !== null && tag !== null && sameTag(tag, model.tag)) return { file, id: `${model.id}:${tag}` };
+  if (model.tag !== null) return { file, id: `${model.id}:${file}` };
+  return { file, id: tag === null ? model.id : `${model.id}:${tag}` };
+}
+
+/** As `findGguf`; also throws `base_model_not_found`. */
+export function getGguf(model: HubModel, names: readonly string[]): GgufChoice {
+  const found = findGguf(model, names);
+  if (found) return found;
+  const there = tagsOf(names.filter(isGguf));
+  throw new AppError(
+    'base_model_not_found',
+    there.length === 0
+      ? `${model.id} has no model in GGUF. Name it without :${model.tag}.`
+      : `${model.id} has no file ${model.tag} in GGUF. It has ${there.join(', ')}.`,
+  );
+}
+
+/** To be named instead of one that cannot be read; empty: none. */
+export function adviseReadable({ id }: HubModel, { file }: GgufChoice, names: readonly string[]): string {
+  const others = tagsOf(names.filter((name) => isGguf(name) && isRead(name) && name !== file));
+  return others.length === 0 ? '' : ` Of ${id} can be read: ${others.join(', ')}.`;
+}
+
+function byTag(files: readonly string[], tag: string): readonly string[] {
+  const wanted = tag.toLowerCase();
+  const named = files.filter((file) => [wanted, `${wanted}.gguf`].includes(file.toLowerCase()));
+  return named.length > 0 ? named : ofTag(files, tag);
+}
+
+/** What is surely read goes first. */
+function byPreference(files: readonly string[]): readonly string[] {
+  const read = files.filter(isRead);
+  const all = read.length > 0 ? read : files;
+  const tag = FIRST_TAGS.find((each) => ofTag(all, each).length > 0) ?? tagOf(all[0] ?? '');
+  return tag === null ? all.filter((file) => tagOf(file) === null) : ofTag(all, tag);
+}
+
+/** `Q4_K_XL` also means UD-Q4_K_XL, where there is no other. */
+function ofTag(files: readonly string[], tag: string): readonly string[] {
+  const exact = files.filter((file) => tagOf(file) === tag.toUpperCase());
+  return exact.length > 0 ? exact : files.filter((file) => sameTag(tagOf(file) ?? '', tag));
+}
+
+const sameTag = (tag: string, other: string): boolean =>
+  tag === other.toUpperCase() || tag === `UD-${other.toUpperCase()}`;
+
+/** By its name: a mixture such as Q4_K_M has other types in it, which its header says. */
+function isRead(file: string): boolean {
+  const tag = tagOf(file)?.replace(/^UD-/, '').replace(/^FP/, 'F') ?? '';
+  const types = [tag, tag.replace(/_[A-Z]+$/, '')]; // Q4_K_M is of Q4_K
+  return !PART.test(file) && types.some((type) => READABLE_TYPES.includes(type));
+}
+
+/** How each can be named. */
+const tagsOf = (files: readonly string[]): readonly string[] =>
+  [...new Set(files.map((file) => tagOf(file) ?? file))].sort();
+
+const severalMeant = ({ id }: HubModel, files: readonly string[]): AppError =>
+  new AppError(
+    'bad_model_files',
+    `${id} has several models in GGUF. Name one of them: ${files.map((file) => `${id}:${file}`).join(', ')}.`,
+  );
+
+function inParts(model: HubModel, file: string, files: readonly string[]): AppError {
+  const [, , count] = PART.exec(file)!;
+  return new AppError(
+    'bad_model_files',
+    `${file} of ${model.id} is the first of ${Number(count)} parts, and parts are not read. Download them, join them with llama.cpp (llama-gguf-split --merge FIRST_PART whole.gguf) and name the file.${adviseReadable(model, { file, id: '' }, files)}`,
+  );
+}

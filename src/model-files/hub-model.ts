@@ -1,0 +1,29 @@
+// How a model of the Hugging Face Hub is named: `owner/name`, which of its GGUF files, which revision. Knows no files.
+import { isCommit } from './hub-file.ts';
+
+/** A model of the Hub in one of its versions: a branch, a tag, or a commit. */
+export interface HubModel {
+  readonly id: string;
+  readonly revision: string;
+  /** Which of its GGUF files: `Q8_0`, or a file's name. Null: not said, and most models have none. */
+  readonly tag: string | null;
+}
+
+/** As `--model` names it. */
+export const nameOf = ({ id, tag, revision }: HubModel): string =>
+  `${id}${tag === null ? '' : `:${tag}`}${revision === 'main' ? '' : `@${revision}`}`;
+
+/** As the Hub allows them; `./model` and `/model` are paths. */
+export const HUB_ID = /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/;
+
+/** A branch, a tag, a commit, or `refs/pr/1`. */
+const REVISION = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/;
+
+/** Clients need not know which revision they are given, but which quantisation: `owner/name:Q8_0`, as llama.cpp and Ollama have it. */
+export function parseHubModel(name: string): HubModel | null {
+  const [what = '', revision = 'main', ...more] = name.split('@');
+  const [id = '', tag = null, ...others] = what.split(':');
+  if (!HUB_ID.test(id) || !REVISION.test(revision) || more.length > 0) return null;
+  if ((tag !== null && !REVISION.test(tag)) || others.length > 0) return null;
+  return { id, revision: isCommit(revision.toLowerCase()) ? revision.toLowerCase() : revision, tag };
+}
