@@ -36,6 +36,18 @@ export function groupMetrics(groups: readonly GroupRewards[]): RewardMetrics {
   };
 }
 
+/**
+ * Of the mean reward: how far other prompts of the kind would put it, by how the groups' means differ; of a single group, how far other
+ * answers would. Null with fewer than two of either.
+ */
+export function rewardStandardError(groups: readonly GroupRewards[]): number | null {
+  const byGroup = groups
+    .map(({ trajectories }) => trajectories.map(({ reward }) => reward))
+    .filter((rewards) => rewards.length > 0);
+  const values = byGroup.length === 1 ? byGroup[0]! : byGroup.map(average);
+  return values.length < 2 ? null : populationDeviation(values) / Math.sqrt(values.length - 1);
+}
+
 function meansByName(records: readonly Readonly<Record<string, number | boolean>>[]): Record<string, number> {
   const values = new Map<string, number[]>();
   for (const record of records) {

@@ -9,7 +9,7 @@ import { groupAdvantages, tokenSignals } from './advantage.ts';
 import { createTokenLimit } from './job-tokens.ts';
 import { packRows, trainedCount, type Datum, type PackedRow } from './packing.ts';
 import { resolveRlConfig, type RlConfig } from './rl-config.ts';
-import { groupMetrics, rewardsOf, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
+import { groupMetrics, rewardsOf, rewardStandardError, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
 import { rowLengthFor, rowLengthWarnings, type RowBudget } from './row-budget.ts';
 import { createSkipCount } from './skip-count.ts';
 import {
@@ -33,6 +33,8 @@ export interface RlPlan {
   /** What of the settings could not be done as asked. */
   readonly warnings: readonly string[];
   readonly rewards: RewardMetrics;
+  /** Of the mean reward; null: not known. */
+  readonly rewardStandardError: number | null;
   readonly counts: {
     readonly num_groups_submitted: number;
     readonly num_groups_trainable: number;
@@ -141,6 +143,7 @@ export async function planRlJob(
             ...reshapingWarnings(reshapedTurns),
           ],
     rewards: groupMetrics(rewards),
+    rewardStandardError: rewardStandardError(rewards),
     counts: {
       num_groups_submitted: rewards.length,
       num_groups_trainable: byGroup.filter((group) => group.length > 0).length,

@@ -7,6 +7,7 @@ const judged = (change: {
   skipped?: Record<string, number>;
   reward?: number;
   before?: number[];
+  standardError?: number | null;
   hiddenSize?: number | null;
   rows?: readonly unknown[];
 }): string[] =>
@@ -16,6 +17,7 @@ const judged = (change: {
       skipped: change.skipped ?? {},
       counts: { num_trajectories: 8 } as JudgedJob['plan']['counts'],
       rewards: change.reward === undefined ? {} : { reward: change.reward },
+      rewardStandardError: change.standardError === undefined ? 0.05 : change.standardError,
       rows: (change.rows ?? [{}]) as unknown as JudgedJob['plan']['rows'],
     },
     rewardsBefore: change.before ?? [],
@@ -48,6 +50,14 @@ test('rewards that fell three times in a row are told; two times, or not each ti
   expect(judged({ before: [9, 0.9, 0.8, 0.7], reward: 0.6 })).toHaveLength(1);
   expect(judged({ before: [0.8, 0.7], reward: 0.6 })).toEqual([]);
   expect(judged({ before: [0.9, 0.8, 0.8], reward: 0.6 })).toEqual([]);
+});
+
+test('rewards that fell by no more than other prompts would make them are not told', () => {
+  const before = [0.9, 0.8, 0.7];
+  expect(judged({ before, reward: 0.6, standardError: 0.07 })).toHaveLength(1); // 3 · √2 · 0.07 = 0.297 < 0.3
+  expect(judged({ before, reward: 0.6, standardError: 0.071 })).toEqual([]);
+  expect(judged({ before, reward: 0.6, standardError: 0 })).toHaveLength(1);
+  expect(judged({ before, reward: 0.6, standardError: null })).toEqual([]);
 });
 
 test('a learning rate is far when it is ten times beyond what is usual for the size; without the size nobody knows', () => {

@@ -4,20 +4,24 @@ import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
 
 export interface JudgedJob {
-  readonly plan: Pick<RlPlan, 'config' | 'skipped' | 'counts' | 'rewards' | 'rows'>;
+  readonly plan: Pick<RlPlan, 'config' | 'skipped' | 'counts' | 'rewards' | 'rewardStandardError' | 'rows'>;
   /** Mean rewards of the model's latest steps, oldest first. */
   readonly rewardsBefore: readonly number[];
   /** Of the model; null: not known. */
   readonly hiddenSize: number | null;
 }
 
-/** Steps over which falling rewards are no noise any more. */
+/** Falls in a row that are told, */
 export const STEPS_COMPARED = 3;
+/** where they add up to more than so many standard errors of a difference: of 24 loops on other prompts in each step one falls three times by luck. */
+const STANDARD_ERRORS = 3;
 
 export function jobWarnings({ plan, rewardsBefore, hiddenSize }: JudgedJob): string[] {
   return [
     ...nothingToLearn(plan),
-    ...fallingRewards([...rewardsBefore, ...(plan.rewards['reward'] === undefined ? [] : [plan.rewards['reward']])]),
+    ...(plan.rewards['reward'] === undefined
+      ? []
+      : fallingRewards([...rewardsBefore, plan.rewards['reward']], plan.rewardStandardError)),
     ...(plan.rows.length > 0 ? unusualLearningRate(plan.config.optimizer.learningRate, hiddenSize) : []),
   ];
 }
@@ -58,10 +62,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   exceptions: 'Look at why the rollouts failed.',
 };
 
-function fallingRewards(rewards: readonly number[]): string[] {
+/** `standardError` of the last; null: nobody knows how much of a fall is luck. */
+function fallingRewards(rewards: readonly number[], standardError: number | null): string[] {
   const last = rewards.slice(-STEPS_COMPARED - 1);
   const falls = last.length === STEPS_COMPARED + 1 && last.every((reward, i) => i === 0 || reward < last[i - 1]!);
-  if (!falls) return [];
+  if (!falls || standardError === null) return [];
+  if (last[0]! - last.at(-1)! <= STANDARD_ERRORS * Math.SQRT2 * standardError) return [];
   const shown = last.map((reward) => Number(reward.toPrecision(3))).join(', ');
   return [
     `The mean reward fell over the last ${STEPS_COMPARED} steps (${shown}). Look at the groups, lower the learning rate, or go back to an earlier step.`,
