@@ -2,6 +2,7 @@
 // checkpoint. The whole algorithm is on the server; what a task rewards is here.
 import type OpenAI from 'openai';
 import { gather, type Client, type Model } from '#client/client';
+import { mean } from '../shared/statistics.ts';
 import { trainGroups } from '../shared/train-groups.ts';
 
 export interface Task {
@@ -12,7 +13,8 @@ export interface Task {
   readonly rolloutsPerPrompt: number;
   readonly steps: number;
   readonly maxTokens: number;
-  readonly learningRate: number;
+  /** experimental_config of the jobs. Absent: all defaults. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
 export interface StepReport {
@@ -42,10 +44,7 @@ export async function* reinforce(
     const trained = await trainGroups(client, {
       model_id: model.id,
       trajectory_groups: sampled.groups,
-      experimental_config: {
-        learning_rate: task.learningRate,
-        packed_sequence_length: 512, // more and smaller steps than rows of the default length take
-      },
+      ...(task.config ? { experimental_config: task.config } : {}),
     });
     const seconds = (performance.now() - startMs) / 1000;
     yield { step: step + 1, reward: sampled.reward, rollouts: sampled.trajectories, ...trained, seconds };
@@ -53,16 +52,29 @@ export async function* reinforce(
 }
 
 /** Mean reward of sampled answers, without training. */
-export async function evaluate(
+export const evaluate = async (...asked: Parameters<typeof evaluateEach>): Promise<number> =>
+  mean(await evaluateEach(...asked));
+
+/** The same of each prompt: [prompt]. */
+export async function evaluateEach(
   openai: OpenAI,
   modelName: string,
   task: Task,
   prompts: readonly string[],
-): Promise<number> {
-  return (await rollOut(openai, modelName, task, prompts, 1_000_000)).reward;
+  temperature = 1,
+): Promise<number[]> {
+  const { groups } = await rollOut(openai, modelName, task, prompts, 1_000_000, temperature);
+  return groups.map(({ trajectories }) => mean(trajectories.map(({ reward }) => reward)));
 }
 
-function rollOut(openai: OpenAI, modelName: string, task: Task, prompts: readonly string[], seed: number) {
+function rollOut(
+  openai: OpenAI,
+  modelName: string,
+  task: Task,
+  prompts: readonly string[],
+  seed: number,
+  temperature = 1,
+) {
   return gather(
     prompts,
     async (prompt, { group, signal }) => {
@@ -71,7 +83,7 @@ function rollOut(openai: OpenAI, modelName: string, task: Task, prompts: readonl
         model: modelName,
         messages,
         n: task.rolloutsPerPrompt,
-        temperature: 1,
+        temperature,
         max_tokens: task.maxTokens,
         seed: (seed * 4096 + group) * 64,
       };

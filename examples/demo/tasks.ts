@@ -17,6 +17,9 @@ const WORD_PROMPTS = [
   'Say no, maybe or yes. Should I go?',
 ];
 
+/** Ten times what goes on from examples takes, and more and smaller steps than rows of the default length take. */
+const CONFIG = { learning_rate: 2e-3, packed_sequence_length: 512 };
+
 export const yesNoMaybe: Task = {
   name: 'yes / no / maybe',
   prompts: () => WORD_PROMPTS,
@@ -24,7 +27,7 @@ export const yesNoMaybe: Task = {
   rolloutsPerPrompt: 16,
   steps: 10,
   maxTokens: 6,
-  learningRate: 2e-3,
+  config: CONFIG,
 };
 
 const PAIRS_PER_STEP = 16;
@@ -42,7 +45,7 @@ export const addition: Task = {
   rolloutsPerPrompt: 16,
   steps: 16,
   maxTokens: 6,
-  learningRate: 2e-3,
+  config: CONFIG,
 };
 
 /** Pairs that neither the starter's corpus nor the training above contains. */

@@ -9,6 +9,7 @@ import { bar, curve } from './chart.ts';
 import { heldOutReward, heldOutRequest, type HeldOut } from './held-out.ts';
 import { KEEP, showUntilInterrupted } from './looking.ts';
 import { startServer } from './server.ts';
+import { mean } from './statistics.ts';
 import { trainGroups } from './train-groups.ts';
 
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
@@ -41,7 +42,6 @@ export interface Environment {
 
 const BASE_MODEL = 'whetstone/starter';
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 
 /** A server of its own, all steps, the curve; the exit code says whether the reward rose. */
 export async function learn(environment: Environment): Promise<void> {
