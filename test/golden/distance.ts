@@ -12,6 +12,17 @@ export function maxDistance(actual: ArrayLike<number>, expected: ArrayLike<numbe
   return worst;
 }
 
+/**
+ * By token, smallest first, of logits `[tokens, vocab]`. Where two experts are nearly equal, rounded weights may choose the other one: that token is
+ * then another.
+ */
+export function distancesByToken(actual: Float32Array, expected: Float32Array, tokens: number): number[] {
+  const vocab = expected.length / tokens;
+  const rowOf = (logits: Float32Array, token: number) => logits.subarray(token * vocab, (token + 1) * vocab);
+  const distances = Array.from({ length: tokens }, (_, t) => maxDistance(rowOf(actual, t), rowOf(expected, t)));
+  return distances.sort((a, b) => a - b);
+}
+
 /** max |a − b| ÷ max |b|: one small element of a large tensor does not decide. */
 export function relativeDistance(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   const scale = Math.max(...Array.from(expected, Math.abs));

@@ -2,6 +2,7 @@
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BYTE_CHARACTERS } from '#base/byte-characters';
+import { openSafetensors, writeSafetensors } from '#model-files/safetensors';
 import { PRE_TOKENIZERS } from '#model-files/gguf/pre-tokenizers';
 import { fixturePath, type FamilyName } from './fixture.ts';
 
@@ -11,6 +12,8 @@ const IN_LLAMA_CPP: Partial<Record<FamilyName, Record<string, unknown>>> = {
   smollm3: { no_rope_layers: [1, 1] },
   phi3: { sliding_window: null },
   gemma2: { query_pre_attn_scalar: 16 },
+  mixtral: { sliding_window: null },
+  qwen3_moe: { mlp_only_layers: [] },
   gemma3_text: { query_pre_attn_scalar: 16, layer_types: ['sliding_attention', 'sliding_attention'] },
 };
 
@@ -25,6 +28,8 @@ export const GGUF_FAMILIES = [
   'phi3',
   'gemma2',
   'gemma3_text',
+  'qwen3_moe',
+  'mixtral',
 ] as const satisfies readonly FamilyName[];
 
 export async function writeWholeModel(family: FamilyName, directory: string): Promise<void> {
@@ -33,6 +38,7 @@ export async function writeWholeModel(family: FamilyName, directory: string): Pr
   for (const name of await readdir(model)) await copyFile(join(model, name), join(directory, name));
   const config = JSON.parse(await readFile(join(model, 'config.json'), 'utf8')) as { vocab_size: number };
   await writeJson(join(directory, 'config.json'), { ...config, ...IN_LLAMA_CPP[family] });
+  if (family === 'qwen3_moe') await giveExperts(directory);
   const added = ['<s>', '</s>'].map((content, id) => ({ id, content, special: true, normalized: false }));
   const vocab = BYTE_CHARACTERS.slice(0, config.vocab_size - 2).map((character, i) => [character, i + 2] as const);
   await writeJson(join(directory, 'tokenizer.json'), {
@@ -43,6 +49,25 @@ export async function writeWholeModel(family: FamilyName, directory: string): Pr
     model: { type: 'BPE', vocab: Object.fromEntries(vocab), merges: [] },
   });
   await writeJson(join(directory, 'tokenizer_config.json'), { bos_token: '<s>', eos_token: '</s>' });
+}
+
+/** Its second layer, whose MLP is dense, gets the experts of the third. */
+async function giveExperts(directory: string): Promise<void> {
+  const source = await openSafetensors(directory);
+  const kept = source.names().filter((name) => !name.startsWith('model.layers.1.mlp.'));
+  const given = source.names().filter((name) => name.startsWith('model.layers.2.mlp.'));
+  const named = [
+    ...kept.map((name) => ({ name, from: name })),
+    ...given.map((from) => ({ name: from.replace('.2.', '.1.'), from })),
+  ];
+  const tensors = await Promise.all(
+    named.map(async ({ name, from }) => {
+      const values = await source.read(from);
+      return { name, shape: source.shape(from), dtype: 'F32' as const, data: () => Promise.resolve(values) };
+    }),
+  );
+  await source.close();
+  await writeSafetensors(join(directory, 'model.safetensors'), tensors);
 }
 
 const writeJson = (path: string, value: unknown): Promise<void> => writeFile(path, JSON.stringify(value));

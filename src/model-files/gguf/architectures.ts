@@ -9,6 +9,8 @@ export interface Architecture {
   readonly modelType: string;
   /** Rows of queries and keys lie in pairs that turn together, not in halves. */
   readonly interleaved: boolean;
+  /** Layers may route tokens to experts. */
+  readonly experts?: true;
   /** llama.cpp takes the embedding as head, whatever the file has. */
   readonly alwaysTied?: true;
   /** What config.json says beyond `commonConfig`. */
@@ -38,10 +40,40 @@ const gemma = (metadata: Metadata, largestLayers: number) => ({
   final_logit_softcapping: metadata.own('final_logit_softcapping'),
 });
 
+const hasExperts = (metadata: Metadata): boolean => (metadata.own('expert_count') ?? 0) > 0;
+
+const mixtral = (metadata: Metadata) => ({
+  model_type: 'mixtral',
+  num_local_experts: metadata.needed('expert_count'),
+  num_experts_per_tok: metadata.needed('expert_used_count'),
+});
+
 export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
-  llama: { modelType: 'llama', interleaved: true, config: biases },
+  llama: {
+    modelType: 'llama', // Mixtral where it has experts
+    interleaved: true,
+    experts: true,
+    config: (metadata, parts) => ({ ...biases(metadata, parts), ...(hasExperts(metadata) && mixtral(metadata)) }),
+  },
   qwen2: { modelType: 'qwen2', interleaved: false, config: () => ({}) },
   qwen3: { modelType: 'qwen3', interleaved: false, config: biases },
+  qwen3moe: {
+    modelType: 'qwen3_moe',
+    interleaved: false,
+    experts: true,
+    // What llama.cpp's graph fixes: experts in all layers, weights that are divided by their sum.
+    config: (metadata, parts) => ({
+      ...biases(metadata, parts),
+      num_experts: metadata.needed('expert_count'),
+      num_experts_per_tok: metadata.needed('expert_used_count'),
+      moe_intermediate_size:
+        metadata.own('expert_feed_forward_length') ??
+        metadata.needed('feed_forward_length') / metadata.needed('expert_used_count'),
+      norm_topk_prob: true,
+      decoder_sparse_step: 1,
+      mlp_only_layers: [],
+    }),
+  },
   olmo2: { modelType: 'olmo2', interleaved: false, config: biases },
   smollm3: { modelType: 'smollm3', interleaved: true, config: () => ({ no_rope_layer_interval: 4 }) }, // as in llama.cpp's graph
   granite: {
@@ -90,8 +122,10 @@ const headDim = (metadata: Metadata): number =>
 /** As config.json says it. Throws `bad_model_files` for architectures that are not here. */
 export function configOf(metadata: Metadata, parts: GgufParts): Record<string, unknown> {
   const architecture = architectureOf(metadata);
-  if ((metadata.own('expert_count') ?? 0) > 0)
-    throw metadata.refuse('its layers route tokens to experts, which is not supported');
+  if (hasExperts(metadata) && !architecture.experts)
+    throw metadata.refuse(
+      `its layers route tokens to experts, which is not supported for architecture ${metadata.architecture}`,
+    );
   const embedding = parts.tensors.get('token_embd.weight');
   if (!embedding) throw metadata.refuse('it has no tensor token_embd.weight');
   return {

@@ -15,7 +15,7 @@ import { readPeftDirectory } from '../peft-directory.ts';
 import { ARCHITECTURES } from './architectures.ts';
 import { f32, ggufArchitecture, modelMetadata, text, u32 } from './model-metadata.ts';
 import type { WrittenType } from './quantize.ts';
-import { ggufModule, ggufParameters, headsOf, toPairs } from './tensor-layout.ts';
+import { ggufModule, ggufParameters, headsOf, isRouter, toPairs, type GgufParameter } from './tensor-layout.ts';
 import { tokenizerMetadata } from './tokenizer-metadata.ts';
 import { writeGguf, type TensorToWrite, type TypedValue } from './write-gguf.ts';
 
@@ -62,17 +62,21 @@ export async function exportGgufModel(
   const typeOf = (shape: readonly number[]): WrittenType =>
     shape.length === 1 || (type === 'Q8_0' && shape.at(-1)! % 32 !== 0) ? 'F32' : type;
   try {
-    const tensors: TensorToWrite[] = ggufParameters(config).map(({ name: parameter, gguf, shape, heads, plusOne }) => ({
-      name: gguf,
-      shape,
-      type: typeOf(shape),
-      async data() {
-        const read = await source.read(unties && parameter === HEAD_WEIGHT ? EMBEDDING_WEIGHT : parameter);
-        const weight = lora === null ? read : mergeAdapter(read, parameter.replace(/\.weight$/, ''), shape, lora);
-        if (plusOne) return weight.map((value) => value + 1);
-        return isInterleaved(architecture) && heads !== null ? toPairs(weight, heads, shape[0]!) : weight;
-      },
-    }));
+    const read = async ({ name: parameter, shape, heads, plusOne }: GgufParameter): Promise<Float32Array> => {
+      const there = await source.read(unties && parameter === HEAD_WEIGHT ? EMBEDDING_WEIGHT : parameter);
+      const weight = lora === null ? there : mergeAdapter(there, parameter.replace(/\.weight$/, ''), shape, lora);
+      if (plusOne) return weight.map((value) => value + 1);
+      return isInterleaved(architecture) && heads !== null ? toPairs(weight, heads, shape[0]!) : weight;
+    };
+    const tensors = stacksOf(ggufParameters(config)).map((stack): TensorToWrite => {
+      const { gguf, expert, shape } = stack[0]!;
+      return {
+        name: gguf,
+        shape: expert === null ? shape : [stack.length, ...shape],
+        type: isRouter(gguf) ? 'F32' : typeOf(shape),
+        data: () => (expert === null ? read(stack[0]!) : readStack(stack, read)),
+      };
+    });
     const factors = [...extras].map(([gguf, factor]): TensorToWrite => ({
       name: gguf,
       shape: [factor.length],
@@ -121,6 +125,27 @@ export async function exportGgufAdapter({ base, adapter, out, name }: GgufExport
     'adapter.lora.alpha': f32(loraScale(lora) * lora.rank),
   };
   await writeGguf(out, metadata, tensors);
+}
+
+/** Parameters that are one tensor in the file, in its order: the experts of a layer. */
+function stacksOf(parameters: readonly GgufParameter[]): readonly (readonly GgufParameter[])[] {
+  const stacks = new Map<string, GgufParameter[]>();
+  for (const parameter of parameters) {
+    const stack = stacks.get(parameter.gguf);
+    if (stack) stack.push(parameter);
+    else stacks.set(parameter.gguf, [parameter]);
+  }
+  return [...stacks.values()];
+}
+
+async function readStack(
+  stack: readonly GgufParameter[],
+  read: (parameter: GgufParameter) => Promise<Float32Array>,
+): Promise<Float32Array> {
+  const size = stack[0]!.shape.reduce((product, length) => product * length, 1);
+  const values = new Float32Array(stack.length * size);
+  for (const [place, parameter] of stack.entries()) values.set(await read(parameter), place * size);
+  return values;
 }
 
 /** B's rows are those of the weight. */

@@ -6,7 +6,7 @@ import { ggmlType } from './ggml-types.ts';
 import { badGguf, HeaderGoesOn, parseGgufHeader, type GgufHeader } from './gguf-header.ts';
 
 export interface GgufFile extends GgufHeader {
-  /** Row-major, by the file's own name; whole, or some rows, each of which is whole blocks. */
+  /** Row-major, by the file's own name; whole, or some rows, each of which is whole blocks: runs of the last dimension, or numbers of a vector. */
   read(name: string, rows?: RowRange): Promise<Float32Array>;
   close(): Promise<void>;
 }
@@ -37,10 +37,11 @@ export async function readGgufFile(bytes: GgufBytes): Promise<GgufFile> {
         const tensor = header.tensors.get(name);
         const type = tensor && ggmlType(tensor.type);
         if (!type) throw new AppError('bad_model_files', `No tensor ${name} in ${bytes.name}.`);
-        const all = tensor.shape[0] ?? 1;
+        const columns = tensor.shape.length > 1 ? tensor.shape.at(-1)! : 1;
+        const all = tensor.shape.reduce((product, length) => product * length, 1) / columns;
         const { first, count } = rows ?? { first: 0, count: all };
         const rowBytes = tensor.byteLength / all;
-        const values = new Float32Array(tensor.shape.slice(1).reduce((product, length) => product * length, count));
+        const values = new Float32Array(count * columns);
         type.decode(await bytes.read(tensor.start + first * rowBytes, count * rowBytes), values);
         return values;
       },

@@ -10,9 +10,10 @@ import type { TensorSource } from '../safetensors.ts';
 import { ARCHITECTURES, configOf } from './architectures.ts';
 import { ggmlTypeName } from './ggml-types.ts';
 import { openGgufFile, readGgufFile, type GgufBytes, type GgufFile } from './gguf-file.ts';
+import type { GgufTensor } from './gguf-header.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
 import { readMetadata } from './metadata.ts';
-import { fromPairs, ggufParameters } from './tensor-layout.ts';
+import { fromPairs, ggufParameters, type GgufParameter } from './tensor-layout.ts';
 
 /** In the model directory: which file has the weights, and how they lie in it. */
 const GGUF_POINTER = 'model.gguf.json';
@@ -83,33 +84,49 @@ export async function openGgufTensors(directory: string): Promise<TensorSource |
   const file = await openGgufFile(path);
   const find = (name: string) => {
     const parameter = parameters.get(name);
-    const tensor = parameter && file.tensors.get(parameter.gguf);
-    if (!tensor) throw new AppError('bad_model_files', `No tensor ${parameter?.gguf ?? name} in ${path}.`);
-    return { parameter, tensor };
+    const place = parameter && placeIn(file, parameter);
+    if (!place) throw new AppError('bad_model_files', `No tensor ${parameter?.gguf ?? name} in ${path}.`);
+    return { parameter, ...place };
   };
+  const has = (name: string): boolean => parameters.has(name) && placeIn(file, parameters.get(name)!) !== null;
   return {
-    names: () =>
-      [...parameters.values()]
-        .filter(({ gguf }) => file.tensors.has(gguf))
-        .map(({ name }) => name)
-        .sort(),
-    has: (name) => file.tensors.has(parameters.get(name)?.gguf ?? ''),
-    shape: (name) => find(name).tensor.shape,
+    names: () => [...parameters.keys()].filter(has).sort(),
+    has,
+    shape: (name) => find(name).shape,
     dtype: (name) => ggmlTypeName(find(name).tensor.type),
     async read(name, rows) {
-      const { parameter, tensor } = find(name);
+      const { parameter, tensor, shape, firstRow } = find(name);
       if (interleaved && parameter.heads !== null) {
         // Rows of a head change places: the whole tensor, which is small beside the largest.
-        const values = fromPairs(await file.read(parameter.gguf), parameter.heads, tensor.shape[0]!);
-        const rowSize = values.length / tensor.shape[0]!;
+        const values = fromPairs(await file.read(tensor.name), parameter.heads, shape[0]!);
+        const rowSize = values.length / shape[0]!;
         return rows ? values.slice(rows.first * rowSize, (rows.first + rows.count) * rowSize) : values;
       }
       // A vector of which some numbers are wanted may begin inside a block.
-      const ranged = tensor.shape.length > 1 ? rows : undefined;
-      const values = await file.read(parameter.gguf, ranged);
+      const ranged = shape.length > 1 ? rows : undefined;
+      const { first, count } = ranged ?? { first: 0, count: shape[0]! };
+      const values = await file.read(tensor.name, { first: firstRow + first, count });
       const wanted = rows && !ranged ? values.subarray(rows.first, rows.first + rows.count) : values;
       return parameter.plusOne ? wanted.map((value) => value - 1) : wanted;
     },
     close: () => file.close(),
   };
+}
+
+interface TensorPlace {
+  readonly tensor: GgufTensor;
+  /** Of the parameter, which may be one of a stack. */
+  readonly shape: readonly number[];
+  /** Of the parameter, in the tensor. */
+  readonly firstRow: number;
+}
+
+function placeIn({ tensors }: GgufFile, { gguf, expert }: GgufParameter): TensorPlace | null {
+  const tensor = tensors.get(gguf);
+  if (tensor && expert) {
+    const [count, ...shape] = tensor.shape;
+    return expert.place < count! ? { tensor, shape, firstRow: expert.place * shape[0]! } : null;
+  }
+  const alone = tensor ?? tensors.get(expert?.alone ?? '');
+  return alone ? { tensor: alone, shape: alone.shape, firstRow: 0 } : null;
 }

@@ -26,7 +26,7 @@ export function refuseGguf(what: string): AppError {
 
 /** Throws `invalid_request` for families of which llama.cpp has no graph. */
 export function ggufArchitecture({ family }: DecoderConfig): string {
-  if (family === 'mistral') return 'llama'; // without windows, see below
+  if (family === 'mistral' || family === 'mixtral') return 'llama'; // without windows, see below
   const found = Object.entries(ARCHITECTURES).find(([, { modelType }]) => modelType === family);
   if (!found) throw refuseGguf(`a model of family ${family} has no counterpart`);
   return found[0];
@@ -36,6 +36,7 @@ export function ggufArchitecture({ family }: DecoderConfig): string {
 export function modelMetadata(config: DecoderConfig, json: ConfigJson): ModelMetadata {
   const architecture = ggufArchitecture(config);
   checkLayers(config, architecture);
+  checkExperts(config);
   const rope = (config.attention.find(({ window }) => window === null) ?? config.attention[0]!).rope!;
   const values: Record<string, TypedValue | null> = {
     context_length: u32(config.maxPositions),
@@ -51,6 +52,7 @@ export function modelMetadata(config: DecoderConfig, json: ConfigJson): ModelMet
     'rope.dimension_count': u32(rope.dim),
     'rope.freq_base': f32(rope.theta),
     ...ownValues(config, architecture),
+    ...expertValues(config, architecture),
   };
   const scaling = ropeScaling(rope.scaling, rope.theta, rope.dim, architecture, json);
   const own = Object.entries({ ...values, ...scaling.values }).filter(
@@ -87,6 +89,24 @@ function ownValues(config: DecoderConfig, architecture: string): Record<string, 
     default:
       return {};
   }
+}
+
+function expertValues({ experts }: DecoderConfig, architecture: string): Record<string, TypedValue | null> {
+  if (experts === null) return {};
+  return {
+    expert_count: u32(experts.count),
+    expert_used_count: u32(experts.perToken),
+    expert_feed_forward_length: architecture === 'qwen3moe' ? u32(experts.intermediate) : null,
+  };
+}
+
+/** Of experts llama.cpp's graphs fix this. */
+function checkExperts({ experts }: DecoderConfig): void {
+  if (experts === null) return;
+  const dense = experts.layers.indexOf(false);
+  if (dense !== -1) throw refuseGguf(`llama.cpp has experts in all layers, and layer ${dense} has none`);
+  if (!experts.normalized)
+    throw refuseGguf('llama.cpp divides the weights of experts by their sum, the model does not (norm_topk_prob)');
 }
 
 /** What llama.cpp's graphs fix for all models of an architecture. */

@@ -11,6 +11,8 @@ import {
 export interface GgufParameter extends ParameterSpec {
   /** In the file. */
   readonly gguf: string;
+  /** Not null: its place in that tensor, `[experts, …shape]`, and what it is called in older files, where it is a tensor by itself. */
+  readonly expert: { readonly place: number; readonly alone: string } | null;
   /** Not null: rows of this many heads, which may lie in pairs (`toPairs`). */
   readonly heads: number | null;
   /** The file has 1 + weight. */
@@ -35,7 +37,18 @@ const MODULES: Readonly<Record<string, string>> = {
   'mlp.up_proj': 'ffn_up',
   'mlp.gate_up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
+  'mlp.gate': 'ffn_gate_inp',
+  'block_sparse_moe.gate': 'ffn_gate_inp',
 };
+
+const EXPERT_LINEARS: Readonly<Record<string, string>> = {
+  ...{ gate_proj: 'ffn_gate', up_proj: 'ffn_up', down_proj: 'ffn_down' },
+  ...{ w1: 'ffn_gate', w3: 'ffn_up', w2: 'ffn_down' },
+};
+const EXPERT = /^model\.layers\.(\d+)\.\w+\.experts\.(\d+)\.(\w+)\.weight$/;
+
+/** Chooses among experts; always float32, as llama.cpp's converter writes it. */
+export const isRouter = (gguf: string): boolean => gguf.endsWith('.ffn_gate_inp.weight');
 
 const NORMS = {
   attentionInput: 'attn_norm',
@@ -56,12 +69,21 @@ export function ggufParameters(config: DecoderConfig): readonly GgufParameter[] 
   return decoderParameters(config).map(({ name, shape }) => ({
     name,
     shape,
-    gguf:
-      WHOLE[name] ??
-      `${ggufModule(name.replace(/\.(?:weight|bias)$/, ''), config)}${/\.(?:weight|bias)$/.exec(name)![0]}`,
+    ...placeOf(name, config),
     heads: headsOf(name, config),
     plusOne: config.norms.plusOne && name.endsWith('norm.weight'),
   }));
+}
+
+function placeOf(name: string, config: DecoderConfig): Pick<GgufParameter, 'gguf' | 'expert'> {
+  const [, layer, expert, linear] = EXPERT.exec(name) ?? [];
+  if (expert !== undefined) {
+    const stack = `blk.${layer}.${EXPERT_LINEARS[linear!]}`;
+    const alone = `${stack}.${expert}.weight`;
+    return { gguf: `${stack}_exps.weight`, expert: { place: Number(expert), alone } };
+  }
+  const [end] = /\.(?:weight|bias)$/.exec(name)!;
+  return { gguf: WHOLE[name] ?? `${ggufModule(name.slice(0, -end.length), config)}${end}`, expert: null };
 }
 
 /** Of the rows of a linear's weight, bias, or B of its adapter. */
