@@ -4,7 +4,7 @@ Policy and reference begin with the adapter of fixtures/sft: loss, TRL's metrics
 AdamW's steps, and of one job the adapter behind the first. Then the same policy against the base model as reference, without
 steps: loss and metrics of each batch, of the second a sketch of every LoRA gradient. What is written is a plain formula in
 float64, every answer read alone; TRL, whose log-probabilities are float32, must say the same of each batch. TRL has no sigmoid
-loss with label smoothing (any more): there the formula stands alone. TRL trains what the template writes behind the end of a
+loss with label smoothing (any more): there it is asked twice, the second time with chosen and rejected exchanged. TRL trains what the template writes behind the end of a
 turn, too, so it is given the tokens up to that end. Needs requirements-trl.txt; not part of make_all.py.
 """
 
@@ -119,46 +119,60 @@ def make_model(dtype: torch.dtype = torch.float64):
 
 
 def make_trainer(tokenizer, config: dict, directory: str) -> DPOTrainer:
+    if smoothed_sigmoid(config):
+        config = {name: value for name, value in config.items() if name != "label_smoothing"}
     arguments = DPOConfig(output_dir=directory, max_length=None, report_to=[], use_cpu=True, bf16=False, gradient_checkpointing=False, **config)
     rows = Dataset.from_list([{name: row[name] for name in ("prompt", "chosen", "rejected")} for row in ROWS if "tools" not in row])
     return DPOTrainer(model=make_model(torch.float32), args=arguments, train_dataset=rows, processing_class=tokenizer)
 
 
-def check(trainer: DPOTrainer, model, batch: list[dict], loss: torch.Tensor, metrics: dict, gradients, base_scores: list | None) -> None:
-    """That TRL says the same. `base_scores`: of the reference, chosen and rejected; None: TRL's own copy of the adapter."""
-    trainer._metrics["eval"].clear()
+def smoothed_sigmoid(config: dict) -> bool:
+    return config["loss_type"] == "sigmoid" and "label_smoothing" in config
+
+
+def trl_loss(trainer: DPOTrainer, model, batch: list[dict], base_scores: list | None) -> torch.Tensor:
+    """`base_scores`: of the reference, chosen and rejected; None: TRL's own copy of the adapter."""
     inputs = trainer.data_collator(batch)
     trainer.precompute_ref_logps = base_scores is not None
     if base_scores:
         inputs["ref_chosen_logps"], inputs["ref_rejected_logps"] = base_scores
-    theirs = trainer._compute_loss(model, inputs, return_outputs=False)
-    assert abs(theirs.item() / loss.item() - 1) < TRL_TOLERANCE, (theirs.item(), loss.item())
+    return trainer._compute_loss(model, inputs, return_outputs=False)
+
+
+def check(trainer: DPOTrainer, model, batch: list[dict], config: dict, ours: tuple, base_scores: list | None) -> None:
+    """That TRL says the same as `ours`: loss, metrics and gradients."""
+    loss, metrics, gradients = ours
+    trainer._metrics["eval"].clear()
+    theirs = trl_loss(trainer, model, batch, base_scores)
     for name, value in metrics.items():
         its = trainer._metrics["eval"][name][-1]
         assert abs(its - value) < TRL_TOLERANCE * max(1, abs(value)), (name, its, value)
+    if smoothed_sigmoid(config):  # a label is wrong with this probability: (1 − ε) · L(chosen, rejected) + ε · L(rejected, chosen)
+        exchanged = [{**row, "chosen_ids": row["rejected_ids"], "rejected_ids": row["chosen_ids"]} for row in batch]
+        wrong = trl_loss(trainer, model, exchanged, base_scores and base_scores[::-1])
+        theirs = (1 - config["label_smoothing"]) * theirs + config["label_smoothing"] * wrong
+    assert abs(theirs.item() / loss.item() - 1) < TRL_TOLERANCE, (theirs.item(), loss.item())
     its_gradients = torch.autograd.grad(theirs, list(lora_parameters(model).values()))
-    ours, its = (torch.cat([gradient.flatten() for gradient in each]) for each in (gradients, its_gradients))
-    error = ((ours - its).norm() / ours.norm()).item()
+    own, its = (torch.cat([gradient.flatten() for gradient in each]) for each in (gradients, its_gradients))
+    error = ((own - its).norm() / own.norm()).item()
     assert error < TRL_TOLERANCE, error
 
 
 def job(tokenizer, data: list[dict], config: dict) -> dict:
-    knows = not (config["loss_type"] == "sigmoid" and "label_smoothing" in config)
     reference = make_model()
     batches = [data[at : at + BATCH_SIZE] for at in range(0, len(data), BATCH_SIZE)]
     with tempfile.TemporaryDirectory() as directory:
-        trainer = make_trainer(tokenizer, config, directory) if knows else None
-        model = trainer.model.double().eval() if trainer else make_model()
+        trainer = make_trainer(tokenizer, config, directory)
+        model = trainer.model.double().eval()
         parameters = lora_parameters(model)
 
         def compared(batch: list[dict], base_model) -> tuple[torch.Tensor, dict, tuple]:
             loss, metrics = formula(model, base_model or reference, batch, config)
             gradients = torch.autograd.grad(loss, list(parameters.values()))
-            if trainer:
-                with torch.no_grad():
-                    names = ("chosen_ids", "rejected_ids")
-                    of_base = base_model and [torch.stack([answer_logprob(base_model, row["prompt_ids"], row[n]) for row in batch]) for n in names]
-                check(trainer, model, batch, loss, metrics, gradients, of_base)
+            with torch.no_grad():
+                names = ("chosen_ids", "rejected_ids")
+                of_base = base_model and [torch.stack([answer_logprob(base_model, row["prompt_ids"], row[n]) for row in batch]) for n in names]
+            check(trainer, model, batch, config, (loss, metrics, gradients), of_base)
             return loss, metrics, gradients
 
         against_base = []
@@ -181,7 +195,7 @@ def job(tokenizer, data: list[dict], config: dict) -> dict:
             steps.append({"loss": loss.item(), "metrics": metrics, "gradNorm": norm})
             if len(steps) == 1 and config is LOSSES[0]:
                 steps[0]["adapter"] = {name: sketch(parameter.detach()) for name, parameter in parameters.items()}
-    return {"config": config, "checkedWithTrl": knows, "steps": steps, "againstBase": against_base}
+    return {"config": config, "steps": steps, "againstBase": against_base}
 
 
 def main() -> None:

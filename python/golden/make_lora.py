@@ -2,10 +2,12 @@
 
 Per case an adapter with random A and B as PEFT saves it, and what PyTorch says of it: cross-entropy of the training case, the
 gradient of every LoRA matrix, and the matrices after one AdamW step; log-probabilities and logits with it. Float32, eager attention, one thread.
+Of one case A is what a seed of Whetstone draws, written here a second time from the generator's paper: PEFT has no seed of its own.
 """
 
 import json
 import shutil
+from collections.abc import Iterator
 
 import torch
 from losses import cross_entropy
@@ -31,9 +33,54 @@ CASES = {
     "head-alone": ("llama", {"r": 3, "lora_alpha": 5, "use_rslora": True, "target_modules": ["lm_head"]}),
     "head-capped": ("gemma2", {"r": 4, "lora_alpha": 8, "target_modules": ["v_proj", "lm_head"]}),
     "head-multiplied": ("granite", {"r": 4, "lora_alpha": 8, "target_modules": ["down_proj", "lm_head"]}),
+    "seeded": ("llama", {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "down_proj", "lm_head"]}),
 }
 WITH_COPY = "head-alone"
 """Saved as PEFT saves by default: beside an adapter of the head stands the head."""
+
+SEEDS = {"seeded": 3407}
+WORD = 0xFFFFFFFF
+
+
+def uniform(seed: int) -> Iterator[float]:
+    """In [0, 1), 53 bits: xoshiro128** (arXiv:1805.01407), its state from SplitMix32. Seeds below 2^32."""
+
+    def rotated(word: int, by: int) -> int:
+        return (word << by | word >> 32 - by) & WORD
+
+    def mixed(z: int) -> int:
+        z = (z ^ z >> 16) * 0x21F0AAAD & WORD
+        z = (z ^ z >> 15) * 0x735A2D97 & WORD
+        return z ^ z >> 15
+
+    state = [mixed(seed + (i + 1) * 0x9E3779B9 & WORD) for i in range(4)]
+
+    def bits() -> int:
+        result = rotated(state[1] * 5 & WORD, 7) * 9 & WORD
+        shifted = state[1] << 9 & WORD
+        state[2] ^= state[0]
+        state[3] ^= state[1]
+        state[1] ^= state[2]
+        state[0] ^= state[3]
+        state[2] ^= shifted
+        state[3] = rotated(state[3], 11)
+        return result
+
+    while True:
+        yield ((bits() << 21) + (bits() >> 11)) / 2**53
+
+
+def draw_first_values(parameters: dict[str, torch.nn.Parameter], seed: int) -> None:
+    """Every A in turn, from the distribution that PEFT has just drawn it from: U(−1/√in, 1/√in); PEFT's B are zero."""
+    draws = uniform(seed)
+    for key, parameter in parameters.items():
+        if ".lora_B." in key:
+            assert not parameter.any(), key
+            continue
+        bound = parameter.shape[1] ** -0.5
+        assert 0.95 < parameter.abs().max().item() / bound < 1 + 1e-6, key
+        values = [(next(draws) * 2 - 1) * bound for _ in range(parameter.numel())]
+        parameter.copy_(torch.tensor(values, dtype=torch.float64).view(parameter.shape))
 
 
 def make(name: str, family: str, asked: dict, generator: torch.Generator) -> dict:
@@ -44,7 +91,11 @@ def make(name: str, family: str, asked: dict, generator: torch.Generator) -> dic
     model = get_peft_model(load(FIXTURES / family / "model"), LoraConfig(**asked, lora_dropout=0.0, task_type="CAUSAL_LM"))
     parameters = lora_parameters(model)
     with torch.no_grad():
-        for parameter in parameters.values():
+        if name in SEEDS:
+            draw_first_values(parameters, SEEDS[name])
+        for key, parameter in parameters.items():
+            if name in SEEDS and ".lora_A." in key:
+                continue
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.4 / parameter.shape[1] ** 0.5)
     save_adapter(model, directory, save_embedding_layers=name == WITH_COPY)
 
@@ -59,7 +110,8 @@ def make(name: str, family: str, asked: dict, generator: torch.Generator) -> dic
     tensors |= {f"adamw.{key}": parameter.detach() for key, parameter in parameters.items()}
     save_file({key: tensor.contiguous() for key, tensor in tensors.items()}, directory / "expected.safetensors")
     print(name, round(loss.item(), 4), round(norm, 4))
-    return {"family": family, "lora": asked, "loss": loss.item(), "gradNorm": norm}
+    seed = {"seed": SEEDS[name]} if name in SEEDS else {}
+    return {"family": family, "lora": asked, **seed, "loss": loss.item(), "gradNorm": norm}
 
 
 def main() -> None:

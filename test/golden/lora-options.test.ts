@@ -1,4 +1,4 @@
-// Ranks, alphas, targets and rsLoRA as PEFT's LoraConfig has them (python/golden/make_lora.py): the loss, the gradient of every
+// Ranks, alphas, targets, seeds and rsLoRA as PEFT's LoraConfig has them (python/golden/make_lora.py): the loss, the gradient of every
 // LoRA matrix by name, and the matrices after one AdamW step; log-probabilities of the trainer and logits of the sampler.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { OptimizerParams, TrainingSession } from '#engine/training-engine';
 import { readDecoderConfig } from '#model-files/decoder-config';
-import { linearLayers } from '#model-files/lora';
+import { createLoraAdapter, linearLayers } from '#model-files/lora';
 import { readPeftDirectory } from '#model-files/peft-directory';
 import { aSession } from '../learning/a-session.ts';
 import { maxDistance, relativeDistance } from './distance.ts';
@@ -21,7 +21,7 @@ import { trainingRow } from './training-rows.ts';
 const { cases, adamw, tolerance } = readFixture<{
   readonly tolerance: Readonly<Record<'logits' | 'logprobs' | 'loss' | 'gradient' | 'adamw', number>>;
   readonly adamw: OptimizerParams;
-  readonly cases: Readonly<Record<string, { readonly family: FamilyName; readonly loss: number; readonly gradNorm: number }>>;
+  readonly cases: Readonly<Record<string, { readonly family: FamilyName; readonly seed?: number; readonly loss: number; readonly gradNorm: number }>>;
 }>('lora/expected.json'); // prettier-ignore
 
 let scratch: string;
@@ -73,4 +73,14 @@ test.each(Object.entries(cases))('%s: logits, loss, gradients and a step are tho
       expect(maxDistance(values, tensors.get(`adamw.${key}`)!), key).toBeLessThan(tolerance.adamw);
   });
   await engine.close();
+});
+
+test('a seed draws the A that it draws in Python, from the distribution of PEFT, and zeros for B', async () => {
+  const { family, seed } = cases['seeded']!;
+  const layers = linearLayers(await readDecoderConfig(fixturePath(`${family}/model`)));
+  const { rank, alpha, targets, tensors } = await readPeftDirectory(fixturePath('lora/seeded'), layers);
+  const fresh = createLoraAdapter(layers, { rank, alpha, targets, seed: seed! });
+  expect([...fresh.tensors.keys()]).toEqual([...tensors.keys()]);
+  for (const [name, values] of fresh.tensors)
+    expect(values, name).toEqual(name.includes('.lora_A.') ? tensors.get(name) : new Float32Array(values.length));
 });
