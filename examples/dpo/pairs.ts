@@ -1,5 +1,6 @@
 // Preference pairs from what a model says itself: of the answers to one prompt, a better one and a worse one.
 import type { Client } from '#client/client';
+import { addition } from '../demo/tasks.ts';
 
 export interface Pair {
   readonly prompt: readonly { readonly role: 'user'; readonly content: string }[];
@@ -7,15 +8,32 @@ export interface Pair {
   readonly rejected: readonly { readonly role: 'assistant'; readonly content: string }[];
 }
 
-export interface Asking {
+interface Asking {
   /** What is compared; higher is better. */
   readonly score: (prompt: string, answer: string) => number;
   readonly samples: number;
   readonly maxTokens: number;
 }
 
+/** Of 16 sums each. */
+const PROMPT_BATCHES = 24;
+
+/** What the sums are learnt with. */
+export const SUMS_CONFIG = { learning_rate: 2e-3, batch_size: 16, epochs: 3, warmup_ratio: 0.1, validation_split: 0.1 };
+
+/** Of four answers to each of the demo's sums, a right one before a wrong one. */
+export async function pairsOfSums(
+  client: Pick<Client, 'chat'>,
+  model: string,
+): Promise<{ readonly sums: number; readonly pairs: readonly Pair[] }> {
+  const prompts = Array.from({ length: PROMPT_BATCHES }, (_, batch) => addition.prompts(batch)).flat();
+  const score = (prompt: string, answer: string) => addition.reward(prompt, answer);
+  const pairs = await collectPairs(client, model, prompts, { score, samples: 4, maxTokens: addition.maxTokens });
+  return { sums: prompts.length, pairs };
+}
+
 /** One per prompt whose answers differ in what they are worth; the others say nothing. */
-export async function collectPairs(
+async function collectPairs(
   client: Pick<Client, 'chat'>,
   model: string,
   prompts: readonly string[],

@@ -10,11 +10,9 @@ import { addition, heldOutAdditions } from '../demo/tasks.ts';
 import { bar } from '../shared/chart.ts';
 import { addressLines, KEEP, showUntilInterrupted } from '../shared/looking.ts';
 import { startServer, type RunningServer } from '../shared/server.ts';
-import { collectPairs } from './pairs.ts';
+import { pairsOfSums, SUMS_CONFIG } from './pairs.ts';
 
 const DATA_DIRECTORY = resolve('.whetstone/dpo');
-/** Of 16 sums each. */
-const PROMPT_BATCHES = 24;
 const HELD_OUT = 64;
 const GAIN_MIN = 0.2;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -35,20 +33,13 @@ async function run(server: RunningServer): Promise<boolean> {
   const heldOut = heldOutAdditions(HELD_OUT);
   const before = await evaluate(openai, name, addition, heldOut);
 
-  const prompts = Array.from({ length: PROMPT_BATCHES }, (_, batch) => addition.prompts(batch)).flat();
-  const asking = {
-    score: (prompt: string, answer: string) => addition.reward(prompt, answer),
-    samples: 4,
-    maxTokens: addition.maxTokens,
-  };
-  const pairs = await collectPairs(client, name, prompts, asking);
-  say(`${pairs.length} pairs of ${prompts.length} sums: of four answers, a right one and a wrong one`);
+  const { sums, pairs } = await pairsOfSums(client, name);
+  say(`${pairs.length} pairs of ${sums} sums: of four answers, a right one and a wrong one`);
   const file = join(DATA_DIRECTORY, 'train.jsonl');
   await writeFile(file, pairs.map((pair) => `${JSON.stringify(pair)}\n`).join(''));
   const artifact = await pushArtifact(client, `${model.entity}/${model.project}/sums`, file, { type: 'dataset' });
 
-  const config = { learning_rate: 2e-3, batch_size: 16, epochs: 3, warmup_ratio: 0.1, validation_split: 0.1 };
-  const request = { model_id: model.id, training_data_url: artifact.uri, config };
+  const request = { model_id: model.id, training_data_url: artifact.uri, config: SUMS_CONFIG };
   const { id } = await client.trainDpo(request, { onEvent: sayStep });
   const after = await evaluate(openai, name, addition, heldOut);
 

@@ -7,23 +7,13 @@ import { createClient, type TrainingEvent } from '#client/client';
 import { addition, heldOutAdditions } from '../demo/tasks.ts';
 import { bar } from '../shared/chart.ts';
 import { startServer, type RunningServer } from '../shared/server.ts';
+import { carelessSum } from './careless-sums.ts';
 
 const DATA_DIRECTORY = resolve('.whetstone/early-stopping');
 const TRAINED = 32;
 const HELD_OUT = 32;
 const EVAL_STEPS = 2;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-const example = (question: string, i: number) => {
-  const [a, b] = question.match(/\d+/g)!.map(Number) as [number, number];
-  const isWrong = i % 4 === 3;
-  return JSON.stringify({
-    messages: [
-      { role: 'user', content: question },
-      { role: 'assistant', content: String(isWrong ? a + b + 1 + (i % 7) : a + b) },
-    ],
-  });
-};
 
 async function run(server: RunningServer): Promise<boolean> {
   const client = createClient({ baseUrl: server.url, apiKey: server.apiKey });
@@ -33,7 +23,7 @@ async function run(server: RunningServer): Promise<boolean> {
     ...heldOutAdditions(HELD_OUT),
   ];
   const file = join(DATA_DIRECTORY, 'train.jsonl');
-  await writeFile(file, questions.map((question, i) => `${example(question, i)}\n`).join(''));
+  await writeFile(file, questions.map((question, i) => `${carelessSum(question, i)}\n`).join(''));
   const artifact = await pushArtifact(client, `${model.entity}/${model.project}/sums-data`, file, { type: 'dataset' });
 
   const losses: number[] = [];
