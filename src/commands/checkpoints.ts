@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { makeDirectories } from '#base/make-directories';
 import { silentLog } from '#base/log';
+import { pathExists } from '#base/path-exists';
 import { downloadCheckpointTo, pullArtifact } from '#client/artifact-files';
 import type { Client } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
@@ -108,9 +109,8 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const gguf = flags.format === 'gguf';
       if (flags.dtype === 'q8_0' && !gguf) throw new UsageError('--dtype q8_0 needs --format gguf.');
       const out = flags.out ?? `${model.name}-${fixed}${gguf ? '.gguf' : ''}`;
-      if ((await readdir(out).catch(() => [])).length > 0)
-        throw new AppError('invalid_request', `${out} is not empty. Name another directory with --out.`);
       const isPeft = !flags.merged && !gguf;
+      await refuseTaken(out, isPeft);
       const adapter = await (isPeft ? makeUnfinished(out) : mkdtemp(join(tmpdir(), 'whetstone-export-')));
       const interruption = {
         line: () => 'Interrupted: nothing was exported.',
@@ -133,6 +133,14 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
 
 /** As the exports of whole models call it too. */
 const unfinishedExport = (out: string): string => `${out}.partial`;
+
+/** Before anything is downloaded. A PEFT directory may take the place of an empty one. */
+async function refuseTaken(out: string, isPeft: boolean): Promise<void> {
+  const files = await readdir(out).catch(() => null);
+  if (isPeft && files?.length === 0) return;
+  const state = isPeft && files !== null ? 'is not empty' : 'is there already';
+  if (await pathExists(out)) throw new AppError('invalid_request', `${out} ${state}. Choose another with --out.`);
+}
 
 async function makeUnfinished(out: string): Promise<string> {
   const directory = unfinishedExport(out);

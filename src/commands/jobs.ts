@@ -60,7 +60,9 @@ export function addJobs(program: Command, remote: Remote): void {
     .description('print events of a job as they arrive, until it ends; exits with 1 if the job failed or was cancelled')
     .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', wholeNumber(1), 3600)
     .action(async (id: string, flags: FollowFlags) => {
-      await followJob(remote.connect(flags), id, flags);
+      const client = remote.connect(flags);
+      await client.getTrainingJob(id); // a server that was never there is not waited for, as one that restarts is
+      await followJob(client, id, flags);
     });
 
   withJson(remote.command(jobs, 'logs <id>'))
@@ -74,7 +76,9 @@ export function addJobs(program: Command, remote: Remote): void {
     .action(async (id: string, flags: RemoteFlags & JsonFlag & YesFlag) => {
       const client = remote.connect(flags);
       await confirm(flags, `Cancel job ${id}?`);
-      show(flags, await client.cancelTrainingJob(id), (job) => [`${id}: ${job.status}`]);
+      show(flags, await client.cancelTrainingJob(id), ({ status }) => [
+        `${id}: ${status === 'running' ? 'ends with the gradient step that runs' : status}`,
+      ]);
     });
 }
 

@@ -34,6 +34,14 @@ test('it is written again in place, not for every piece of work, and taken away'
   ]);
 });
 
+test('what is done next is shown at once', () => {
+  const { onDone, pass, written } = terminal(true);
+  onDone('reading', 1, 4);
+  pass(100);
+  onDone('sending', 1, 4);
+  expect(written.at(-1)).toBe(`\r\x1b[K${progressText('sending', 1, 4, 0)}`);
+});
+
 test('where nobody looks, nothing is written', () => {
   const { onDone, end, written } = terminal(false);
   onDone('training', 1, 4);

@@ -23,7 +23,7 @@ export function showProgress(
       if (!stream.isTTY) return;
       const ms = now();
       if (doing !== began.doing) began = { doing, done, ms };
-      if (shownMs !== null && ms - shownMs < BETWEEN_MS) return;
+      else if (shownMs !== null && ms - shownMs < BETWEEN_MS) return;
       shownMs = ms;
       const perSecond = (1000 * (done - began.done)) / Math.max(1, ms - began.ms);
       stream.write(`\r\x1b[K${progressText(doing, done, of, perSecond, unit)}`);

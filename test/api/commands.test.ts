@@ -1,26 +1,31 @@
-// Every command of `whetstone`, in this process: its help, what it says to a flag that it does not know, and its --json.
+// Every command of `whetstone`, in this process: its help, what it says to a flag that it does not know and when it fails, and its
+// --json. The commands are those that the program has: one without a test of each fails here.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { CALLED_WRONGLY, exitCodeOf, explain } from '../../src/commands/explain.ts';
 import { createProgram } from '../../src/program.ts';
 import { register } from './registered-model.ts';
 import { BOOTSTRAP_KEY, send, shareTestServer } from './test-server.ts';
 
-const create = (): Command =>
+const create = () =>
   createProgram((error) => {
     throw error;
-  }).program;
+  });
 
 /** With their path, such as `jobs list`. */
 function leaves(command: Command, path: readonly string[] = []): { path: readonly string[]; command: Command }[] {
   const below = command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
-  const isRunnable = command.commands.length === 0 || ['models', 'workers'].includes(command.name());
+  const isRunnable = command.commands.length === 0 || (path.length > 0 && command.options.length > 0);
   return isRunnable ? [{ path, command }, ...below] : below;
 }
 
-const COMMANDS = leaves(create()).map(({ path, command }) => ({ name: path.join(' '), path, command }));
+const COMMANDS = leaves(create().program).map(({ path, command }) => ({ name: path.join(' '), path, command }));
 /** They print a log, a script, or lines that programs read already. */
 const WITHOUT_JSON = ['serve', 'workers run', 'completion'];
 
@@ -28,6 +33,8 @@ interface Printed {
   readonly stdout: string;
   readonly stderr: string;
   readonly error: unknown;
+  /** Of a failure: what cli.ts writes of it behind `error: `. */
+  readonly said: string;
 }
 
 async function run(...args: readonly string[]): Promise<Printed> {
@@ -37,20 +44,66 @@ async function run(...args: readonly string[]): Promise<Printed> {
   const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const text = (spy: typeof stdout) => spy.mock.calls.map(([chunk]) => String(chunk)).join('');
+  const { program, remote } = create();
   try {
-    const error = await create()
-      .parseAsync(argv)
-      .then(
-        () => null,
-        (reason: unknown) => reason,
-      );
-    return { stdout: text(stdout), stderr: text(stderr), error };
+    const error = await program.parseAsync(argv).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    const said = explain(error, { lastUrl: remote.lastUrl(), version: '0.0.0' });
+    return { stdout: text(stdout), stderr: text(stderr), error, said };
   } finally {
     stdout.mockRestore();
     stderr.mockRestore();
     process.argv = before;
   }
 }
+
+const NO_SERVER = ['--url', 'http://127.0.0.1:9', '--key', 'k'];
+const NOBODY = /^no server answers at http:\/\/127\.0\.0\.1:9\. Start one with/;
+const NO_STORE = ['--data', '/no/such/store'];
+const NO_DATA = /^There is no data directory \/no\/such\/store\./;
+
+/** A failure of each command, and what it says of it. */
+const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said: RegExp]>> = {
+  serve: [['--role', 'serve'], /^A server with the role serve works together with others/],
+  migrate: [['--data', join(import.meta.filename, 'data')], /goes through a file as if it were a directory\.$/],
+  'keys create': [['--scopes', 'all'], /^Scopes are a list of/],
+  'keys list': [NO_STORE, NO_DATA],
+  'keys revoke': [['k', ...NO_STORE], NO_DATA],
+  'limits set': [['a b'], /^An entity is 1 to 64 letters/],
+  'limits list': [NO_STORE, NO_DATA],
+  doctor: [NO_STORE, NO_DATA],
+  backup: [['copy', ...NO_STORE], NO_DATA],
+  restore: [['/no/such/backup', ...NO_STORE], /\/no\/such\/backup/],
+  chat: [['Hello', ...NO_SERVER], NOBODY],
+  models: [NO_SERVER, NOBODY],
+  'models list': [NO_SERVER, NOBODY],
+  'models create': [['p/m', ...NO_SERVER], NOBODY],
+  'models keep': [['p/m', '--all', ...NO_SERVER], NOBODY],
+  'models metrics': [['p/m', ...NO_SERVER], NOBODY],
+  'checkpoints list': [['p/m', ...NO_SERVER], NOBODY],
+  'checkpoints best': [['p/m', ...NO_SERVER], NOBODY],
+  'checkpoints download': [['p/m', ...NO_SERVER], NOBODY],
+  'checkpoints export': [['p/m', ...NO_SERVER], NOBODY],
+  train: [['rows.jsonl', '--model', 'p/m', ...NO_SERVER], NOBODY],
+  'jobs list': [NO_SERVER, NOBODY],
+  'jobs get': [['id', ...NO_SERVER], NOBODY],
+  'jobs follow': [['id', ...NO_SERVER], NOBODY],
+  'jobs logs': [['id', ...NO_SERVER], NOBODY],
+  'jobs cancel': [['id', ...NO_SERVER], NOBODY],
+  'artifacts push': [['p/a', import.meta.filename, ...NO_SERVER], NOBODY],
+  'artifacts pull': [['p/a', ...NO_SERVER], NOBODY],
+  'artifacts ls': [NO_SERVER, NOBODY],
+  'artifacts rm': [['p/a', ...NO_SERVER], NOBODY],
+  workers: [NO_SERVER, NOBODY],
+  'workers list': [NO_SERVER, NOBODY],
+  'workers run': [
+    ['--model', 'starter', '--roles', 'all', ...NO_SERVER],
+    /^--roles must be of sample,train, not "all"\.$/,
+  ],
+  completion: [['csh'], /Allowed choices are bash, zsh, fish/],
+};
 
 describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
   test('has a help that says what it does and what each of its flags does', async () => {
@@ -70,6 +123,15 @@ describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
     expect(stdout).toBe('');
     expect(stderr).toBe(`error: unknown option '--nonsense'. See: whetstone ${name} --help\n`);
     expect(error).toMatchObject({ code: 'commander.unknownOption' });
+  });
+
+  test('says in one line why it failed, also where JSON is wanted', async () => {
+    const [args, why] = FAILURES[name]!;
+    const { stdout, error, said } = await run(...path, ...args, ...(WITHOUT_JSON.includes(name) ? [] : ['--json']));
+    expect(stdout).toBe('');
+    expect(said).toMatch(why);
+    expect(said).not.toContain('\n');
+    expect([1, CALLED_WRONGLY]).toContain(exitCodeOf(error));
   });
 });
 
@@ -162,8 +224,12 @@ describe('--json', () => {
     });
     const tar = join(directory, 'adapter.tar');
     expect(await json('checkpoints', 'download', 'p/listed', '--out', tar, ...remote)).toEqual({ out: tar });
+    const taken = await run('checkpoints', 'export', 'p/listed', '--out', tar, ...remote);
+    expect(taken).toMatchObject({ stdout: '', said: `${tar} is there already. Choose another with --out.` });
     const peft = join(directory, 'peft');
     expect(await json('checkpoints', 'export', 'p/listed', '--out', peft, ...remote)).toEqual({ out: peft });
+    const again = await run('checkpoints', 'export', 'p/listed', '--out', peft, ...remote);
+    expect(again.said).toBe(`${peft} is not empty. Choose another with --out.`);
   });
 
   test('jobs', async () => {
@@ -240,6 +306,16 @@ describe('--json', () => {
     const all = COMMANDS.map(({ name }) => name).filter((name) => !WITHOUT_JSON.includes(name));
     expect(all.filter((name) => !seen.has(name))).toEqual([]);
   });
+});
+
+test('a job that runs is cancelled at its next gradient step, which the command says', async () => {
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "j", "status": "running"}'),
+  ).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const remote = ['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`, '--key', 'k'];
+  expect((await run('jobs', 'cancel', 'j', ...remote)).stdout).toBe('j: ends with the gradient step that runs\n');
 });
 
 test.each(['bash', 'zsh', 'fish'])('completion for %s names commands and flags', async (shell) => {
