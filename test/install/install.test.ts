@@ -1,19 +1,32 @@
-// What somebody does in the first minute, with what `npm pack` makes: installs it with npm's own settings, starts it, asks it
-// something, stops it, and removes it. Needs the package registry and nothing else beyond this machine.
+// What somebody does in the first hour, with what `npm pack` makes: installs it with npm's own settings, starts it, stops it, does what
+// the README says, trains from Python, loads the exports elsewhere, and removes it. Needs the package registries; Python clients an
+// interpreter that WHETSTONE_CLIENTS_PYTHON names, PEFT one that WHETSTONE_PYTHON names (scripts/python-env.sh).
 import { once } from 'node:events';
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../free-port.ts';
-import { announced, createEmptyMachine, type EmptyMachine } from './empty-machine.ts';
+import { announced, createEmptyMachine, type EmptyMachine, type Project } from './empty-machine.ts';
+import { installPythonClient, type PythonClient } from './python-client.ts';
 import { readBlocks } from './readme-blocks.ts';
-import { createReader } from './run-blocks.ts';
+import { createReader, type Reader } from './run-blocks.ts';
 
 const PATIENT = { timeout: 600_000 };
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const README_PORT = 8484;
+
+const clientsPython = process.env['WHETSTONE_CLIENTS_PYTHON'];
+const peftPython = process.env['WHETSTONE_PYTHON'];
+if (!clientsPython) console.log('Training from Python is skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter.');
+if (!peftPython) console.log('Loading exports in PEFT is skipped: WHETSTONE_PYTHON names no interpreter.');
+
+let pythonClient: PythonClient;
+beforeAll(async () => {
+  if (clientsPython) pythonClient = await installPythonClient(clientsPython);
+}, PATIENT.timeout);
+afterAll(() => pythonClient?.remove());
 
 /** Null: the version that runs this. */
 const OTHER_VERSIONS = process.platform === 'linux' && process.arch === 'x64' ? ['22.23.3', '24.21.0'] : [];
@@ -25,41 +38,32 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
   }, PATIENT.timeout);
   afterAll(() => machine.remove());
 
-  test(
-    'what npm pack makes is installed without a warning, answers, stops with its parent, and is removed',
-    PATIENT,
-    async () => {
-      const project = await machine.createProject('somebodys');
-      expect((await project.run('node', '--version')).stdout).toBe(`v${node ?? process.versions.node}\n`);
-      const { stdout, stderr } = await project.run('npm', 'install', '--no-fund', '--no-audit', machine.tarball);
-      expect(`${stdout}${stderr}`).not.toMatch(/warn|EBADENGINE|deprecated/i);
+  test('what npm pack makes is installed without a warning, answers, and stops with its parent', PATIENT, async () => {
+    const project = await machine.createProject('somebodys');
+    expect((await project.run('node', '--version')).stdout).toBe(`v${node ?? process.versions.node}\n`);
+    const { stdout, stderr } = await project.run('npm', 'install', '--no-fund', '--no-audit', machine.tarball);
+    expect(`${stdout}${stderr}`).not.toMatch(/warn|EBADENGINE|deprecated/i);
 
-      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-        const serving = project.start('npx', 'whetstone', 'serve', '--port', '0');
-        const ended = once(serving, 'exit');
-        const { url, key } = await announced(serving);
-        if (key !== null) {
-          const answer = await fetch(`${url}/v1/chat/completions`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-            body: JSON.stringify({ messages: [{ role: 'user', content: 'What is 23 + 14?' }], temperature: 0 }),
-          });
-          expect(await answer.json()).toMatchObject({ choices: [{ message: { role: 'assistant' } }] });
-          expect(answer.status).toBe(200);
-        }
-        serving.kill(signal);
-        await ended;
-        const lock = join(project.directory, '.whetstone', 'server.lock');
-        await vi.waitFor(() => expect(readFile(lock)).rejects.toMatchObject({ code: 'ENOENT' }), PATIENT);
-        await expect(fetch(url)).rejects.toThrow('fetch failed');
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const serving = project.start('npx', 'whetstone', 'serve', '--port', '0');
+      const ended = once(serving, 'exit');
+      const { url, key } = await announced(serving);
+      if (key !== null) {
+        const answer = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+          body: JSON.stringify({ messages: [{ role: 'user', content: 'What is 23 + 14?' }], temperature: 0 }),
+        });
+        expect(await answer.json()).toMatchObject({ choices: [{ message: { role: 'assistant' } }] });
+        expect(answer.status).toBe(200);
       }
-
-      await project.run('npm', 'uninstall', '--no-fund', '--no-audit', 'whetstone');
-      const left = await readdir(join(project.directory, 'node_modules')).catch(() => []);
-      expect(left.filter((name) => !/^[.@]/.test(name))).toEqual([]);
-      expect(await readdir(join(project.directory, '.whetstone'))).toContain('whetstone.db'); // data is the user's
-    },
-  );
+      serving.kill(signal);
+      await ended;
+      const lock = join(project.directory, '.whetstone', 'server.lock');
+      await vi.waitFor(() => expect(readFile(lock)).rejects.toMatchObject({ code: 'ENOENT' }), PATIENT);
+      await expect(fetch(url)).rejects.toThrow('fetch failed');
+    }
+  });
 
   test.runIf(node === null)('it is installed globally as well', PATIENT, async () => {
     const project = await machine.createProject('elsewhere');
@@ -69,23 +73,58 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
     await expect(project.run('whetstone', '--version')).rejects.toThrow('ENOENT');
   });
 
-  test('every block of the README runs as it stands, one after the other, and its reward rises', PATIENT, async () => {
-    const project = await machine.createProject('readers');
-    await copyFile(machine.tarball, join(project.directory, basename(machine.tarball)));
-    const [inClone, ...blocks] = readBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
+  describe('a reader of the README', () => {
+    let project: Project;
+    let reader: Reader;
+    beforeAll(async () => {
+      project = await machine.createProject('readers');
+      await copyFile(machine.tarball, join(project.directory, basename(machine.tarball)));
+      reader = createReader(project, await freePort(README_PORT));
+    }, PATIENT.timeout);
+    afterAll(() => reader.stop());
 
-    // The first block is for a clone: the gate has run its first two lines, and `machine` its last.
-    const gate = await readFile(join(ROOT, '.ci', 'run'), 'utf8');
-    const [pack, ...before] = inClone!.code.trim().split('\n').reverse();
-    expect(pack).toBe('npm pack');
-    for (const line of before) expect(gate.split('\n')).toContain(line);
+    const expectRising = (said: string, line: RegExp): void => {
+      const rewards = [...said.matchAll(line)].map(([, reward]) => Number(reward));
+      expect(rewards, said).toHaveLength(10);
+      expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.15);
+    };
 
-    const reader = createReader(project, await freePort(README_PORT));
-    onTestFinished(() => reader.stop());
-    const said = await reader.follow(blocks);
-    const rewards = [...said.matchAll(/^step \d+: (\S+) right$/gm)].map(([, reward]) => Number(reward));
-    expect(rewards).toHaveLength(10);
-    expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.15);
-    expect(await readdir(join(project.directory, 'echo-peft'))).toContain('adapter_model.safetensors');
+    test('runs every block as it stands, one after the other, and the reward rises', PATIENT, async () => {
+      const [inClone, ...blocks] = readBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
+
+      // The first block is for a clone: the gate has run its first two lines, and `machine` its last.
+      const gate = await readFile(join(ROOT, '.ci', 'run'), 'utf8');
+      const [pack, ...before] = inClone!.code.trim().split('\n').reverse();
+      expect(pack).toBe('npm pack');
+      for (const line of before) expect(gate.split('\n')).toContain(line);
+
+      expectRising(await reader.follow(blocks), /^step \d+: (\S+) right$/gm);
+      expect(await readdir(join(project.directory, 'echo-peft'))).toContain('adapter_model.safetensors');
+    });
+
+    test.skipIf(!clientsPython)('trains from Python too, where the reward rises as well', PATIENT, async () => {
+      await machine.addCommand('python', `exec '${pythonClient.python}' "$@"`);
+      const loop = await pythonClient.loop('from-python');
+      const said = await reader.follow([loop, { language: 'sh', code: 'python loop.py' }]);
+      expectRising(said, /^step \d+: (\S+) right, 0 rollouts failed$/gm);
+    });
+
+    test.skipIf(!peftPython)('loads what was exported in PEFT and Transformers', PATIENT, async () => {
+      await machine.addCommand('python', `HF_HUB_OFFLINE=1 exec '${peftPython}' "$@"`);
+      const said = await reader.follow(readBlocks(await readFile(join(ROOT, 'docs/guides/export.md'), 'utf8')));
+      expect(said).toMatch(/^a parrot$[^]*^base: (?!a parrot$).+\nadapter: a parrot\nmerged: a parrot$/m);
+    });
+
+    test('removes it, and keeps only what is the own', PATIENT, async () => {
+      await reader.stop();
+      await project.run('npm', 'uninstall', '--no-fund', '--no-audit', 'whetstone');
+      const at = (name: string) => join(project.directory, name);
+      const left = await readdir(at('node_modules'), { recursive: true, withFileTypes: true }).catch(() => []);
+      const files = left.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+      expect(files.filter((name) => name !== '.package-lock.json')).toEqual([]); // that one is npm's
+      expect(JSON.parse(await readFile(at('package.json'), 'utf8'))).toEqual({ name: 'readers', private: true });
+      expect(await machine.filesNamed(/whetstone/i)).toEqual([]);
+      expect(await readdir(at('.whetstone'))).toContain('whetstone.db');
+    });
   });
 });
