@@ -57,7 +57,7 @@ async function drawDpo(picture: string): Promise<string> {
     {
       title: 'Accuracy',
       x,
-      y: 'share of pairs with a margin above 0',
+      y: 'share with a margin above 0',
       yRange: [0, 1],
       lines: both('rewards/accuracies'),
     },
