@@ -1,6 +1,6 @@
 // Files between a server and its workers: by their hashes, in pieces, checked at both ends, and nothing else.
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -155,4 +155,39 @@ test('nobody fetches what was not offered', async () => {
     headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` },
   });
   expect(response.status).toBe(404);
+});
+
+/** Bytes below a directory, each file once however many names it has. */
+async function bytesBelow(directory: string): Promise<number> {
+  const found = new Map<number, number>();
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = await stat(join(entry.parentPath, entry.name)).catch(() => null); // it may be going in this moment
+    if (file) found.set(file.ino, file.size);
+  }
+  return [...found.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+test('adapters take no more of the disk than they may, whatever their number, and those used last stay', async () => {
+  const cacheBytesMax = 100_000;
+  const directory = join(scratch, 'small');
+  const small = await openWorkerFiles({ url, key: BOOTSTRAP_KEY, directory, cacheBytesMax });
+  const load = async (id: string, bytes: number): Promise<string> => {
+    const offered = await server.workers.offered.adapter({ id, directory: await makeAdapter(randomBytes(bytes)) });
+    return (await small.adapter(offered)).directory;
+  };
+  const isWhole = async (path: string, bytes: number) =>
+    (await readFile(join(path, 'adapter_model.safetensors'))).length === bytes;
+
+  const loaded: string[] = [];
+  for (let i = 0; i < 20; i++) loaded.push(await load(`small-${i}`, 10_000));
+  await expect.poll(() => bytesBelow(directory)).toBeLessThanOrEqual(cacheBytesMax);
+  expect(await isWhole(loaded.at(-1)!, 10_000)).toBe(true);
+  expect(await isWhole(loaded.at(-2)!, 10_000)).toBe(true);
+  await expect(stat(loaded[0]!)).rejects.toMatchObject({ code: 'ENOENT' });
+
+  const large = await load('large', 300_000); // used all the same, alone
+  expect(await isWhole(large, 300_000)).toBe(true);
+  await load('next', 10_000);
+  await expect.poll(() => bytesBelow(directory)).toBeLessThanOrEqual(cacheBytesMax);
 });

@@ -33,14 +33,12 @@ export interface WorkerFiles {
   close(): Promise<void>;
 }
 
-/** Directories of adapters: more than an engine holds in memory. */
-const ADAPTERS_MAX = 1_024;
-
 export interface WorkerFilesOptions {
   readonly url: string;
   readonly key: string;
   /** For it alone: what is there was left by another start. */
   readonly directory: string;
+  /** On disk: half of it for files by their hashes, half for directories of adapters. What is larger than that stays alone. */
   readonly cacheBytesMax: number;
 }
 
@@ -54,12 +52,15 @@ export async function openWorkerFiles({
   await makePrivateDirectory(directory);
   const base = `${url.replace(/\/$/, '')}/v1/workers`;
   const headers = { authorization: `Bearer ${key}` };
-  const cached = new LRUCache<string, string>({
-    maxSize: cacheBytesMax,
-    dispose: (path) => void rm(path, { force: true }),
-  });
+  const maxSize = Math.max(1, Math.floor(cacheBytesMax / 2));
+  const sizeOf = (files: readonly WireFile[]): number =>
+    Math.min(
+      maxSize,
+      files.reduce((sum, { bytes }) => sum + bytes, 1),
+    );
+  const cached = new LRUCache<string, string>({ maxSize, dispose: (path) => void rm(path, { force: true }) });
   const adapters = new LRUCache<string, Promise<string>>({
-    max: ADAPTERS_MAX,
+    maxSize,
     dispose: (made) => void made.then((path) => rm(path, { recursive: true, force: true })).catch(() => {}),
   });
   const fetching = new Map<string, Promise<string>>();
@@ -76,18 +77,20 @@ export async function openWorkerFiles({
   }
 
   /** Gives the path of a file of this hash. */
-  function fetchFile({ sha256, bytes }: WireFile): Promise<string> {
+  function fetchFile(file: WireFile): Promise<string> {
+    const { sha256 } = file;
     const known = cached.get(sha256);
     if (known) return Promise.resolve(known);
     let running = fetching.get(sha256);
     if (!running) {
-      running = pRetry(() => download(sha256, bytes), RETRIES).finally(() => fetching.delete(sha256));
+      running = pRetry(() => download(file), RETRIES).finally(() => fetching.delete(sha256));
       fetching.set(sha256, running);
     }
     return running;
   }
 
-  async function download(sha256: string, bytes: number): Promise<string> {
+  async function download(file: WireFile): Promise<string> {
+    const { sha256, bytes } = file;
     const path = join(directory, sha256);
     const partial = `${path}.part`;
     const offset = (await stat(partial).catch(() => null))?.size ?? 0;
@@ -100,7 +103,7 @@ export async function openWorkerFiles({
       throw new AppError('engine_unavailable', `The file ${sha256} arrived with the hash ${found}.`);
     }
     await rename(partial, path);
-    cached.set(sha256, path, { size: Math.max(1, bytes) });
+    cached.set(sha256, path, { size: sizeOf([file]) });
     return path;
   }
 
@@ -142,7 +145,7 @@ export async function openWorkerFiles({
       let made = adapters.get(id);
       if (!made) {
         made = fetchAll(files);
-        adapters.set(id, made);
+        adapters.set(id, made, { size: sizeOf(files) });
         made.catch(() => adapters.delete(id));
       }
       return { id, directory: await made };
