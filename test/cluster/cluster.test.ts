@@ -16,6 +16,7 @@ import { collect } from './collect.ts';
 import { CLI, createDistServer, type DistServer } from './dist-server.ts';
 import { learnWhileTheyDie } from './learn-while-they-die.ts';
 import { RAY_PYTHON, startRayCluster, type ClusterWorker, type RayCluster } from './ray-cluster.ts';
+import { streamUntil } from './streams.ts';
 
 if (!RAY_PYTHON)
   console.log('The cluster skipped: WHETSTONE_RAY_PYTHON names no interpreter. Try $(scripts/python-env.sh ray).');
@@ -71,7 +72,7 @@ describe.skipIf(!RAY_PYTHON)('a cluster', () => {
     { timeout: 900_000 },
     async () => {
       const answering = new AbortController();
-      const answers = streamUntil(openai, answering.signal);
+      const answers = streamUntil(openai, BASE, answering.signal);
       await learnWhileTheyDie({ server, cluster, client, openai, base: BASE, name: 'learner' }, [
         { moment: 'rollouts', victim: 'sampler' },
         { moment: 'rollouts', victim: 'node' },
@@ -79,7 +80,7 @@ describe.skipIf(!RAY_PYTHON)('a cluster', () => {
         { moment: 'job', victim: 'server' },
       ]);
       answering.abort();
-      expect([...(await answers)]).toHaveLength(1);
+      expect([...(await answers).texts]).toHaveLength(1);
       await settled();
     },
   );
@@ -131,22 +132,3 @@ describe.skipIf(!RAY_PYTHON)('a cluster', () => {
     expect(await server.stop()).toBe(0);
   });
 });
-
-/** The different answers to one question, streamed over and over; a stream that the server's own end cut is asked for again. */
-async function streamUntil(openai: OpenAI, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const texts = new Set<string>();
-  while (!signal.aborted || texts.size === 0) {
-    let text = '';
-    try {
-      const stream = await openai.chat.completions.create({
-        ...{ model: BASE, messages: [{ role: 'user', content: 'What is 31 + 12? Say it at length.' }], stream: true },
-        ...{ temperature: 1.2, seed: 5, max_tokens: 200, ignore_eos: true },
-      });
-      for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
-    } catch {
-      continue;
-    }
-    texts.add(text);
-  }
-  return texts;
-}

@@ -29,8 +29,8 @@ export interface LearningCluster {
 const RETRIES = 100;
 const SOON = { timeout: 120_000, interval: 500 };
 
-/** One death in each step, the first step's first; two steps more without. */
-export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly Death[]): Promise<void> {
+/** One death in each step, the first step's first; two steps more without. Gives the model that learnt. */
+export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly Death[]): Promise<Model> {
   const { server, client, openai, base, name } = there;
   const task: Task = { ...yesNoMaybe, steps: deaths.length + 2 };
   const died: Death[] = [];
@@ -81,6 +81,7 @@ export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly
   );
   expect(rewards.at(-1)!, rewards.join(' ')).toBeGreaterThan(0.9);
   expect(rewards.at(-1)! - rewards[0]!, rewards.join(' ')).toBeGreaterThan(0.15);
+  return model;
 }
 
 /** As the kernel, a power cut or an operator would do it. */

@@ -11,9 +11,11 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient, type Client } from '#client/client';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from '../workers/vllm-worker.ts';
+import { collect } from './collect.ts';
 import { createDistServer, type DistServer } from './dist-server.ts';
 import { learnWhileTheyDie, type Death } from './learn-while-they-die.ts';
 import { RAY_PYTHON, startRayCluster, type RayCluster } from './ray-cluster.ts';
+import { streamUntil } from './streams.ts';
 
 const BASE = 'whetstone/starter';
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
@@ -56,7 +58,22 @@ describe.skipIf(!RAY_PYTHON || !VLLM_PYTHON)('a cluster whose samplers are vLLM'
   }, 180_000);
 
   test('a model learns while everything is killed once', { timeout: 1_800_000 }, async () => {
-    await learnWhileTheyDie({ server, cluster, client, openai, base: BASE, name: 'learner' }, DEATHS);
+    const answering = new AbortController();
+    const answers = streamUntil(openai, BASE, answering.signal);
+    const learner = await learnWhileTheyDie({ server, cluster, client, openai, base: BASE, name: 'learner' }, DEATHS);
+    answering.abort();
+    const { texts, faults } = await answers;
+    expect(texts.size).toBeGreaterThan(0);
+    expect(['connection', 'engine_unavailable']).toEqual(expect.arrayContaining([...faults])); // vLLM repeats no answer exactly
+
+    // The engine that samples is not the one that trains: how far they are apart is measured in each job.
+    const [job] = await collect(client.listTrainingJobs({ model_id: learner.id }));
+    const [step] = (await collect(client.listEvents(job!.id))).filter(({ type }) => type === 'gradient_step');
+    expect(step!.data).toMatchObject({
+      sampler_log_ratio_mean: expect.closeTo(0, 2) as number,
+      sampler_log_ratio_p99: expect.closeTo(0, 2) as number,
+    });
+
     const settled = async () => expect(await cluster.status()).toMatchObject({ settled: true });
     await vi.waitFor(settled, { timeout: 600_000, interval: 500 });
   });
