@@ -53,7 +53,7 @@ const WORDS: Readonly<Record<string, string>> = {
   save_policy: 'Which checkpoints of a model stay when a job makes one, under the names of Transformers; null: all do.',
   save_total_limit:
     'How many stay: the newest, the best, then the newest of the others. What is in use stays beside them.',
-  metric_for_best_model: 'The metric of checkpoints by which the best is told; null: age alone counts.',
+  metric_for_best_model: 'The metric of checkpoints that says which is best; null: age alone counts.',
   greater_is_better: 'Whether the best is the highest.',
   return_existing: 'Give the model of that name back where it is there, instead of a 409.',
   deleted_checkpoints: 'How many checkpoints went with it.',

@@ -32,7 +32,19 @@ export function explain(error: unknown, { lastUrl, version }: Speakers): string 
   return `${message}. This is a fault of Whetstone: DEBUG=whetstone shows where it comes from.`;
 }
 
-function explainAnswer({ message, code, requestId }: ApiError, own: string): string {
+/** Answers name routes, for whoever sends requests; here is somebody who gives commands. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  '/v1/preview/training-jobs': 'whetstone jobs list',
+  '/v1/preview/models': 'whetstone models list',
+  '/v1/models': 'whetstone models list',
+  '/v1/artifacts': 'whetstone artifacts list',
+  '/v1/keys': 'whetstone keys list',
+};
+
+function explainAnswer({ message: answered, code, requestId }: ApiError, own: string): string {
+  const message = answered.replace(/GET (\/v1\/[\w/-]+)/g, (whole, route: string) =>
+    route in COMMANDS ? `\`${COMMANDS[route]}\`` : whole,
+  );
   const isUnknownRoute = code === 'not_found' && message.startsWith('Not Found: ');
   const version = isUnknownRoute
     ? ` This command is of version ${own}: the server may be of another one, or no Whetstone.`

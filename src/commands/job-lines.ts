@@ -4,7 +4,7 @@ import type { AnsweredPrompt, Evaluation, JobGroup, TrainingEvent, TrainingJob }
 import { printable } from './output.ts';
 
 export function lineOfJob({ id, type, status, progress, step, created_at: made }: TrainingJob): string {
-  const result = step === null ? '' : `step ${step}`;
+  const result = status === 'succeeded' ? `step ${step}` : ''; // others have a number, and made no checkpoint
   return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, result].join('  ').trimEnd();
 }
 

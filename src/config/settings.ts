@@ -29,7 +29,7 @@ import {
   texts,
 } from './value-types.ts';
 
-/** fcfs: first come, first served, in turns between keys. priority: the request's `priority` goes before that. */
+/** fcfs: first come, first served, shared fairly between keys. priority: the request's `priority` goes before that. */
 export const SCHEDULING_POLICIES = ['fcfs', 'priority'] as const;
 
 const BODY_MB_MAX = 512; // V8 holds at most 2^29 characters in one string
@@ -170,7 +170,7 @@ const CHAT = {
     flag: '--scheduling-policy <name>',
     value: choice(SCHEDULING_POLICIES),
     default: 'fcfs',
-    help: 'fcfs: first come, first served, in turns between keys; priority: smaller "priority" of a request first',
+    help: 'fcfs: first come, first served, shared fairly between keys; priority: smaller "priority" of a request first',
     reason: 'a client must not go before others unless the operator allows it',
   }),
   maxLogprobs: setting({

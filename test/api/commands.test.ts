@@ -250,7 +250,11 @@ describe('--json', () => {
     expect(waited.error).toMatchObject({ message: expect.stringContaining('has not ended within 6 s') as string });
     expect(await json('jobs', 'cancel', id, ...remote)).toMatchObject({ id, status: 'cancelled' });
     const plain = remote.filter((word) => word !== '--json');
-    expect((await run('jobs', 'list', '--status', 'cancelled', ...plain)).stdout).toContain(`${id}  rl  cancelled`);
+    const [cancelled] = (await run('jobs', 'list', '--status', 'cancelled', ...plain)).stdout.split('\n');
+    expect(cancelled).toMatch(new RegExp(`^${id}  rl  cancelled +0 % {2}\\S+$`)); // without the step that it never made
+    expect((await run('jobs', 'get', 'nobodys', ...plain)).said).toMatch(
+      /^No training job nobodys\. List yours with `whetstone jobs list`\. \(request \w+\)$/,
+    );
     expect((await run('jobs', 'logs', id, ...plain)).stdout).toMatch(/^training_failed {2}.*cancelled/m);
     const followed = await run('jobs', 'follow', id, ...plain);
     expect(followed.error).toMatchObject({ message: `job ${id}: cancelled. See: whetstone jobs get ${id}` });

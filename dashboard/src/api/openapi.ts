@@ -3670,7 +3670,7 @@ export interface paths {
                             save_policy: {
                                 /** @description How many stay: the newest, the best, then the newest of the others. What is in use stays beside them. */
                                 save_total_limit: number;
-                                /** @description The metric of checkpoints by which the best is told; null: age alone counts. */
+                                /** @description The metric of checkpoints that says which is best; null: age alone counts. */
                                 metric_for_best_model: string | null;
                                 /** @description Whether the best is the highest. */
                                 greater_is_better: boolean;
@@ -3842,7 +3842,7 @@ export interface paths {
                             save_policy: {
                                 /** @description How many stay: the newest, the best, then the newest of the others. What is in use stays beside them. */
                                 save_total_limit: number;
-                                /** @description The metric of checkpoints by which the best is told; null: age alone counts. */
+                                /** @description The metric of checkpoints that says which is best; null: age alone counts. */
                                 metric_for_best_model: string | null;
                                 /** @description Whether the best is the highest. */
                                 greater_is_better: boolean;
