@@ -1,6 +1,6 @@
 // A process of its own that asks a server for things that need no model, one after another, and keeps the times: what the API
 // itself takes. Of its own, because the process that drives hundreds of streams would count its own delays in. Forked by
-// probing.ts; ends when it is told to stop, with a message of what it measured.
+// probing.ts; ends when its parent asks it to, with a message of what it measured.
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 

@@ -29,7 +29,7 @@ export interface TinkerLoadResult {
   readonly steps: number;
   readonly samples: number;
   readonly kills: Readonly<Record<Victim, number>>;
-  /** Steps whose loss one client was told otherwise than another. */
+  /** Steps for which two clients read different losses. */
   readonly lossesApart: number;
   /** Training clients whose adapter is not that of as many steps without kills. */
   readonly adaptersApart: number;

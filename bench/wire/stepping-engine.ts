@@ -1,5 +1,5 @@
-// A sampler without a model that answers as the embedded one does: all its sequences get a token in each step, and a step takes as long
-// as it is told. What it costs is what carrying its tokens costs.
+// A sampler without a model that answers as the embedded one does: all its sequences get a token in each step, and a step takes
+// `stepMs`. What it costs is what carrying its tokens costs.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGenerationStream, type GenerationSource } from '../../src/engine/generation-stream.ts';
 import type { InferenceEngine } from '../../src/engine/inference-engine.ts';

@@ -1,4 +1,4 @@
-// The events of a job as they were told, newest first, with all their data. Gradient steps may be thousands: only those seen are there.
+// The events of a job as the server sent them, newest first, with all their data. Gradient steps may be thousands: only those seen are there.
 import type { JobEvent } from '../api/events.ts';
 import { Section } from '../ui/page-head.tsx';
 import { measured, whole } from '../ui/numbers.ts';

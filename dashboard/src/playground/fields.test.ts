@@ -15,7 +15,7 @@ test('what was typed becomes values of the request, and what was not is left out
   });
 });
 
-test('what cannot be read is told at its field', () => {
+test('a field that cannot be read shows its problem', () => {
   const { values, problems } = readSettings({ temperature: 'warm', seed: '1.5', tools: '{' });
   expect(values).toEqual({});
   expect(Object.keys(problems)).toEqual(['temperature', 'seed', 'tools']);
