@@ -1,4 +1,4 @@
-"""Calls that stream: events come before the end, in order, and what is told reaches whoever computes."""
+"""Calls that stream: events come before the end, in order, and what the caller tells a call reaches its handler."""
 
 import asyncio
 from typing import Any

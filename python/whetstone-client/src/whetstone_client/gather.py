@@ -44,7 +44,7 @@ class GatherProgress:
 @dataclass(frozen=True)
 class Gathered:
     groups: list[TrajectoryGroup]
-    """One per scenario, in their order; the server is told of the failures too."""
+    """One per scenario, in their order; the server gets the failures too."""
     reward: float
     """Mean of the trajectories there are."""
     trajectories: int

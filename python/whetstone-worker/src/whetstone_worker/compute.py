@@ -32,7 +32,7 @@ class ComputeThread:
                 continue
             try:
                 result = work()
-            except BaseException as fault:  # whatever it is, who waits is told
+            except BaseException as fault:  # whatever it is, the waiter gets it
                 done.set_exception(fault)
             else:
                 done.set_result(result)

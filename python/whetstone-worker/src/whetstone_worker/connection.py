@@ -77,7 +77,7 @@ class ServerConnection:
         self._leaving.set()
 
     async def until_draining(self) -> None:
-        """After `leave`: until the server is told. Where it is not connected, that is when it is."""
+        """After `leave`: until the server knows. Without a connection, that is once there is one."""
         await self._has_said_so.wait()
 
     @property

@@ -147,7 +147,7 @@ def _sampler_command(given: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _over_gpus(gpus: int, said: str) -> tuple[str, ...]:
-    """vLLM takes one GPU of those that it sees, unless it is told; what follows a `--` is its own."""
+    """vLLM takes one GPU of those that it sees, unless an option says more; what follows a `--` is its own."""
     if gpus < 2:
         return ()
     return (*(() if "--" in shlex.split(said) else ("--",)), "--tensor-parallel-size", str(gpus))

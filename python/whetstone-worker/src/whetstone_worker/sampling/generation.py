@@ -24,7 +24,7 @@ from whetstone_worker.sampling.request import GenerateRequest
 from whetstone_worker.sampling.vllm_client import VllmClient
 
 Form = Mapping[str, object] | None
-"""What vLLM is told of a constraint."""
+"""A constraint as vLLM takes it."""
 
 
 class Generation:

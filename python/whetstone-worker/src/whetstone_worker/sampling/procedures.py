@@ -61,7 +61,7 @@ class SamplerProcedures:
         return {name: partial(self._in_order, handler) for name, handler in handlers.items()}
 
     async def _in_order(self, handler: Handler, params: Any, call: Call) -> object:
-        """What fails with vLLM is told when the server knows that no calls are taken here: who asks again is sent elsewhere."""
+        """What fails with vLLM fails once the server knows that this worker takes no calls: it sends repeats elsewhere."""
         try:
             return await handler(params, call)
         except WorkerError as fault:
