@@ -1,4 +1,4 @@
-// Who waits for whom, with work that ends when it is told to.
+// Who waits for whom, with work that ends when the test says so.
 import { expect, test, vi } from 'vitest';
 import { createFairQueue } from './fair-queue.ts';
 

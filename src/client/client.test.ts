@@ -55,7 +55,7 @@ test('who waits for a job asks again when the server cannot say yet what became 
   expect(asked()).toBe(2);
 });
 
-test('a refusal is told at once', async () => {
+test('a refusal is thrown at once', async () => {
   const { client, asked } = await clientOf([{ status: 404, body: { error: { message: 'No training job job.' } } }]);
   await expect(client.follow('job')).rejects.toThrow('No training job');
   expect(asked()).toBe(1);

@@ -54,7 +54,7 @@ test('a reward that is no number is a failure', async () => {
   expect([reward, failures.map(({ group }) => group)]).toEqual([1, [1]]);
 });
 
-test('where nothing succeeds there is nothing to train on, and the cause is told', async () => {
+test('where nothing succeeds there is nothing to train on, and the error has the cause', async () => {
   const cause = new ApiError(401, 'Invalid API key.', null, null, null);
   const gathering = gather([1, 2], () => Promise.reject(cause));
   await expect(gathering).rejects.toMatchObject({

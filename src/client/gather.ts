@@ -40,7 +40,7 @@ export interface RolloutFailure {
 }
 
 export interface Gathered {
-  /** One per scenario, in their order; the server is told of the failures too. */
+  /** One per scenario, in their order; the server gets the failures too. */
   readonly groups: readonly TrajectoryGroup[];
   /** Mean reward of the trajectories there are. */
   readonly reward: number;

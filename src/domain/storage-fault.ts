@@ -1,6 +1,6 @@
 // What databases, disks and object stores say when they cannot work, in one error that names the cause: `storage_unavailable`.
-// Whoever gets it may try again; nothing was half done. Other errors pass as they are: they are bugs, or answers. Clients are told
-// the cause; the operator, in whose hands the storage is, is also told where it is and what to do.
+// Whoever gets it may try again; nothing was half done. Other errors pass as they are: they are bugs, or answers. The client's
+// error names the cause; the log, which the operator of the storage reads, also says where it is and what to do.
 import { AppError } from './errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;

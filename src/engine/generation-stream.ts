@@ -1,6 +1,6 @@
 // The stream that a caller of generate() reads, and the end that an engine writes. Keeps the promises of GenerationStream
 // in one place for every engine: no event after a cancelled choice, an end when all choices have ended, and one call of
-// `onLeave` when the reader leaves early. What is buffered is bounded by n · maxTokens; the engine is told when nobody reads it.
+// `onLeave` when the reader leaves early. What is buffered is bounded by n · maxTokens; the engine hears when nobody reads it.
 import { AppError } from '#domain/errors';
 import type { GenerationStream, TokenEvent } from './inference-engine.ts';
 import { watchReader } from './read-watch.ts';

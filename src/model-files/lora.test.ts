@@ -35,7 +35,7 @@ test('the scale is alpha over rank, or over its root when rank-stabilized', () =
   expect(loraScale({ ...shape, rankStabilized: true })).toBe(2);
 });
 
-test('targets can be named, and are kept in the order of the layers; one that the model lacks is told what there is', () => {
+test('targets can be named, and are kept in the order of the layers; the error for one that the model lacks names those it has', () => {
   const lora = { rank: 2, alpha: 4, seed: 1 };
   const adapter = createLoraAdapter(layers, { ...lora, targets: ['v_proj', 'q_proj', 'q_proj'], rankStabilized: true });
   expect(adapter).toMatchObject({ targets: ['q_proj', 'v_proj'], rankStabilized: true });

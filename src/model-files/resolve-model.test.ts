@@ -278,7 +278,7 @@ test('a model that another tool has downloaded is used where it is', async () =>
   expect(hub.requests).toEqual([]);
 });
 
-test('progress is told in bytes of the whole model, and its end', async () => {
+test('progress counts the bytes of the whole model, and has an end', async () => {
   await resolveModelDirectory('owner/tiny', options);
   const size = 200_000 + CONFIG.length + 2 + 2;
   expect(shown.at(-2)).toBe(`owner/tiny ${size} of ${size}`);

@@ -302,7 +302,7 @@ test('text behind a call whose closing tag is missing is not waited for', () => 
   expect(parser.push('\nI called')).toEqual([{ kind: 'content', text: '\nI called' }]);
 });
 
-test('the name is told before the arguments are complete, and these as they come', () => {
+test('the name comes before the arguments are complete, and these as they are written', () => {
   const parser = HERMES.createParser([]);
   expect(parser.push('<tool_call>{"name": "f", "arguments": {"a"')).toEqual([
     { kind: 'call', index: 0, name: 'f' },

@@ -15,7 +15,7 @@ export const NO_COMPARISON_POLICIES: ComparisonPolicies = { start: null, referen
 export const asksComparisonPolicies = ({ precalculates, kl }: PolicyLossConfig): boolean =>
   precalculates || kl !== null;
 
-/** Asks before each row whether to go on: rows may be many. Null: it was told not to. */
+/** Asks before each row whether to go on: rows may be many. Null: the answer was no. */
 export async function computeLogprobs(
   session: TrainingSession,
   rows: readonly PackedRow[],

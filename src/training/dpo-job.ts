@@ -19,7 +19,7 @@ export interface ReferenceScores {
   readonly validation: Float64Array;
 }
 
-/** Asks before each row whether to go on. Null: it was told not to. */
+/** Asks before each row whether to go on. Null: the answer was no. */
 export async function scoreReference(
   session: Pick<TrainingSession, 'logprobs'>,
   { batches, steps, config, validation }: DpoPlan,

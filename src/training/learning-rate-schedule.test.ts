@@ -21,7 +21,7 @@ test('a ratio leaves a step behind the warm-up, so that the shortest job trains'
   expect(ratesOf(0, { warmupRatio: 1 })).toEqual([]);
 });
 
-test('a warm-up that takes all steps is told', () => {
+test('a warm-up that takes all steps gets a warning', () => {
   const warned = (warmupSteps: number) =>
     scheduleWarnings(scheduleRates(1, schedule({ warmupSteps }), { batches: 3, steps: 3 }), 3);
   expect(warned(2)).toEqual([]);

@@ -21,7 +21,7 @@ test('margins beyond what exp can hold have a loss all the same', () => {
   expect(preferenceLoss(5_000, config)).toEqual({ loss: 0, slope: 0 });
 });
 
-test('slopes of a batch are those of its scores, and pairs are told in the names of TRL', () => {
+test('slopes of a batch are those of its scores, and metrics of pairs have the names of TRL', () => {
   const lengths = Uint32Array.of(2, 4, 1, 3);
   const reference = Float64Array.of(-3, -5, -1, -4);
   for (const config of configs) {

@@ -1,5 +1,5 @@
 // The training loop of an RL job, over the engine's verbs. Knows nothing of storage, processes or time limits: the job
-// runner hands in a session and is told about each gradient step before the next begins.
+// runner hands in a session and hears of each gradient step before the next begins.
 import type { TrainingSession } from '#engine/training-engine';
 import { requireFinitePolicy } from './finite-policy.ts';
 import { rowLearningRate } from './learning-rate.ts';

@@ -84,7 +84,7 @@ test('what is not trained is counted by its reason', async () => {
   expect(rows.length).toBeGreaterThan(0);
 });
 
-test('rows are filled up to 2048 tokens, where memory allows; another length is told to who asked for one', async () => {
+test('rows are filled up to 2048 tokens, where memory allows; who asked for another length gets a warning', async () => {
   const groups = Array.from({ length: 40 }, (_, g) =>
     group(...Array.from({ length: 4 }, (_, i) => rollout(i, `${g} ${i} `.padEnd(30, 'x')))),
   );

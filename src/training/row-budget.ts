@@ -35,7 +35,7 @@ export function requireRoomFor(longest: number, budget: RowBudget): void {
   }
 }
 
-/** What a client that asked for a length is told where rows have another. */
+/** The warning to a client that asked for a length, where rows have another. */
 export function rowLengthWarnings(wanted: number | null, budget: RowBudget, length: number): string[] {
   if (wanted === null || wanted === length) return [];
   const reason = length < wanted ? boundOn(wanted, budget) : 'the longest sequence of the job needs it';

@@ -40,7 +40,7 @@ export async function* trainSft(
   if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
 }
 
-/** Mean of −log π over the tokens with labels; NaN for none. Asks before each row whether to go on; null: it was told not to. */
+/** Mean of −log π over the tokens with labels; NaN for none. Asks before each row whether to go on; null: the answer was no. */
 export async function evaluateSft(
   session: TrainingSession,
   { rows, trainedTokens }: SftRows,

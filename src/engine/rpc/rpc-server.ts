@@ -22,7 +22,7 @@ export interface CallContext<Event, Told> {
   /** Aborted when the caller gave up. */
   readonly signal: AbortSignal;
   readonly emit: (event: Event) => void;
-  /** At most one listener; what was told before it listens is kept for it. */
+  /** At most one listener; what comes before it listens is kept for it. */
   readonly onTold: (listener: (payload: Told) => void) => void;
   /** For events: who sends many waits for it. */
   readonly room: Room;

@@ -76,7 +76,7 @@ test('the events of one turn of the loop travel in one message, in order, before
   expect(received.map(({ kind }) => kind)).toEqual(['events', 'return']);
 });
 
-test('what is told to a running call arrives in order', async () => {
+test('what a client tells a running call arrives in order', async () => {
   const { client } = connect();
   const { result, tell } = client.call('echo', null);
   for (const word of ['a', 'b', 'end']) tell(word);

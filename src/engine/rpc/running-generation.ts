@@ -12,7 +12,7 @@ export interface RunningGeneration {
   /** Aborted when the reader has left, or by `abandon`. */
   readonly signal: AbortSignal;
   push(this: void, events: readonly TokenEvent[]): void;
-  /** The call has been made: from now on it is told which choices are not wanted any more. */
+  /** The call has been made: from now on it hears which choices nobody wants any more. */
   follow(call: Pick<RunningCall<null, ToldGeneration>, 'tell'>): void;
   /** Ends the stream with this error, and the call. */
   abandon(error: Error): void;

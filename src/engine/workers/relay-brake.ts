@@ -1,5 +1,5 @@
-// Holds calls whose events are passed on unread while the connection has no room for them: their engine is told that nobody reads, as
-// it is told by the server (docs/worker-protocol.md, sections 2 and 4). Knows no engine.
+// Holds calls whose events are passed on unread while the connection has no room for them: their engine hears that nobody reads, as
+// it does from the server (docs/worker-protocol.md, sections 2 and 4). Knows no engine.
 import type { ToldGeneration } from '../rpc/inference-procedures.ts';
 import type { CallContext } from '../rpc/rpc-server.ts';
 import type { EncodingPort } from './numbered-channel.ts';

@@ -99,7 +99,7 @@ test('who comes behind the bombs of another waits for one of them, and what its 
   expect(others.filter((end) => (end as AppError).code === 'cancelled').length).toBeGreaterThanOrEqual(30);
 });
 
-test('a crowd of one payer is told to come back', async () => {
+test('a crowd of one payer gets errors that say when to come back', async () => {
   const small = createTemplateSandbox({ waitingOfOneMax: 1 });
   const outcomes = await Promise.allSettled(
     ['a', 'a', 'a', 'b'].map((payer) => small.render(honest, tokens, request, by(payer))),

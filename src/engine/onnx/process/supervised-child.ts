@@ -1,5 +1,5 @@
-// One engine process, kept alive: started, watched by a heartbeat, replaced when it dies or hangs, stopped with us. What
-// it lost is told to whoever waited for it, with the reason; whether to ask again is their decision.
+// One engine process, kept alive: started, watched by a heartbeat, replaced when it dies or hangs, stopped with us. Whoever
+// waited for what it lost gets an error with the reason; whether to ask again is their decision.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createChanges } from '#base/changes';

@@ -1,4 +1,4 @@
-// Turns of grammars that are tried, with threads that do as they are told: who waits for whom, and who is at fault.
+// The queue of grammars that are tried, with threads that obey the test: who waits for whom, and who is at fault.
 import { beforeEach, expect, test } from 'vitest';
 import type { GrammarWorker } from './grammar-worker.ts';
 import type { KeyedConstraint } from './thread-messages.ts';

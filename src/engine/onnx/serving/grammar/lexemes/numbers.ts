@@ -202,7 +202,7 @@ function multipleTerm(terms: Terms, step: JsonNumber, low: Limit | null, high: L
     }
     return terms.concat(sign, terms.multiple(Number(step)), point);
   }
-  if (all) throw new Error(`what is no multiple of ${step} cannot be told`);
+  if (all) throw new Error(`numbers that are no multiple of ${step} cannot be matched`);
   const { fraction, whole } = decimalOf(step);
   const scale = 10n ** BigInt(fraction.length);
   const over = whole * scale + BigInt(fraction);

@@ -62,7 +62,7 @@ export interface Terms {
   repeat(of: Term, min: number, max: number): Term;
   optional(of: Term): Term;
   derive(term: Term, byte: number): Term;
-  /** Whether the language has a word. What cannot be told within the bounds counts as empty. */
+  /** Whether the language has a word. What the bounds leave undecided counts as empty. */
   isAlive(term: Term): boolean;
   /** The number of words, as far as `most`. */
   count(term: Term, most: number): number;

@@ -275,7 +275,7 @@ export function createTerms(sizeMax = 400_000): Terms {
     return false;
   }
 
-  /** While a text is written, what cannot be told counts as empty: another way is known, or nobody would be here. */
+  /** While a text is written, what stays undecided counts as empty: another way is known, or nobody would be here. */
   function giveUp(start: Term): boolean {
     if (isCompiling) throw new TooComplex('whether any text satisfies it takes too much work to tell');
     return (start.alive = false);
