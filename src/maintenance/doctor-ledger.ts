@@ -1,5 +1,5 @@
 // The ledger of who pays for which blob, against the blobs. It follows from them, so that all of it can be repaired. What is
-// lost or damaged is told elsewhere, and stays on its owner's account until somebody decides about it.
+// lost or damaged has findings of its own, and stays on its owner's account until somebody decides about it.
 import { isRows } from '#domain/blob-names';
 import type { StoredBlob } from '#storage/account-store';
 import type { Finding } from './finding.ts';

@@ -1,4 +1,4 @@
-// How the end of the process that reads a job's data is told, by signals that it really gets.
+// What the error says when the process that reads a job's data ends, by signals that it really gets.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ test.skipIf(process.platform !== 'linux').each([
   ['SIGSEGV', /killed by SIGSEGV: it crashed .* not for want of memory/],
   ['SIGABRT', /killed by SIGABRT: the data takes more than the \d+ MB of memory/],
 ] as const)(
-  'a reader that %s ended is told as what it was',
+  'the error for a reader that %s ended names the cause',
   async (signal, message) => {
     const before = children();
     async function* content(): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 // The process in which the data of training jobs is read, as the server sees it: started with the first job that has much of
 // it, and kept for those that soon follow. Its memory is its own: data that is too much for it ends it, and the job, with that
-// cause, and nothing else; a crash is told as a crash. A process that others ended says nothing about the data: the job tries again.
+// cause, and nothing else; the error for a crash says so. A process that others ended says nothing about the data: the job tries again.
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -71,7 +71,7 @@ export function createClaimLoop<Row>({ claim, run, runningMax, pollMs, report }:
 }
 
 export interface HeldLease<Why> {
-  /** Aborted with why the work must end: what `cut` was told, or `stopped` with the loop. */
+  /** Aborted with why the work must end: what `cut` got, or `stopped` with the loop. */
   readonly signal: AbortSignal;
   cut(why: Why): void;
   /** Renews it no more. */

@@ -180,7 +180,7 @@ export interface JobStore {
   ): Promise<boolean>;
   /**
    * In one transaction: the status (per NEXT_STATUS), the closing event if that ordinal is new, the checkpoint if
-   * there is one (else its evaluation is cancelled), and what webhooks are to be told. `surplus` are checkpoints that go, but for those
+   * there is one (else its evaluation is cancelled), and what webhooks will get. `surplus` are checkpoints that go, but for those
    * that were used since then; the event names the steps that went, as `deleted_checkpoints`. False: not this attempt's job any more,
    * nothing changed.
    */
@@ -200,7 +200,7 @@ export interface JobStore {
   listWithOldBody(endedBeforeMs: number, limit: number): Promise<readonly TrainingJob[]>;
   /** Of a job that has ended: nothing refers to its body any more. Idempotent. */
   forgetBody(id: string): Promise<void>;
-  /** Queued: cancelled at once, with its closing event and its evaluation, and webhooks are told. Running: asks the worker to stop. */
+  /** Queued: cancelled at once, with its closing event and its evaluation, and webhooks hear of it. Running: asks the worker to stop. */
   requestCancel(
     id: string,
     nowMs: number,

@@ -5,7 +5,7 @@ import { createHeldKeys, HELD_KEYS_MAX } from './held-keys.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A storage that is away until it is told otherwise. */
+/** A storage that is away until the test brings it back. */
 function createAwayStore() {
   const store = {
     away: true,

@@ -33,7 +33,7 @@ export function createHeldKeys(store: Pick<IdempotencyStore, 'letGo'>, log: Log)
   }
 
   function giveUp(keys: number, cause: string, error: unknown): void {
-    log.warn('idempotency.keys_held', { keys, cause, consequence: 'repeats are told to wait', err: error });
+    log.warn('idempotency.keys_held', { keys, cause, consequence: 'repeats must wait', err: error });
   }
 
   return {

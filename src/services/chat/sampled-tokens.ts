@@ -139,7 +139,7 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
 
 /**
  * Sampled from the model's own distribution. Where the same words were also sampled otherwise, such as by an evaluation at temperature 0,
- * nobody can tell which ones came back: only what is certain is told as off-policy.
+ * nobody can tell which ones came back: only what is certain counts as off-policy.
  */
 const isOfPolicy = ({ isConstrained, reshapedBy }: Kept): boolean => !isConstrained && reshapedBy.length === 0;
 

@@ -18,7 +18,7 @@ import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 
 export interface HeldOutRows {
   readonly schedule: EvaluationSchedule;
-  /** Metrics as `val/NAME`. Asks before each row whether to go on; null: it was told not to. */
+  /** Metrics as `val/NAME`. Asks before each row whether to go on; null: the answer was no. */
   evaluate(session: TrainingSession, goesOn: () => Promise<boolean>): Promise<StepMetrics | null>;
 }
 

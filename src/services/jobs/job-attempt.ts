@@ -303,7 +303,7 @@ async function keepRecord(
   await storage.accounts.addBlob({ blob, entity, keyId, sizeBytes });
 }
 
-/** In the last event, of a job whose first gradient steps were told by an attempt that planned otherwise. */
+/** In the last event, of a job whose first gradient steps came from an attempt that planned otherwise. */
 const BEGAN_AGAIN =
   'Training began again, because the trainer that went on with this job plans other rows than the one that began it. ' +
   'The first gradient_step events tell of steps that are not in this checkpoint.';

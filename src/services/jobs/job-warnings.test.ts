@@ -30,7 +30,7 @@ test('a job with nothing to say of has no warnings', () => {
   );
 });
 
-test('rewards that are all equal, and answers without tokens, are told with numbers', () => {
+test('warnings of equal rewards and of answers without tokens give numbers', () => {
   expect(judged({ skipped: { equal_rewards: 8 }, rows: [] })).toEqual([
     expect.stringContaining('All rewards are equal'),
   ]);
@@ -45,7 +45,7 @@ test('a job in which nothing can be trained says why and what to do, whatever th
   expect(judged({ rows: [] })).toEqual([expect.stringMatching(/^Nothing was trained: .* Send groups/)]);
 });
 
-test('rewards that fell three times in a row are told; two times, or not each time, are not', () => {
+test('rewards that fell three times in a row get a warning; two times, or not each time, do not', () => {
   expect(judged({ before: [0.9, 0.8, 0.7], reward: 0.6 })).toEqual([expect.stringContaining('(0.9, 0.8, 0.7, 0.6)')]);
   expect(judged({ before: [9, 0.9, 0.8, 0.7], reward: 0.6 })).toHaveLength(1);
   expect(judged({ before: [0.8, 0.7], reward: 0.6 })).toEqual([]);

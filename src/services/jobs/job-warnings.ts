@@ -11,7 +11,7 @@ export interface JudgedJob {
   readonly hiddenSize: number | null;
 }
 
-/** Falls in a row that are told, */
+/** So many falls in a row get a warning, */
 export const STEPS_COMPARED = 3;
 /** where they add up to more than so many standard errors of a difference: of 24 loops on other prompts in each step one falls three times by luck. */
 const STANDARD_ERRORS = 3;

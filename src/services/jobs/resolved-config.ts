@@ -8,7 +8,7 @@ import type { BatchConfig, SftConfig } from '#training/sft-config';
 
 export type ResolvedConfig = Readonly<Record<string, unknown>>;
 
-/** A learning rate per batch is told whole up to so many. */
+/** Learning rates per batch are shown in full up to this many. */
 const RATES_SHOWN_MAX = 100;
 
 export function resolvedRl(config: RlConfig, reference: KlReference | null): ResolvedConfig {

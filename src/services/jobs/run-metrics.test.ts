@@ -44,7 +44,7 @@ test('a job without a run makes one; its steps stand below sft/, its checkpoint 
   expect(JSON.parse(run!.summary)).toMatchObject({ 'sft/loss/train': 2, 'val/loss': 3, training_step: 4 });
 });
 
-test('steps that are told again add no lines; those of another job do', async () => {
+test('steps that come again add no lines; those of another job do', async () => {
   for (const jobId of ['first', 'first', 'second']) {
     for (const step of [1, 2]) await metricsOf(jobId).stepped(step, { loss: step });
   }

@@ -72,7 +72,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   return {
     async start() {
       if (deps.exclusive) await storage.tinker.releaseRuns();
-      // Of a run's own operations, who executes it is told.
+      // With an id, the event is for who executes that run.
       stopListening = runEvents.listen((runId) => {
         if (runId === null) loop.wake();
       });

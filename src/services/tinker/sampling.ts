@@ -1,5 +1,5 @@
 // Samples that Tinker clients ask for: token ids in, sequences with log-probabilities out. A sample runs when it is accepted, and its
-// answer waits here until it is fetched; it is in memory only, since a client asks again when it is told that it is gone.
+// answer waits here until it is fetched; it is in memory only, since a client whose answer is gone asks again.
 import { createHash, randomInt } from 'node:crypto';
 import pRetry from 'p-retry';
 import type { Clock } from '#base/clock';

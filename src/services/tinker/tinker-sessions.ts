@@ -31,7 +31,7 @@ export interface LoadedRun extends NewRun {
 
 export interface TinkerSessions {
   create(caller: Caller, session: Pick<TinkerSession, 'tags' | 'metadata'>): Promise<TinkerSession>;
-  /** Throws `not_found`, as all of these do for what is another's. */
+  /** Throws `not_found`, as all of these do for another entity's. */
   get(caller: Caller, id: string): Promise<TinkerSession>;
   describe(caller: Caller, id: string): Promise<DescribedSession>;
   touch(caller: Caller, id: string): Promise<void>;

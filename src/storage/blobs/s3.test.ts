@@ -117,7 +117,7 @@ test('a store whose ETags are no checksums is read too: what comes twice is what
   etagged.close();
 });
 
-test('a bucket that is not there, and a server that is not there, are told', async () => {
+test('errors name a bucket that is not there, and a server that is not there', async () => {
   const options = { prefix: '', region: 'us-east-1', cacheDirectory: join(directory, 'none') };
   await expect(openS3Blobs({ ...options, bucket: 'none', endpoint })).rejects.toThrow('The bucket none at http');
   const nowhere = openS3Blobs({ ...options, bucket: 'b', endpoint: 'http://127.0.0.1:9' });

@@ -10,7 +10,7 @@ export interface DatabaseFault {
   readonly problem: string;
 }
 
-/** SQLite names up to 100 by itself; references are told per table. */
+/** SQLite names up to 100 by itself; the check of references has no bound. */
 const FAULTS_MAX = 100;
 
 /** Empty: all is well. The file is there. */

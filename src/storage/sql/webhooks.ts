@@ -1,4 +1,4 @@
-// Webhooks and the outbox of what they are to be told. Several servers send from one outbox: a claim moves the next attempt
+// Webhooks and the outbox of what they will get. Several servers send from one outbox: a claim moves the next attempt
 // behind the lease, in one statement.
 import type { Kysely } from 'kysely';
 import type { TrainingJob } from '#domain/training-job';
