@@ -246,7 +246,7 @@ describe('a request', () => {
     },
   });
   runScenarios(() => server, [
-    refused('is told every fault at once', { temperature: -1, top_p: 2, n: 1.5 }, 'body.n int_from_float', 'body.temperature greater_than_equal', 'body.top_p less_than_equal'),
+    refused('gets every fault at once', { temperature: -1, top_p: 2, n: 1.5 }, 'body.n int_from_float', 'body.temperature greater_than_equal', 'body.top_p less_than_equal'),
     refused('needs messages', { messages: undefined }, 'body.messages missing'),
     refused('needs at least one', { messages: [] }, 'body.messages too_short'),
     refused('needs a list of them', { messages: 'Hi' }, 'body.messages list_type'),

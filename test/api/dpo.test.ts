@@ -1,4 +1,4 @@
-// DPO jobs over HTTP: what is accepted, with which settings they would train, and how they are told of. What a line may be is
+// DPO jobs over HTTP: what is accepted, with which settings they would train, and what their jobs show. What a line may be is
 // preference-pairs.test.ts; what an artifact and its names may be, sft.test.ts.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const submit = (body: object) =>
   send(server, { url: '/v1/preview/dpo-training-jobs', body: { model_id, training_data_url, ...body } });
 
-test('a job is stored with its version and settings, and is one of DPO wherever it is told of', async () => {
+test('a job is stored with its version and settings, and is one of DPO wherever it is shown', async () => {
   const config = { beta: 0.3, loss_type: 'ipo', batch_size: 4, epochs: 2, lr_scheduler_type: 'cosine', wow: 1 };
   const made = await submit({ config });
   expect(made.statusCode, made.body).toBe(200);
@@ -60,7 +60,7 @@ test('without settings it takes the defaults; the rate is a twentieth of that of
   expect(learning_rate).toBe(Number((ofSft / 20).toPrecision(2)));
 });
 
-test('evaluations while it trains are told with their defaults', async () => {
+test('a config with evaluations while it trains shows their defaults', async () => {
   const configOf = async (config: object) => {
     const { id } = (await submit({ config: { validation_split: 0.25, eval_steps: 5, ...config } })).json<{
       id: string;

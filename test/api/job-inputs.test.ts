@@ -79,7 +79,7 @@ async function allPages<T extends { id: string }>(url: string, limit: number): P
 }
 
 describe('the settings of a job', () => {
-  test('are told with every default, before it begins', async () => {
+  test('are shown with every default, before it begins', async () => {
     const id = await submit([], { learning_rate: 1e-4, ppo: true, kl_penalty_coef: 0.1, kl_penalty_step_lag: 2 });
     expect(await get(`${JOBS}/${id}/config`)).toMatchObject({
       as_trained: false,

@@ -228,7 +228,7 @@ describe('thinking', () => {
     expect(omitted.content).toMatchObject([{ type: 'text', text: 'Yes.' }]);
   });
 
-  test('with a budget is told that the budget is max_tokens', async () => {
+  test('with a budget gets a warning that the budget is max_tokens', async () => {
     const { content, warnings } = await ask(text, { thinking: { type: 'enabled', budget_tokens: 1024 } });
     expect(content[0]).toMatchObject({ type: 'thinking', thinking: 'Hm.' });
     expect(warnings).toEqual([containing('budget_tokens')]);
@@ -256,7 +256,7 @@ describe('keys and errors', () => {
     expect((await send(server, { url: '/v1/chat/completions', headers, body: body() })).statusCode).toBe(401);
   });
 
-  test('a wrong key is told in Anthropic’s form', async () => {
+  test('a wrong key gets an error in Anthropic’s form', async () => {
     const response = await send(server, { url, headers: { authorization: '', 'x-api-key': 'wk-no' }, body: body() });
     expect(response.statusCode).toBe(401);
     expect(response.json()).toMatchObject({

@@ -151,7 +151,7 @@ describe('jobs', () => {
 });
 
 describe('storage', () => {
-  test('faults are told from what an operation is meant to say', async () => {
+  test('metrics tell faults from what an operation is meant to say', async () => {
     const store = {
       rows: {
         find: () => Promise.reject(new AppError('storage_unavailable', 'The disk is full.')),
@@ -203,7 +203,7 @@ test('every metric says its unit or what it counts', async () => {
   }
 });
 
-test('what training measured is told by a few names of ours, never by those of clients', async () => {
+test('metrics of training have a few names of ours, never those of clients', async () => {
   const latest = (await read()).filter(({ name }) => name === 'whetstone_training_latest');
   expect(Object.fromEntries(latest.map(({ labels, value: number }) => [labels['quantity'], number]))).toEqual({
     loss: 0.5,

@@ -69,7 +69,7 @@ describe('registering a model', () => {
     },
     { name: 'in another entity is a 404', url: '/v1/preview/models', body: { ...body, entity: 'someone' }, status: 404 },
     {
-      name: 'without a name is told so',
+      name: 'without a name is refused',
       url: '/v1/preview/models',
       body: { project: 'p', base_model: BASE },
       status: 422,
@@ -104,7 +104,7 @@ describe('registering a model', () => {
     expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'from_checkpoint' } });
   });
 
-  test('with lora makes that adapter, which is read back; a repeat that asks for another is told what there is', async () => {
+  test('with lora makes that adapter, which is read back; the error for a repeat that asks for another names what there is', async () => {
     const lora = { r: 2, lora_alpha: 6, target_modules: ['v_proj', 'q_proj'], use_rslora: true, seed: 5 };
     const asked = { ...body, name: 'low-rank', lora };
     const made = await send(server, { url: '/v1/preview/models', body: asked });

@@ -63,7 +63,7 @@ test.each([
     { input: { messages: prompt }, preferred_output: chosen },
     'non_preferred_output: Field required',
   ],
-])('a line that %s is told', (_, value, problem) => {
+])('the problem of a line that %s says so', (_, value, problem) => {
   const line = typeof value === 'string' ? value : JSON.stringify(value);
   expect(readPreferencePair(line)).toEqual({ problem: expect.stringContaining(problem) as string });
 });

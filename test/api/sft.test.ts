@@ -1,4 +1,4 @@
-// SFT jobs over HTTP: what is accepted, where the data is looked for, and how bad data is told. Jobs are planned as the job
+// SFT jobs over HTTP: what is accepted, where the data is looked for, and what errors say of bad data. Jobs are planned as the job
 // runner plans them, and not trained here.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -181,7 +181,7 @@ describe('training data', () => {
     for (const { messages } of rows) expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 
-  test('that is bad is told with file, line and reason, twenty at most', async () => {
+  test('that is bad gets errors with file, line and reason, twenty at most', async () => {
     const bad = [
       '{"messages": [',
       '[]',
@@ -209,7 +209,7 @@ describe('training data', () => {
     expect(told.at(-1)).toBe('… and 7 more.');
   });
 
-  test('that has a line of any length is told, and the lines behind it', async () => {
+  test('that has a line of any length gets an error, and so do the lines behind it', async () => {
     const long = JSON.stringify({ messages: [{ role: 'user', content: 'x'.repeat(16_000_000) }] });
     const uri = await upload({ 'train.jsonl': '{}' });
     const { id } = (await submit({ training_data_url: uri })).json<{ id: string }>();
@@ -219,7 +219,7 @@ describe('training data', () => {
     );
   });
 
-  test('that is empty, not text, or gone is told', async () => {
+  test('that is empty, not text, or gone gets an error', async () => {
     await expect(read(await upload({ 'train.jsonl': '\n\n' }))).rejects.toThrow('has no rows in train.jsonl');
     const gone = await upload({ 'train.jsonl': `${JSON.stringify(ROW)}\n` });
     const { id } = (await submit({ training_data_url: gone })).json<{ id: string }>();

@@ -46,7 +46,7 @@ describe('a Tinker client', () => {
     expect(info).toMatchObject({ lora_rank: 32, model_data: { model_name: BASE } });
   });
 
-  test('gets the same future for the same number, and is told of another body', async () => {
+  test('gets the same future for the same number, and an error for another body', async () => {
     const first = await post('optim_step', adam(7));
     expect(first.json()).toEqual({ request_id: `${run}/7`, model_id: run });
     expect((await post('optim_step', adam(7))).json()).toEqual(first.json());
@@ -115,7 +115,7 @@ describe('a Tinker client', () => {
     expect(refused.body).toContain('0 or greater');
   });
 
-  test('is told in the answer why a sample failed', async () => {
+  test('reads in the answer why a sample failed', async () => {
     const { request_id } = (await post('asample', sample(1, {}, { max_tokens: 1_000_000 }))).json<{
       request_id: string;
     }>();

@@ -1,5 +1,5 @@
 // Artifacts in the W&B protocol as far as HTTP shows them: announced, sent by links, committed, read; what is refused, and what others
-// are told. That the library itself is content is test/clients/wandb.test.ts.
+// see. That the library itself is content is test/clients/wandb.test.ts.
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { SCOPES, type Scope } from '#domain/api-key';
@@ -156,7 +156,7 @@ test('what came through the other API has the same digest here, and deleting tak
   expect((await fetchLink(read.files.edges[0]!.node.directUrl)).statusCode).toBe(404);
 });
 
-test('an entity is told nothing of another’s artifacts, and links of one thing do no other', async () => {
+test('an entity learns nothing of another’s artifacts, and links of one thing do no other', async () => {
   const files = { 'secret.txt': 'secret' };
   const { id } = await upload('mine', files);
   const others = await newKey('others');

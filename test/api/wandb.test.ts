@@ -114,7 +114,7 @@ test('what is not a line of a history is refused by its number, and changes noth
   expect((await send(server, { url: '/v1/runs/~/p/r2' })).json()).toMatchObject({ history_lines: 0 });
 });
 
-test('another entity is told nothing of a run, and a key that may only read changes none', async () => {
+test('another entity learns nothing of a run, and a key that may only read changes none', async () => {
   await ask(UPSERT, { name: 'r3', project: 'p' });
   const others = basic(await newKey('others'));
   const told = await ask(RUN, { entity: 'default', project: 'p', name: 'r3' }, others);
@@ -137,7 +137,7 @@ test('an operation that is not served is named, and so is the field', async () =
   expect(body).toMatch(/GetSweep is not served by Whetstone.*sweep.*docs\/wandb\.md/);
 });
 
-test('a served operation that lacks an argument is told which, not that it is not served', async () => {
+test('the error for a served operation that lacks an argument names it, and does not call it unserved', async () => {
   const { body } = await ask('query GetArtifact { artifact { id } }');
   expect(body).toMatch(/GetArtifact is not valid: .*\\"id\\"/);
   expect(body).not.toContain('not served');
@@ -189,7 +189,7 @@ test('a link permits one thing to whoever has it, until its key is revoked or it
   expect((await ask(media)).json()).toMatchObject({ errors: [{ message: containing('media/table/x.table.json') }] });
 });
 
-test('weave is told that nobody keeps traces, and what it sends all the same is counted and dropped', async () => {
+test('weave learns that nobody keeps traces, and what it sends all the same is counted and dropped', async () => {
   const info = await send(server, { url: '/traces/server_info', headers: { authorization: '' } });
   expect(info.json()).toMatchObject({ min_required_weave_python_version: '999.0.0' });
   const batch = { url: '/traces/call/upsert_batch', headers: basic(BOOTSTRAP_KEY), body: { batch: [] } };

@@ -85,7 +85,7 @@ const attempted = (webhook: WireWebhook, attempts: number) =>
   until(async () => (await deliveries(webhook)).every((delivery) => delivery.attempts === attempts));
 
 describe('when a job ends', () => {
-  test('its receiver is told at once, signed, and the log shows it', async () => {
+  test('its receiver gets a signed request at once, and the log shows it', async () => {
     startSender();
     const webhook = await register({ url: `${receiver.url}/hook?a=1` });
     const job = await cancelJob();

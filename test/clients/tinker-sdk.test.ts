@@ -20,7 +20,7 @@ describe.skipIf(!python)('the Tinker SDK', () => {
   test.each([
     ['0.38.0', ''],
     ['0.22.4', earlier],
-  ])('%s trains, samples, saves, loads, publishes and is told what is refused', PATIENT, async (version, packages) => {
+  ])('%s trains, samples, saves, loads, publishes and reports what is refused', PATIENT, async (version, packages) => {
     const server = await openStarterServer();
     const url = server.baseUrl.replace(/\/v1$/, '/tinker');
     try {

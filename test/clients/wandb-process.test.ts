@@ -51,7 +51,7 @@ describe.skipIf(!python)('a server process and the wandb library', { timeout: TI
 
   test('points and files are there once, though the server was killed under both', async () => {
     const wire = await openWire(server, [
-      // The points are stored, and nobody is told.
+      // The points are stored, and nobody hears of it.
       {
         dies: 'before its answer',
         when: ({ head, hasPoints }) => hasPoints && /^POST \/files\/\S+\/file_stream /.test(head),

@@ -164,7 +164,7 @@ describe('slow', () => {
     await app.close();
   });
 
-  test('readers that come back later are told why the stream has ended', async () => {
+  test('readers that come back later get the reason why the stream has ended', async () => {
     const app = Fastify();
     async function* endless(): AsyncGenerator<string> {
       for (;;) yield `data: ${'x'.repeat(65_536)}\n\n`;
@@ -236,7 +236,7 @@ describe('compressed', () => {
     expect(await encoded('br', brotliCompressSync(Buffer.alloc(50_000_000, ' ')))).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('bodies that are not, and encodings nobody knows, are told so', async () => {
+  test('bodies that are not, and encodings nobody knows, are refused', async () => {
     expect(await encoded('gzip', good)).toMatch(/^HTTP\/1\.1 400 [^]*Content-Encoding/);
     expect(await encoded('gzip', gzipSync(good).subarray(0, 40))).toMatch(/^HTTP\/1\.1 4(?:00|22) /);
     expect(await encoded('zip', good)).toMatch(/^HTTP\/1\.1 415 [^]*gzip, deflate, br/);

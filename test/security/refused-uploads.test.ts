@@ -101,7 +101,7 @@ except urllib.error.HTTPError as error:
 describe.each(REFUSALS)('$name', (refusal) => {
   const { method, status, key } = refusal;
 
-  test('is told to node:http, which asks to close', async () => {
+  test('reaches node:http, which asks to close', async () => {
     const request = httpRequest(url(refusal), {
       method,
       agent: false,
@@ -114,21 +114,21 @@ describe.each(REFUSALS)('$name', (refusal) => {
     await once(answer, 'end');
   });
 
-  test('is told to fetch with a stream', async () => {
+  test('reaches fetch with a stream', async () => {
     const body = ReadableStream.from(pieces());
     const answer = await fetch(url(refusal), { method, headers: headersOf(refusal), body, duplex: 'half' });
     expect(answer.status).toBe(status);
     expect(await answer.json()).toHaveProperty('error.message');
   });
 
-  test.skipIf(PYTHON === null)('is told to urllib, which asks to close and sends all before it reads', async () => {
+  test.skipIf(PYTHON === null)('reaches urllib, which asks to close and sends all before it reads', async () => {
     expect((await run(PYTHON!, ['-c', URLLIB, url(refusal), method, key], Buffer.alloc(0))).trim()).toBe(
       String(status),
     );
   });
 
   for (const chunked of [false, true])
-    test(`is told to a client that sends all before it reads${chunked ? ', in chunks' : ''}`, async () => {
+    test(`reaches a client that sends all before it reads${chunked ? ', in chunks' : ''}`, async () => {
       const { socket, received, closed } = await open(listening.port);
       socket.pause();
       const [before, after] = chunked ? [`${UPLOAD_BYTES.toString(16)}\r\n`, '\r\n0\r\n\r\n'] : ['', ''];
@@ -164,11 +164,11 @@ describe.each(REFUSALS)('$name', (refusal) => {
       upload,
     );
 
-  test.skipIf(CURL === null)('is told to curl before it sends a byte', async () => {
+  test.skipIf(CURL === null)('reaches curl before it sends a byte', async () => {
     expect(await curl('-H', 'Expect: 100-continue', '--expect100-timeout', '20')).toBe(`${status} 0`);
   });
 
-  test.skipIf(CURL === null)('is told to curl that does not ask', async () => {
+  test.skipIf(CURL === null)('reaches curl that does not ask', async () => {
     expect(await curl('-H', 'Expect:')).toMatch(new RegExp(`^${status} `));
   });
 });
@@ -181,7 +181,7 @@ async function answered({ socket, received }: Awaited<ReturnType<typeof open>>):
   return received();
 }
 
-test('a compressed body over its limit is told to a client that sends all before it reads', async () => {
+test('the error for a compressed body over its limit reaches a client that sends all before it reads', async () => {
   const member = gzipSync(upload.subarray(0, 10_000_000));
   const body = Buffer.alloc(UPLOAD_BYTES, member); // the rest waits behind a decoder that is full
   const { socket, received, closed } = await open(listening.port);
