@@ -1,4 +1,4 @@
-// A port of this machine that nobody listens on, for processes that must be told theirs.
+// A port of this machine that nobody listens on, for processes that need a number.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-// What the suite of training engines is told of the one that it is run on.
+// What the suite of training engines knows of the one that it runs on.
 import type { EngineCapabilities } from '#engine/capabilities';
 import type { TrainingEngine } from '#engine/training-engine';
 

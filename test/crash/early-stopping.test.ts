@@ -76,7 +76,7 @@ test('a job without patience trains all steps, the last one evaluated', async ()
   expect(metrics['val/loss']).toBe(losses(steps)[8]);
 }, 30_000);
 
-test('a DPO job is compared by what it is told to be, and ends with its last weights where it is asked to', async () => {
+test('a DPO job is compared by the metric of its config, and ends with its last weights where it is asked to', async () => {
   const { steps, last, metrics } = await trained(PREFERENCE_STOPPED);
   expect(steps.length).toBe(2);
   const margins = steps.map((step) => step['val/rewards/margins'] as number);

@@ -109,7 +109,7 @@ async function expectRefusal() {
   }
 }
 
-test('what runs longer than the limit is told why, streamed or not, and the exit code is 0', async () => {
+test('what runs longer than the limit ends with the reason, streamed or not, and the exit code is 0', async () => {
   await start(LIMITS);
   const streams = await Promise.all(Array.from({ length: 128 }, (_, seed) => stream(seed, 400)));
   const whole = chat({ n: 16, max_tokens: 400, ignore_eos: true });

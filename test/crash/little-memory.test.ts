@@ -70,7 +70,7 @@ test('more answers than the cache holds wait for each other, more than the queue
   await expectAlive();
 });
 
-test('of adapters that do not fit beside each other some wait: their requests are told to come again', async () => {
+test('of adapters that do not fit beside each other some wait: their requests get a 429 with the numbers', async () => {
   const answers = await Promise.allSettled(
     ADAPTERS.map((name) => ask(`adapters/${name}`, { max_tokens: 300, ignore_eos: true })),
   );

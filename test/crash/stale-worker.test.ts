@@ -56,7 +56,7 @@ async function untilIdle(runner: JobRunner): Promise<void> {
   await runner.stop();
 }
 
-/** A session that waits at a verb, once, until it is told how to go on. */
+/** A session that waits at a verb, once, until the test says how to go on. */
 function createHanging(verb: 'optimStep' | 'save') {
   let arrive: () => void = () => {};
   const arrived = new Promise<void>((resolve) => (arrive = resolve));

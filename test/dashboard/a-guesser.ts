@@ -27,7 +27,7 @@ export interface List<T> {
 const ROLLOUTS = 4;
 const [FIRST, SECOND] = [7, 15];
 
-/** `evaluates`: every checkpoint answers the held-out positions of the game, and is told what the answers are worth. */
+/** `evaluates`: every checkpoint answers the held-out positions of the game, and gets the rewards of its answers. */
 export async function openGuesser(steps: number, { evaluates = false } = {}): Promise<Guesser> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-dashboard-'));
   const server = await startServer(directory);

@@ -1,4 +1,4 @@
-// A server that is told to stop while it starts ends at once and says so by its exit code: the kernel does not end process 1 of a
+// A server that gets SIGTERM while it starts ends at once and says so by its exit code: the kernel does not end process 1 of a
 // container by a signal that it does not handle, and whoever stops it would wait until it is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -72,7 +72,7 @@ describe.skipIf(!postgres)('Postgres and S3', () => {
     expect(left).toMatchObject([{ kind: 'missing_data', where: `checkpoints/${stored.modelId}/0` }]);
   });
 
-  test('a Postgres without our schema is told', async () => {
+  test('a Postgres without our schema is a finding', async () => {
     const bare = await remote('bare');
     expect((await runDoctor(bare, false, quiet)).findings).toMatchObject([{ kind: 'old_schema' }]);
     await expect(runBackup(bare, join(root, 'none'), quiet)).rejects.toThrow('has schema version 0');

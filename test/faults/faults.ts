@@ -4,7 +4,7 @@ import { createRandom } from '#base/random';
 
 export type Fault =
   | 'kill before' // the process ends; the operation never began
-  | 'kill after' // it ends; the operation was done, nobody was told
+  | 'kill after' // it ends; the operation was done, nobody heard of it
   | 'kill halfway' // it ends in the middle of a write
   | 'database locked'
   | 'database away' // the connection is lost before the statement

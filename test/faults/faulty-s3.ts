@@ -14,7 +14,7 @@ export type LineFault =
   | 'stalled' // no answer, ever
   | 'stalled halfway'
   | 'request cut'
-  | 'answer lost' // done, but nobody is told
+  | 'answer lost' // done, but nobody hears of it
   | 'cut halfway'
   | 'bit flipped';
 

@@ -102,7 +102,7 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
   let alive = false; // who dies while it starts is noticed by the error
   let hangUp = () => {};
   const process = createProcess(() => {
-    hangUp(); // before anybody can be told
+    hangUp(); // before anybody hears of it
     if (alive) setImmediate(onDeath);
   });
   const open: (() => Promise<unknown>)[] = [];

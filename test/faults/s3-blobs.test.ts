@@ -183,7 +183,7 @@ test('whatever goes wrong, by any seed: each operation does what it says, or say
   await fc.assert(seeds, { numRuns: SEEDS, endOnFailure: true });
 }, 120_000);
 
-test('a store that cannot work when it is opened is told in a sentence, with where to look', async () => {
+test('the error for a store that cannot work when it is opened is a sentence that says where to look', async () => {
   const because = (reason: string) =>
     expect.stringMatching(
       new RegExp(

@@ -39,7 +39,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
   afterAll(() => machine.remove());
 
   test('what npm pack makes is installed without a warning, answers, and stops with its parent', PATIENT, async () => {
-    const project = await machine.createProject('somebodys');
+    const project = await machine.createProject('first');
     expect((await project.run('node', '--version')).stdout).toBe(`v${node ?? process.versions.node}\n`);
     const { stdout, stderr } = await project.run('npm', 'install', '--no-fund', '--no-audit', machine.tarball);
     expect(`${stdout}${stderr}`).not.toMatch(/warn|EBADENGINE|deprecated/i);
@@ -115,7 +115,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       expect(said).toMatch(/^a parrot$[^]*^base: (?!a parrot$).+\nadapter: a parrot\nmerged: a parrot$/m);
     });
 
-    test('removes it, and keeps only what is the own', PATIENT, async () => {
+    test('removes it, and keeps only the user’s own files', PATIENT, async () => {
       await reader.stop();
       await project.run('npm', 'uninstall', '--no-fund', '--no-audit', 'whetstone');
       const at = (name: string) => join(project.directory, name);

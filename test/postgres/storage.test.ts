@@ -56,7 +56,7 @@ describe.skipIf(!server)('Postgres', () => {
     expect(ids).toHaveLength(12);
   });
 
-  test('a database that does not answer is told without its password', async () => {
+  test('the error for a database that does not answer leaves out its password', async () => {
     const nowhere = openPostgresStorage({ url: 'postgres://me:secret@127.0.0.1:9/db', log: silentLog });
     await expect(nowhere).rejects.toThrow(
       /^Cannot open the database postgres:\/\/127\.0\.0\.1:9\/db: .*WHETSTONE_DATABASE_URL/,

@@ -29,7 +29,7 @@ test('the least recently used adapter makes room, but never one in use', async (
   expect(store.ids).toEqual(['c', 'b']);
 });
 
-test('when all places are in use the caller is told to come back', async () => {
+test('when all places are in use the caller gets an error that says when to come back', async () => {
   const store = new AdapterStore(model.config, limits(1));
   await store.acquire(a);
   await expect(store.acquire(b)).rejects.toMatchObject({ code: 'too_many_requests' });

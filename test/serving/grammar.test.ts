@@ -107,7 +107,7 @@ test('beside a grammar that is slow to compile, the others begin and end; it get
   }
 });
 
-test('a grammar that is slow and good is matched in its own thread; a third one is told to come back', async () => {
+test('a grammar that is slow and good is matched in its own thread; a third one gets an error that says to come back', async () => {
   open({ quickMs: 1 });
   const choice = (letter: string) =>
     ebnf(`root ::= ${Array.from({ length: 20_000 }, (_, i) => `"${letter}${i}"`).join(' | ')}`);

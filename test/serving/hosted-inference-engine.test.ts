@@ -102,7 +102,7 @@ describe('when the child process is lost', () => {
     expect(engine.status().lastFailure).toMatch(/did not answer for 2000 ms/);
   });
 
-  test('whose files are gone meanwhile, clients are told nothing of the server’s directories; the log is', async () => {
+  test('whose files are gone meanwhile, errors to clients do not name the server’s directories; the log does', async () => {
     const doomed = await writeTinyModel();
     const [doomedLog, timings] = [createRecordingLog(), { ...INFERENCE_TIMINGS, readyMs: 2_000 }];
     const options = { modelDirectory: doomed.directory, threads: 1, limits: TEST_LIMITS, timings, log: doomedLog };

@@ -1,4 +1,4 @@
-// What is told of a job's tokens is what training computed: held against the metrics of its gradient steps.
+// What the server says of a job's tokens is what training computed: held against the metrics of its gradient steps.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
@@ -156,7 +156,7 @@ describe('of each token', () => {
     expect(sequencesOf(await run(bodyOf({})))[0]).toMatchObject({ startLogprobs: null, referenceLogprobs: null });
   });
 
-  test('an engine that does not tell them is told of, and nothing is made up', async () => {
+  test('the record says which engine does not tell them, and nothing is made up', async () => {
     const silent = (session: TrainingSession): TrainingSession => ({
       logprobs: (row) => session.logprobs(row),
       optimStep: (params) => session.optimStep(params),
