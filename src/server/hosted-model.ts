@@ -14,7 +14,7 @@ import type { BaseModel } from '#services/models/base-models';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import type { Trainer } from '#services/jobs/job-attempt';
 import type { RunTrainer } from '#services/tinker/run-session';
-import { shareTrainer } from '#services/tinker/trainer-turns';
+import { shareTrainer } from '#services/tinker/trainer-loans';
 import type { BlobStore } from '#storage/blobs';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';

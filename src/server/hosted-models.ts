@@ -21,7 +21,7 @@ export interface HostedModels {
   readonly baseModels: BaseModels;
   /** By the base model's id. */
   readonly trainers: ReadonlyMap<string, Trainer>;
-  /** By the base model's id: training clients take turns there with the jobs. */
+  /** By the base model's id: training clients share it with the jobs. */
   readonly runTrainers: ReadonlyMap<string, RunTrainer>;
   readonly trainingEngines: readonly TrainingEngine[];
   /** Those with an engine here. */

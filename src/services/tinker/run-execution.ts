@@ -32,8 +32,8 @@ export interface ExecutionDeps {
 
 /** Without an operation for so long, a run leaves the trainer's memory. */
 const IDLE_MS = 20_000;
-/** A client with gradients that no step has applied keeps its turn for so long, though another waits. */
-const TURN_MS = 5_000;
+/** A client with gradients that no step has applied keeps the trainer for so long, though another waits. */
+const KEEP_MS = 5_000;
 const POLL_MS = 1_000;
 /** Losses of the trainer at one operation. */
 const LOSSES_MAX = 5;
@@ -63,7 +63,7 @@ export async function executeRun(
   /** The last update that the session has. */
   let updatedSeq = stateSeq;
   let savedMs = clock.now();
-  let turnBeganMs = clock.now();
+  let lentAtMs = clock.now();
   let losses = { seq: 0, count: 0 };
 
   try {
@@ -101,7 +101,7 @@ export async function executeRun(
 
   function isWanted(): boolean {
     if (!session || session.wanted === 'no') return false;
-    return session.wanted === 'now' || !session.hasGradients || clock.now() - turnBeganMs >= TURN_MS;
+    return session.wanted === 'now' || !session.hasGradients || clock.now() - lentAtMs >= KEEP_MS;
   }
 
   /** Null: it has to be tried again. */
@@ -161,7 +161,7 @@ export async function executeRun(
     if (session) return session;
     const replay = planReplay(await finishedOperations());
     session = await openRunSession(claimed, await startOf(), replay, trainer, deps, signal);
-    turnBeganMs = clock.now();
+    lentAtMs = clock.now();
     session.onWanted(() => runEvents.notify(claimed.id));
     updatedSeq = replay.operations.findLast(({ kind }) => kind === 'optim_step')?.seq ?? stateSeq;
     return session;
@@ -186,7 +186,7 @@ export async function executeRun(
     await drop();
     const start = { from, resetOptimizer: !optimizer };
     session = await openRunSession(claimed, start, { operations: [], isStepLost: false }, trainer, deps, signal);
-    turnBeganMs = clock.now();
+    lentAtMs = clock.now();
     session.onWanted(() => runEvents.notify(claimed.id));
     isStepLost = false;
     updatedSeq = seq;
@@ -215,7 +215,7 @@ export async function executeRun(
     await closing?.close().catch((err: unknown) => log.warn('tinker_run.not_closed', { err }));
   }
 
-  /** Saved first: the next turn begins where this one ends. */
+  /** Saved first: the next loan begins where this one ends. */
   async function leave(): Promise<void> {
     try {
       if (session && updatedSeq > stateSeq) await saveState();

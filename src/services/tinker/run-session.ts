@@ -13,7 +13,7 @@ import { tinkerLoss } from '#training/tinker-losses';
 import { planDatumRows } from './datum-rows.ts';
 import { readForwardBackward, writeForwardBackwardOutput } from './protobuf/forward-backward.ts';
 import type { Replay } from './replay.ts';
-import type { Loan, SharedTrainer } from './trainer-turns.ts';
+import type { Loan, SharedTrainer } from './trainer-loans.ts';
 
 /** What trains runs over one base model. */
 export interface RunTrainer extends SharedTrainer {

@@ -18,7 +18,7 @@ import { bytesOf } from './protobuf/tensors.ts';
 import { createMessage } from './protobuf/wire.ts';
 import { createRunWorker, type RunWorker } from './run-worker.ts';
 import type { Saves } from './saves.ts';
-import { shareTrainer, type SharedTrainer } from './trainer-turns.ts';
+import { shareTrainer, type SharedTrainer } from './trainer-loans.ts';
 
 /** Its weights are one number, and a step adds the gradients to it. */
 function createSumEngine() {
@@ -235,7 +235,7 @@ test('a step of which a part failed is not made, and the next one has nothing of
   expect(calls.at(-1)).toBe('step to 1');
 });
 
-test('clients take turns on one trainer, and a job goes before them', async () => {
+test('clients share one trainer by loans, and a job goes before them', async () => {
   const { engine, calls, state } = createSumEngine();
   const world = openWorld();
   const trainer = shareTrainer(engine);

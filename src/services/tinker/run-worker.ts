@@ -1,5 +1,5 @@
-// Executes the operations of training runs, on servers that train: claims runs whose next operation is there, has each take its turn on
-// the trainer (trainer-turns.ts), and lets it go when another waits or nothing more comes. What one run does is run-execution.ts.
+// Executes the operations of training runs, on servers that train: claims runs whose next operation is there, has each borrow
+// the trainer (trainer-loans.ts), and lets it go when another waits or nothing more comes. What one run does is run-execution.ts.
 import type { Log } from '#base/log';
 import type { TinkerRun } from '#domain/tinker';
 import { createClaimLoop, holdLease } from '../claim-loop.ts';
@@ -28,7 +28,7 @@ const LEASE_MS = 20_000;
 const POLL_MS = 1_000;
 /** Operations whose predecessors did not come by then are given up. */
 const GAP_MS = 60_000;
-/** Runs at a time, most of which wait for their turn. */
+/** Runs at a time, most of which wait for the trainer. */
 const RUNS_MAX = 64;
 
 export function createRunWorker(deps: RunWorkerDeps): RunWorker {

@@ -1,4 +1,4 @@
-// One trainer for jobs and for Tinker's training clients. A job has its place until it ends; a client lends one, is told when somebody
+// One trainer for jobs and for Tinker's training clients. A job has its place until it ends; a client borrows one, hears when somebody
 // waits for it, and gives it back after what it is doing. Clients wait in the order in which they come; jobs before them.
 import { AppError } from '#domain/errors';
 import type { OpenSessionOptions, TrainingEngine, TrainingSession } from '#engine/training-engine';
