@@ -6,13 +6,13 @@ const LIMITS = { waitMs: 30_000, waitingMax: 128, waitingOfOneMax: 32, refusal: 
 
 /** Work that lasts until `end`, and the order in which it began. */
 function createWork() {
-  const turns = createFairQueue(LIMITS);
+  const queue = createFairQueue(LIMITS);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
     begun,
     send: (payer: string, name: string, signal?: AbortSignal) =>
-      turns.run(
+      queue.run(
         payer,
         async () => {
           begun.push(name);
@@ -34,7 +34,7 @@ const sendAll = (send: ReturnType<typeof createWork>['send'], payer: string, cou
   return { ends };
 };
 
-test('payers take turns, and who comes last waits for one piece of each other payer', async () => {
+test('payers are served round robin, and who comes last waits for one piece of each other payer', async () => {
   const { send, begun, endCurrent } = createWork();
   sendAll(send, 'a', 4);
   sendAll(send, 'b', 2);
@@ -72,18 +72,18 @@ test('one payer cannot fill the line of the others, nor all of them the line wit
   expect(await failure(send('e', 'e0'))).toEqual(new Error('crowded'));
 });
 
-test('who waits too long is refused, and work that fails ends its turn', async () => {
+test('who waits too long is refused, and work that fails lets the next begin', async () => {
   vi.useFakeTimers();
   try {
-    const turns = createFairQueue(LIMITS);
+    const queue = createFairQueue(LIMITS);
     let fail: (reason: Error) => void;
-    const failed = failure(turns.run('a', () => new Promise((_, reject) => (fail = reject))));
-    const late = failure(turns.run('a', async () => 'in time'));
+    const failed = failure(queue.run('a', () => new Promise((_, reject) => (fail = reject))));
+    const late = failure(queue.run('a', async () => 'in time'));
     await vi.advanceTimersByTimeAsync(30_000);
     expect(await late).toEqual(new Error('late'));
     fail!(new Error('it failed'));
     expect(await failed).toEqual(new Error('it failed'));
-    expect(await turns.run('b', async () => 'in time')).toBe('in time');
+    expect(await queue.run('b', async () => 'in time')).toBe('in time');
   } finally {
     vi.useRealTimers();
   }

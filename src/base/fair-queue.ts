@@ -1,28 +1,28 @@
-// Whose work is done next where one is done at a time: one of each payer in turn, so that nobody waits for all that another has
+// Whose work is done next where one is done at a time: round robin by payer, so that nobody waits for all that another has
 // sent. Who leaves gives up the place; who waits too long, or finds too many waiting, is refused. Does not know what the work is.
 
 export interface FairQueue {
   /**
-   * Runs the work when it is this payer's turn, which lasts until the work has ended. Rejects as the work does, with a refusal, or with
-   * the signal's reason when it aborts before the turn.
+   * Runs the work when this payer is next; the next one begins when it has ended. Rejects as the work does, with a refusal, or with
+   * the signal's reason when it aborts before that.
    */
   run<T>(payer: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 export interface FairQueueOptions {
-  /** Nobody waits longer for a turn. */
+  /** Nobody waits longer. */
   readonly waitMs: number;
-  /** Of all payers, beside the one whose turn it is. */
+  /** Of all payers, beside the work that runs. */
   readonly waitingMax: number;
   readonly waitingOfOneMax: number;
-  /** `late`: others had the turn for `waitMs`. */
+  /** `late`: others were served for `waitMs`. */
   readonly refusal: (cause: 'crowded' | 'late') => Error;
 }
 
 export function createFairQueue({ waitMs, waitingMax, waitingOfOneMax, refusal }: FairQueueOptions): FairQueue {
   /** By payer; who is next stands first. */
   const waiting = new Map<string, (() => void)[]>();
-  /** Whose turn it is. */
+  /** Whose work runs. */
   let current: string | null = null;
 
   function checkRoom(payer: string): void {
@@ -60,7 +60,7 @@ export function createFairQueue({ waitMs, waitingMax, waitingOfOneMax, refusal }
     });
   }
 
-  /** Who had the turn goes behind the others, with all that was sent meanwhile. */
+  /** Who was served goes behind the others, with all that was sent meanwhile. */
   function pass(last: string): void {
     const own = waiting.get(last);
     if (own) {

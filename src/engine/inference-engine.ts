@@ -103,7 +103,7 @@ export interface InferenceEngine {
   readonly vocabSize: number;
   /** Loads the adapter first if it is not loaded. */
   generate(request: GenerateRequest, signal: AbortSignal): GenerationStream;
-  /** Idempotent. Compiles what a request will need, so that a mistake is known before the request begins. Payers take turns. */
+  /** Idempotent. Compiles what a request will need, so that a mistake is known before the request begins. Its queue is fair to payers. */
   prepare(constraint: Constraint, payer: string, signal: AbortSignal): Promise<void>;
   /** Idempotent. */
   loadAdapter(adapter: AdapterRef): Promise<void>;

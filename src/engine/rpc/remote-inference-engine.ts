@@ -10,7 +10,7 @@ import { streamGeneration } from './running-generation.ts';
 
 /** Reading a large adapter from a slow disk. */
 const ADAPTER_TIMEOUT_MS = 60_000;
-/** Longer than all that the engine waits for: a turn, two threads that start, two compilations. Each has its own deadline. */
+/** Longer than all that the engine waits for: a queue, two threads that start, two compilations. Each has its own deadline. */
 const PREPARE_TIMEOUT_MS = 180_000;
 
 type InferenceRpc = RpcClient<InferenceProcedures>;

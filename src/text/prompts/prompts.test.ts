@@ -46,7 +46,7 @@ test('several come back to those who asked for them', async () => {
   expect(made).toEqual(calls.map((each) => makePrompt(model, each)));
 });
 
-test('payers take turns: who comes last is not behind all that another has sent', async () => {
+test('the queue is fair to payers: who comes last is not behind all that another has sent', async () => {
   const ends: string[] = [];
   const make = async (payer: string) => {
     await model.prompts.make(call(LONG), by(payer));

@@ -1,6 +1,6 @@
 // Prompts that take long to render and encode, in a thread for each model: while they are made, others are answered. Short ones
 // are made where they are asked for, which is faster. A thread begins with the first long prompt and ends when none came for
-// a while: it holds the tokenizer a second time. Payers take turns at it.
+// a while: it holds the tokenizer a second time. Its queue is fair to payers.
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ export type FromPromptThread =
 /** A million tokens take some seconds. */
 const MAKE_MS = 60_000;
 const IDLE_MS = 60_000;
-const TURNS: QueueLimits = { waitMs: 60_000, waitingMax: 256, waitingOfOneMax: 64 };
+const LIMITS: QueueLimits = { waitMs: 60_000, waitingMax: 256, waitingOfOneMax: 64 };
 
 const THREAD = new URL(`./prompt-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
@@ -40,7 +40,7 @@ export function createPrompts(files: PromptFiles, here: PromptMaker): Prompts {
   let thread: Worker | null = null;
   let idle: NodeJS.Timeout | null = null;
   /** One after the other, so that the deadline is each one's own. */
-  const turns = createTextQueue(TURNS, unmade);
+  const queue = createTextQueue(LIMITS, unmade);
 
   function start(): Worker {
     const worker = startThread(THREAD, { name: 'long prompts', workerData: files });
@@ -78,7 +78,7 @@ export function createPrompts(files: PromptFiles, here: PromptMaker): Prompts {
   return {
     async make(call, by) {
       if (isShort(call)) return makePrompt(here, call);
-      const made = await turns.run(by, () => ask(call));
+      const made = await queue.run(by, () => ask(call));
       if ('text' in made) return { text: made.text, tokens: made.tokens && Array.from(made.tokens) };
       throw new AppError(made.code, made.message, made.param === null ? {} : { param: made.param });
     },

@@ -1,6 +1,6 @@
 // Chat templates that come with requests. They are programs of strangers: they run in a process of their own, with little memory
 // and a deadline, and a process that one of them has ended is replaced (a thread is not enough: V8 ends the whole process when a
-// thread asks for too much at once). Payers take turns: a bystander waits for one of another's at most. The model's own template
+// thread asks for too much at once). Its queue is fair to payers: a bystander waits for one of another's at most. The model's own template
 // is its makers' and runs in chat-template.ts.
 import { AppError } from '#domain/errors';
 import type { RenderRequest } from '../chat-template.ts';
@@ -41,7 +41,7 @@ export function createTemplateSandbox(given: Partial<TemplateLimits> = {}): Temp
   let child: TemplateChild | null = null;
   let closed = false;
   /** One after the other, so that the deadline is each one's own. */
-  const turns = createTextQueue(limits, tooMany);
+  const queue = createTextQueue(limits, tooMany);
 
   async function run(call: Parameters<TemplateChild['ask']>[0]): Promise<string> {
     if (closed) throw unavailable('The server is stopping.');
@@ -66,7 +66,7 @@ export function createTemplateSandbox(given: Partial<TemplateLimits> = {}): Temp
       if (source.length > limits.sourceLengthMax)
         throw fault(`It has ${source.length} characters; at most ${limits.sourceLengthMax} are read.`);
       const call = { source, namedTokens, request, outputLengthMax: limits.outputLengthMax };
-      return turns.run(by, () => run(call));
+      return queue.run(by, () => run(call));
     },
     async close() {
       closed = true;

@@ -207,7 +207,7 @@ class OnnxInferenceEngine implements InferenceEngine {
   async #step(plan: StepPlan<Sequence>): Promise<void> {
     if (plan.kind === 'idle') return this.#sleep();
     for await (const rows of applyPlan(this.#context, plan)) this.#emit(rows);
-    await turn();
+    await yieldToEvents();
   }
 
   /** Those whose masks have come. */
@@ -319,4 +319,4 @@ class OnnxInferenceEngine implements InferenceEngine {
 }
 
 /** Lets readers take their events, and messages arrive, before the next step blocks the thread. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const yieldToEvents = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

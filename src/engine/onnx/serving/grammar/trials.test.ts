@@ -43,7 +43,7 @@ const createFakeTrials = () =>
   createTrials({ takeWorker: fakeWorker, isIdle: () => false, compileMs: 100, quickMs: 5 });
 const failure = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
-test('payers take turns, and who has left is not tried', async () => {
+test('the queue is fair to payers, and who has left is not tried', async () => {
   const trials = createFakeTrials();
   const leaving = new AbortController();
   const slow = Array.from({ length: 20 }, (_, i) =>

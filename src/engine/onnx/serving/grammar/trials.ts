@@ -1,5 +1,5 @@
-// Tries what clients send, one after the other, each in its turn alone in the thread: whoever is at work when a deadline
-// passes or the thread dies twice is at fault, and nobody else notices more than a wait. Payers take turns. A grammar that is not done after a moment keeps the
+// Tries what clients send, one after the other, each alone in the thread: whoever is at work when a deadline
+// passes or the thread dies twice is at fault, and nobody else notices more than a wait. The queue is fair to payers. A grammar that is not done after a moment keeps the
 // thread for itself, to its own deadline, and the others go on in another, which has started already (spare-worker.ts).
 import { createFairQueue } from '#base/fair-queue';
 import { AppError } from '#domain/errors';
@@ -12,13 +12,13 @@ export interface Tried {
 }
 
 export interface Trials {
-  /** Throws `invalid_constraint`; `engine_unavailable`: try again; the signal's reason, if it aborts before its turn. */
+  /** Throws `invalid_constraint`; `engine_unavailable`: try again; the signal's reason, if it aborts in the queue. */
   run(grammar: KeyedConstraint, options: TrialOptions): Promise<Tried>;
   close(): Promise<void>;
 }
 
 export interface TrialOptions {
-  /** Payers take turns. */
+  /** The queue is fair to payers. */
   readonly payer: string;
   readonly signal?: AbortSignal;
   /** A thread of its own from the start. */
@@ -36,7 +36,7 @@ export interface TrialsOptions {
 
 /** Each has the vocabulary in its memory. */
 const OWN_WORKERS_MAX = 2;
-const TURN_WAIT_MS = 30_000;
+const WAIT_MS = 30_000;
 const WAITING_MAX = 128;
 const WAITING_OF_ONE_MAX = 32;
 
@@ -44,8 +44,8 @@ export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsO
   let shared: GrammarWorker | null = null;
   /** Threads of slow grammars, the longest held first; `busy` while they compile. */
   const own = new Map<GrammarWorker, { busy: boolean }>();
-  const turns = createFairQueue({
-    waitMs: TURN_WAIT_MS,
+  const queue = createFairQueue({
+    waitMs: WAIT_MS,
     waitingMax: WAITING_MAX,
     waitingOfOneMax: WAITING_OF_ONE_MAX,
     refusal: (cause) => unavailable(REFUSALS[cause]),
@@ -54,12 +54,12 @@ export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsO
 
   async function run(grammar: KeyedConstraint, { payer, signal, slow = false }: TrialOptions): Promise<Tried> {
     if (slow) return alone(takeWorker(), grammar);
-    const turn = await turns.run(payer, () => takeTurn(grammar), signal);
-    return turn.tried;
+    const { tried } = await queue.run(payer, () => compile(grammar), signal);
+    return tried;
   }
 
   /** Ends when the next one may begin; `tried` may go on. */
-  async function takeTurn(grammar: KeyedConstraint, isSecond = false): Promise<{ tried: Promise<Tried> }> {
+  async function compile(grammar: KeyedConstraint, isSecond = false): Promise<{ tried: Promise<Tried> }> {
     if (shared === null || shared.lost) shared = takeWorker();
     const worker = shared;
     const id = worker.nextId();
@@ -70,7 +70,7 @@ export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsO
       return { tried: keep(worker, id, answer) };
     }
     const answered = await answer;
-    if (answered === 'lost' && !isSecond) return takeTurn(grammar, true);
+    if (answered === 'lost' && !isSecond) return compile(grammar, true);
     return { tried: settle(worker, id, answered) };
   }
 
@@ -128,7 +128,7 @@ const later = (ms: number): Promise<false> => new Promise((resolve) => void setT
 
 const REFUSALS = {
   crowded: 'Too many grammars wait to be compiled.',
-  late: `Other grammars were compiled for ${TURN_WAIT_MS / 1000} s before this one.`,
+  late: `Other grammars were compiled for ${WAIT_MS / 1000} s before this one.`,
 };
 
 /** Whose fault it was nobody needs to know: the constraint can be sent again. */
