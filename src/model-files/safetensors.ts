@@ -38,7 +38,7 @@ export type StoredDtype = 'F32' | 'F16' | 'BF16';
 export interface NamedTensor {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Or how to get it, when its turn has come: a model need not be in memory as a whole. */
+  /** Or how to get it, when it is written: a model need not be in memory as a whole. */
   readonly data: Float32Array | (() => Promise<Float32Array>);
   readonly dtype: StoredDtype;
 }

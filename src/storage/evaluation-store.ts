@@ -9,7 +9,7 @@ export interface EvaluationStore {
   list(modelId: string, page: Page, order: Order): Promise<Listing<EvaluationOfStep>>;
   /**
    * Takes the oldest whose job has made its checkpoint and that is queued, or running under a lapsed lease, as jobs.claim does:
-   * entities take turns, and later writes name the attempt. `baseModels`: only of models over one of these.
+   * round robin by entity, and later writes name the attempt. `baseModels`: only of models over one of these.
    */
   claim(worker: string, nowMs: number, leaseMs: number, baseModels: readonly string[]): Promise<Evaluation | null>;
   /** `cancelled`: its owner asked for that. `lost`: it is another attempt's, over, or deleted. */

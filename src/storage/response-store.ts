@@ -7,7 +7,7 @@ export interface ResponseStore {
   create(response: StoredResponse): Promise<void>;
   find(id: string): Promise<StoredResponse | null>;
   /**
-   * Takes the oldest that is queued, or in progress under a lapsed lease, as jobs.claim does: entities take turns, and later writes
+   * Takes the oldest that is queued, or in progress under a lapsed lease, as jobs.claim does: round robin by entity, and later writes
    * name the attempt. `baseModels`: only of these.
    */
   claim(worker: string, nowMs: number, leaseMs: number, baseModels: readonly string[]): Promise<StoredResponse | null>;

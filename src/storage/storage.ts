@@ -154,7 +154,7 @@ export interface JobStore {
   /**
    * Takes the oldest job that is queued, or running under a lapsed lease (or one that ends later than three leases from now:
    * the clock was set back), and whose model has no older unfinished job.
-   * Increments `attempt`; later writes name the attempt, so a stale worker's match no row. Entities take turns: among
+   * Increments `attempt`; later writes name the attempt, so a stale worker's match no row. Round robin by entity: among
    * entities with such jobs, the one whose last claim is oldest goes first. `baseModels`: only jobs of models over one of
    * these, or over none of those; null: over any.
    */

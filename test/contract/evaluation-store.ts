@@ -128,7 +128,7 @@ export function evaluationContract(
     expect(await evaluations.claim('c', NOW, LEASE, BASES)).toMatchObject({ attempt: 3 });
   });
 
-  test('entities take turns', async () => {
+  test('entities are served round robin', async () => {
     const storage = await open();
     const jobs: NewJob[] = [];
     for (const entity of ['many', 'many', 'few'])

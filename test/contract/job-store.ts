@@ -68,7 +68,7 @@ export function jobContract(open: () => Promise<Storage>): void {
     expect(claimed.map((job) => job?.id).sort()).toEqual(jobs.map(({ id }) => id).sort());
   });
 
-  test('entities take turns', async () => {
+  test('entities are served round robin', async () => {
     const storage = await open();
     const [many, few] = ['many', 'few'];
     const jobs: NewJob[] = [];

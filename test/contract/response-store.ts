@@ -98,7 +98,7 @@ export function responseContract(open: () => Promise<Storage>): void {
     expect(await responses.claim('d', NOW, LEASE, BASES)).toMatchObject({ attempt: 3 });
   });
 
-  test('entities take turns with responses', async () => {
+  test('responses are claimed round robin by entity', async () => {
     const storage = await open();
     const made: StoredResponse[] = [];
     for (const entity of ['many', 'many', 'few'])

@@ -138,7 +138,7 @@ export function tinkerContract(
     expect(await tinker.findOperation(run.id, 5)).toMatchObject({ status: 'queued' });
   });
 
-  test('runs take turns, and are free when they are let go', async () => {
+  test('runs are claimed round robin, and are free when they are let go', async () => {
     const storage = await open();
     const { tinker } = storage;
     const [a, b] = [await addRun(storage), await addRun(storage)];

@@ -1,4 +1,4 @@
-// A server with little memory is asked for more than it has: each request is answered, waits its turn or is refused by name. No process
+// A server with little memory is asked for more than it has: each request is answered, waits in a queue or is refused by name. No process
 // ends or is replaced, and together they stay within --memory.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

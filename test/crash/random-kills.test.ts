@@ -130,7 +130,7 @@ async function chatUntil(client: Client, isOver: () => boolean): Promise<Set<str
   while (!isOver()) {
     const messages = [{ role: 'user', content: 'What is 31 + 12? Say it at length.' }];
     const request = { model: BASE, messages, temperature: 1.2, seed: 5, max_tokens: 64, ignore_eos: true };
-    await delay(200); // so that training gets its turn
+    await delay(200); // so that training gets time
     answers.add((await retrying(() => client.chat(request))).choices[0]!.message.content!);
   }
   return answers;

@@ -190,7 +190,7 @@ describe.each(
   );
 
   test('sequences that were preempted go on with the same bits', async () => {
-    // Room for about two sequences of 256 tokens: eight that grow to 200 have to take turns.
+    // Room for about two sequences of 256 tokens: eight that grow to 200 have to be preempted.
     const bytesPerToken = 2 * 2 * 16 * 2 * (kvCacheDtype === 'float32' ? 4 : 2);
     const tight = await open({ ...TEST_LIMITS, cacheBytes: bytesPerToken * 512 });
     const asked = Array.from({ length: 8 }, (_, i) =>

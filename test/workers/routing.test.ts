@@ -1,4 +1,4 @@
-// Several samplers of one model, as a server's clients meet them: who gets what, whose turn it is, and what a lost one costs.
+// Several samplers of one model, as a server's clients meet them: who gets what, who is served next, and what a lost one costs.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

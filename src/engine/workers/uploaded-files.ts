@@ -57,7 +57,7 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
   const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? null;
   const removals = new Map<string, NodeJS.Timeout>();
   /** The end of the last work on each file: one waits for another. */
-  const turns = new Map<string, Promise<unknown>>();
+  const locks = new Map<string, Promise<unknown>>();
   const receiving = new Set<symbol>();
   /** Those that were receiving when a file was claimed, by its hash. */
   const keptFor = new Map<string, Set<symbol>>();
@@ -130,28 +130,28 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
     await rm(kept(sha256), { force: true });
   }
 
-  function inTurn<T>(sha256: string, work: () => Promise<T>): Promise<T> {
-    const turn = (turns.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
-    turns.set(sha256, turn);
-    const leave = () => turns.get(sha256) === turn && turns.delete(sha256);
-    turn.then(leave, leave);
-    return turn;
+  function locked<T>(sha256: string, work: () => Promise<T>): Promise<T> {
+    const ended = (locks.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
+    locks.set(sha256, ended);
+    const leave = () => locks.get(sha256) === ended && locks.delete(sha256);
+    ended.then(leave, leave);
+    return ended;
   }
 
   return {
     progress,
-    append: (sha256, piece, content) => inTurn(sha256, () => append(sha256, piece, content)),
+    append: (sha256, piece, content) => locked(sha256, () => append(sha256, piece, content)),
     async receive(bring, target) {
       const self = Symbol('receives');
       receiving.add(self);
       try {
         const files = await bring();
         await mkdir(target, { recursive: true });
-        for (const file of files) await inTurn(file.sha256, () => claim(file, target, self));
+        for (const file of files) await locked(file.sha256, () => claim(file, target, self));
         await syncPath(target);
       } finally {
         receiving.delete(self);
-        for (const sha256 of [...keptFor.keys()]) await inTurn(sha256, () => dropKept(sha256, self));
+        for (const sha256 of [...keptFor.keys()]) await locked(sha256, () => dropKept(sha256, self));
       }
     },
     async close() {

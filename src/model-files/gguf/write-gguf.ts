@@ -20,7 +20,7 @@ export interface TensorToWrite {
   /** Slowest dimension first; the last is a multiple of 32 where the type is Q8_0. */
   readonly shape: readonly number[];
   readonly type: WrittenType;
-  /** When its turn has come: a model need not be in memory as a whole. */
+  /** Read when it is written: a model need not be in memory as a whole. */
   readonly data: () => Promise<Float32Array>;
 }
 

@@ -68,13 +68,13 @@ export function createAccountLimits({ storage, clock }: AccountLimitsDeps): Acco
 
   const queuedJobs = createHeldAmounts<QueueLimit>({
     readUsed: (account) => storage.jobs.countQueued(account),
-    turnOf: () => 'the queue', // one for all, who share the limit of the server
+    lockOf: () => 'the queue', // one for all, who share the limit of the server
     refusal: ({ limit }) => queueRefusal(limit),
   });
 
   const unanswered = createHeldAmounts<QueueLimit>({
     readUsed: (account) => storage.responses.countUnfinished(account),
-    turnOf: () => 'the background',
+    lockOf: () => 'the background',
     refusal: ({ limit }) => backgroundRefusal(limit),
   });
 

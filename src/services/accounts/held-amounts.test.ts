@@ -10,7 +10,7 @@ function open() {
   const nameOf = ({ account }: Pick<AmountLimit, 'account'>) => account?.keyId ?? 'server';
   const amounts = createHeldAmounts<AmountLimit>({
     readUsed: async (account) => used.get(nameOf({ account })) ?? 0,
-    turnOf: () => '',
+    lockOf: () => '',
     refusal: ({ limit, isShared }) => new AppError('too_many_requests', `${nameOf(limit)} ${isShared}`),
   });
   const use = (limit: AmountLimit, amount: number) => used.set(nameOf(limit), (used.get(nameOf(limit)) ?? 0) + amount);

@@ -44,23 +44,23 @@ export interface HeldAmounts<L extends AmountLimit> {
   open(limits: readonly L[]): Promise<Hold>;
 }
 
-/** `turnOf`: limits of one turn are read and settled one after another, so that what is read is never about to be changed by what is being made. */
+/** `lockOf`: limits of one lock are read and settled one after another, so that what is read is never about to be changed by what is being made. */
 export function createHeldAmounts<L extends AmountLimit>({
   readUsed,
-  turnOf,
+  lockOf,
   refusal,
 }: {
   readonly readUsed: (account: L['account']) => Promise<number>;
-  readonly turnOf: (limits: readonly L[]) => string;
+  readonly lockOf: (limits: readonly L[]) => string;
   readonly refusal: (refused: Refused<L>) => AppError;
 }): HeldAmounts<L> {
   const balances = new Map<string, Balance>();
-  const turns = new Map<string, Promise<unknown>>();
+  const locks = new Map<string, Promise<unknown>>();
 
-  function inTurn<T>(turn: string, work: () => Promise<T>): Promise<T> {
-    const mine = (turns.get(turn) ?? Promise.resolve()).then(work, work);
-    turns.set(turn, mine);
-    const leave = () => void (turns.get(turn) === mine && turns.delete(turn));
+  function locked<T>(lock: string, work: () => Promise<T>): Promise<T> {
+    const mine = (locks.get(lock) ?? Promise.resolve()).then(work, work);
+    locks.set(lock, mine);
+    const leave = () => void (locks.get(lock) === mine && locks.delete(lock));
     mine.then(leave, leave);
     return mine;
   }
@@ -95,7 +95,7 @@ export function createHeldAmounts<L extends AmountLimit>({
         }
       };
       if (limits.length > 0) {
-        await inTurn(turnOf(limits), async () => {
+        await locked(lockOf(limits), async () => {
           for (const limit of limits) own.push({ limit, balance: await openBalance(limit) });
         }).catch((error: unknown) => {
           release();
@@ -109,7 +109,7 @@ export function createHeldAmounts<L extends AmountLimit>({
         },
         async settle(make) {
           if (own.length === 0) return (await make()).value;
-          return inTurn(turnOf(limits), async () => {
+          return locked(lockOf(limits), async () => {
             const { value, amount } = await make();
             for (const { balance } of own) balance.used += amount;
             giveBack(Math.min(held, amount));

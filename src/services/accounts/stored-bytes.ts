@@ -32,7 +32,7 @@ const TO_DO = 'Delete models, checkpoints or artifacts.';
 export function createStoredBytes(accounts: Pick<AccountStore, 'storedBytes' | 'addBlobWithin'>) {
   const amounts = createHeldAmounts<StoredLimit>({
     readUsed: (account) => accounts.storedBytes(account),
-    turnOf: ([limit]) => limit!.account.entity,
+    lockOf: ([limit]) => limit!.account.entity,
     refusal,
   });
   return {

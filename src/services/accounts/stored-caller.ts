@@ -1,4 +1,4 @@
-// Who asked for work that runs after their request has ended: its limits and its turn are those of their key's requests.
+// Who asked for work that runs after their request has ended: its limits and its place are those of their key's requests.
 import type { Caller } from '#domain/caller';
 import type { Storage } from '#storage/storage';
 

@@ -7,7 +7,7 @@ import { openSession, type Feed, type Session } from '../graph/session.ts';
 import { buildTrainGraph, type Activations, type FrozenBase, type TrainedPart } from './train-graph.ts';
 
 export interface TrainingGraphRunner {
-  /** Results by output name; calls run in turn. `loss` null: log-probabilities only. */
+  /** Results by output name; calls run one after another. `loss` null: log-probabilities only. */
   run(
     trained: TrainedPart,
     loss: LossProgram | null,
@@ -35,7 +35,7 @@ export function createTrainingGraphRunner(config: DecoderConfig, options: Traini
   let last: Promise<unknown> = Promise.resolve();
   let resting: NodeJS.Timeout | undefined;
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
     const done = last.then(work);
     last = done.catch(() => {});
     return done;
@@ -63,16 +63,16 @@ export function createTrainingGraphRunner(config: DecoderConfig, options: Traini
   return {
     run(trained, loss, activations, feeds) {
       clearTimeout(resting);
-      return inTurn(async () => (await compile(trained, loss, activations)).run(feeds));
+      return oneAtATime(async () => (await compile(trained, loss, activations)).run(feeds));
     },
     async rest() {
       clearTimeout(resting);
-      if (options.idleMs === 0) await inTurn(close);
-      else resting = setTimeout(() => void inTurn(close).catch(() => {}), options.idleMs).unref();
+      if (options.idleMs === 0) await oneAtATime(close);
+      else resting = setTimeout(() => void oneAtATime(close).catch(() => {}), options.idleMs).unref();
     },
     close() {
       clearTimeout(resting);
-      return inTurn(close);
+      return oneAtATime(close);
     },
   };
 }

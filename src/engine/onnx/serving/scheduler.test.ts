@@ -118,7 +118,7 @@ test('the choices of a request start together from one prefill', () => {
   expect(decode?.kind === 'decode' && decode.sequences).toHaveLength(4);
 });
 
-test('sequences that decode get a turn between the prompts of a crowd', () => {
+test('sequences that decode run between the prompts of a crowd', () => {
   const queues = queued.createQueues<Sim>();
   for (let i = 0; i < 6; i++) queued.enqueue(queues, request(i, 1, 30, 50), limits.maxWaiting);
   const kinds = run(queues, 8).map((plan) => plan.kind);
@@ -217,7 +217,7 @@ test('a payer who fills the batch gives a place to one who comes, of the request
   expect(preempted).toEqual([last]);
 });
 
-test('payers who all want the batch hold equal parts of it, and take nothing from each other in turns', () => {
+test('payers who all want the batch hold equal parts of it, and take nothing back and forth', () => {
   const { arrive, settle, step, running, preempted } = batchOf();
   for (const [payer, held] of [
     ['a', { a: 6 }],

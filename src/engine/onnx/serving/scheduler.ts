@@ -18,7 +18,7 @@ export interface StepLimits {
   readonly maxWaiting: number;
   /** Chunks end at multiples of this, so that chunking depends on the prompt alone; bounds how long decodes stall. */
   readonly prefillChunk: number;
-  /** Prompt tokens that may run before sequences that already decode get their turn. */
+  /** Prompt tokens that may run before sequences that already decode get a step. */
   readonly prefillTokensPerDecode: number;
 }
 
@@ -35,7 +35,7 @@ export type StepPlan<S extends Schedulable> =
   /** Every running sequence that is not preempted. */
   | { kind: 'decode'; sequences: S[]; preempted: S[]; preemptPrefill: boolean };
 
-/** Prefill first, so that new requests see a token soon and batches fill; decodes get their turn. Changes nothing. */
+/** Prefill first, so that new requests see a token soon and batches fill; decodes come between. Changes nothing. */
 export function planStep<S extends Schedulable>(
   queues: Queues<S>,
   budget: CacheBudget,

@@ -1,7 +1,7 @@
 // How much of the batch each payer holds, and who gives a place up for whom. A payer's share is the larger of its part of the
 // places and its part of the cache (dominant resource fairness, Ghodsi et al., NSDI 2011). A place goes from one payer to
 // another only where the giver still holds at least as much as the taker does then: shares come closer with every such move,
-// so that two never take from each other in turns. What nobody reads goes first, whoever pays. Knows no queues and no plans.
+// so that two never take from each other back and forth. What nobody reads goes first, whoever pays. Knows no queues and no plans.
 import type { Rank } from '../../rank.ts';
 
 /** Of the batch: what there is of it, what is held, what is asked for. */
