@@ -1,6 +1,6 @@
 // `npm run bench:kv-cache`: what a cache in 16 bits costs and saves. How far log-probabilities are from those of a cache in float32, on
 // the starter's answers to fresh prompts and on random tokens of a random 135M; processor time of a decode step behind 511
-// tokens, both taking turns in one process, one thread; bytes per token.
+// tokens, both alternating in one process, one thread; bytes per token.
 import { rm } from 'node:fs/promises';
 import { createRandom } from '#base/random';
 import type { KVCacheDtype } from '#engine/capabilities';

@@ -11,7 +11,7 @@ export const say = (line: string): void => void process.stdout.write(`${line}\n`
 
 export const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;
 
-/** Contestants take turns, so that a machine that slows down slows all of them. The first round warms up. */
+/** Contestants alternate, so that a machine that slows down slows all of them. The first round warms up. */
 export async function alternate<C extends { readonly name: string }>(
   contestants: readonly C[],
   rounds: number,

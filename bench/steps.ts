@@ -1,6 +1,6 @@
 // `npm run bench:steps -- [--precisions float32,int8,w8a8] [--adapters 0,1,4,16] [--batches 32] [--context 64]`: processor time of whole
 // calls of the model, decode steps and a prompt in chunks, by what they are made of. `--against DIRECTORY` is another checkout of this
-// repository, for instance of the commit before: both take turns in this process, and the ratio is printed. Processor time and not
+// repository, for instance of the commit before: both alternate in this process, and the ratio is printed. Processor time and not
 // the clock's, so that a machine that does other things can be used; of one thread, for threads that wait for each other spin.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // `npm run bench:workers`: what it costs that an engine is somewhere else. The same embedded engine as a child of this process and as a
-// worker over a WebSocket, in turns: with all cores for the engine, which server and worker then share with it, and with one core left
+// worker over a WebSocket, alternating: with all cores for the engine, which server and worker then share with it, and with one core left
 // to them, as where the engine is on another machine; then routing alone, and 64 samplers without a model under 4,096 streams; then an adapter of 100 MB to 8 workers.
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
