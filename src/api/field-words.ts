@@ -2,7 +2,7 @@
 // words stand here once. `parent.field` and `Tag/field` say where a name means something else. Knows no schema.
 import type { Tag } from './endpoint.ts';
 
-/** Undefined: nobody has said it yet, which test/api/described.test.ts does not let pass. */
+/** Undefined: nobody has said it yet, which test/clients/described.test.ts does not let pass. */
 export const wordsFor = (field: string, parent: string | null, tag: Tag): string | undefined =>
   WORDS[`${parent}.${field}`] ?? WORDS[`${tag}/${field}`] ?? WORDS[field];
 
@@ -290,4 +290,95 @@ const WORDS: Readonly<Record<string, string>> = {
   success: 'Whether it works.',
   duration: 'How long the check took, in seconds.',
   openapi: 'The version of OpenAPI: 3.1.0.',
+
+  // Tinker: sessions and training runs
+  'Tinker/type': 'Name of the operation; may be left out.',
+  'optimizer_config.type': 'Only `adamw` is offered.',
+  'reason.type': '`success`, `errored` or `interrupted`.',
+  'Tinker/reason': 'How the client ended; null: not said.',
+  'Tinker/detail': 'What went wrong in the client, in words; null: nothing.',
+  sdk_version: 'Version of the SDK; it has no effect.',
+  session_id: 'Id of the session, as `create_session` answered.',
+  project_id: 'Project in the hosted service; it has no effect here.',
+  display_name: 'Name of the session for people; it is not kept.',
+  user_metadata: 'Your own values, given back as they came; null: none.',
+  'Tinker/tags': 'Your own words for the session; null: none.',
+  'Tinker/model_id': 'Id of the training run, as `create_model` answered.',
+  'Tinker/run_id': 'Id of the training run, as `create_model` answered.',
+  model_seq_id: 'Number of the training run within its session, from 0. The same number gives the same run.',
+  seq_id: 'Number of the operation within its training run or sampling session. The same number is executed once.',
+  'Tinker/base_model': 'Name of a base model, as `get_server_capabilities` lists it.',
+  lora_config: 'The adapter that is trained; null: the defaults.',
+  'lora_config.rank': 'Rank of the adapter’s matrices.',
+  'lora_config.seed': 'The same seed gives the same first weights; null: any.',
+  train_unembed: 'Whether the output layer is adapted.',
+  train_mlp: 'Whether the feed-forward layers are adapted.',
+  train_attn: 'Whether the attention layers are adapted.',
+  optimizer_config: 'The optimiser; null: AdamW.',
+  optimizer: 'Whether the state of the optimiser is loaded too; null: no.',
+  weights_access_token: 'Must be null: other accounts’ weights are read here once they are published.',
+  supported_models: 'The base models, each with its longest context in tokens and what can be done with it.',
+  request_id: 'Id of the operation: `retrieve_future` answers with its result.',
+
+  // Tinker: optimiser steps and saved weights
+  adam_params: 'Settings of AdamW for this step.',
+  learning_rate: 'Size of the step.',
+  beta1: 'How much of the mean of gradients is kept at each step.',
+  beta2: 'How much of the mean of squared gradients is kept at each step.',
+  eps: 'Added to the divisor, against division by zero.',
+  weight_decay: 'How much weights shrink at each step, times the learning rate.',
+  grad_clip_norm: 'Gradients with a larger norm are scaled down to it; 0: never.',
+  overwrite: 'Whether weights of this name are replaced; null: no.',
+  ttl_seconds: 'The weights are deleted after so many seconds; null: never.',
+  sampling_session_seq_id:
+    'Number of the sampling session within its session, from 0. The same number gives the same sampling session.',
+  age_encryption_recipients: 'Must be empty or null: files are not encrypted here.',
+  tinker_path: 'The saved weights: `tinker://RUN/KIND/NAME`.',
+  'Tinker/kind': 'Kind of the saved weights: `weights` with the optimiser, `sampler_weights` or `external_weights`.',
+  'Tinker/name': 'Name of the saved weights.',
+  model_path: 'Saved weights to sample from, `tinker://RUN/KIND/NAME`; null: the base model.',
+  access_scope: '`owned`: only your team’s. `accessible`: also those of teams that published weights.',
+  'Tinker/offset': 'How many of the newest are left out.',
+
+  // Tinker: samples
+  sampling_session_id: 'Id of the sampling session, as `create_sampling_session` answered.',
+  sampler_id: 'Id of the sampling session, as `create_sampling_session` answered.',
+  sample_sequence_ids: 'An id for each sample.',
+  num_samples: 'How many samples are drawn.',
+  'Tinker/prompt': 'The tokens that are continued.',
+  chunks: 'Pieces of the prompt, joined in order.',
+  'chunks.type': 'Only `encoded_text`: ids of tokens.',
+  'chunks.tokens': 'Ids of the tokens.',
+  sampling_params: 'How tokens are drawn.',
+  'Tinker/max_tokens': 'At most so many tokens of a sample; null: as many as the context has room for.',
+  'sampling_params.seed': 'The same seed gives the same samples; null: any.',
+  'Tinker/stop': 'Texts or ids of tokens at which a sample ends; null: only at the end of the turn.',
+  'Tinker/top_k': 'Sample among so many of the likeliest tokens; -1: among all.',
+  'Tinker/prompt_logprobs': 'Whether the log-probabilities of the prompt’s tokens are answered; null: no.',
+  prompt_logprobs_last_n: 'Only for so many tokens at the end of the prompt; null: for all.',
+  topk_prompt_logprobs: 'How many of the likeliest tokens are answered at each place of the prompt; null: none.',
+  topk_sample_logprobs: 'How many of the likeliest tokens are answered at each place of a sample; null: none.',
+  target_prompt_logprobs: 'Must be null: log-probabilities of other tokens are not offered.',
+  prompt_alt_tokens_k: 'Must be 0 or null: draws at the places of the prompt are not offered.',
+  record_stability_info: 'Must be false or null: nothing more is recorded.',
+  allow_metadata_only:
+    'Whether the size of a result may be answered instead of it. It has no effect: results come whole.',
+
+  // W&B
+  query: 'The GraphQL document.',
+  variables: 'Values of its variables, by name; null: it has none.',
+  operationName: 'Which operation of the document is executed; null: the only one.',
+  'W&B/data': 'The answer, by the fields that were asked for; null where nothing could be answered.',
+  'W&B/errors': 'What went wrong; left out where nothing did.',
+  'errors.message': 'What went wrong, for people.',
+  'wandb-history.jsonl': 'Lines of the history, one JSON object per step.',
+  'wandb-summary.json': 'The summary; its last line counts.',
+  'W&B/offset': 'Number of the first line, from 0.',
+  'W&B/content': 'The lines, each a JSON object as text.',
+  'W&B/complete': 'Whether the run has ended; null: not yet.',
+  exitcode: 'What its process ended with; null: 0 where the run has ended.',
+  min_required_weave_python_version: 'The lowest version of the weave library that may send traces: none has it.',
+  trace_server_version: 'Null: traces are not kept here.',
+  'W&B/path': 'Name of the operation of the weave library.',
+  link: 'What the server signed: it names one file and works for a day, without a key.',
 };

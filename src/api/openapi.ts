@@ -350,9 +350,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Keys: 'API keys, what they may do, and how much.',
   Webhooks: 'Have an address called when jobs end.',
   Workers: 'Engines on other machines.',
-  Tinker:
-    'The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.',
-  'W&B':
-    'The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.',
+  Tinker: 'The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.',
+  'W&B': 'The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.',
   Server: 'The server about itself.',
 };

@@ -9448,7 +9448,7 @@ export interface paths {
         put?: never;
         /**
          * What the wandb library asks and changes; changes need the scope train
-         * @description Needs a key with the scope `read`. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -9460,10 +9460,13 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description The GraphQL document. */
                         query: string;
+                        /** @description Values of its variables, by name; null: it has none. */
                         variables?: {
                             [key: string]: unknown;
                         } | null;
+                        /** @description Which operation of the document is executed; null: the only one. */
                         operationName?: string | null;
                     } & {
                         [key: string]: unknown;
@@ -9477,11 +9480,11 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @description The items, in the order of the list. */
+                            /** @description The answer, by the fields that were asked for; null where nothing could be answered. */
                             data: unknown;
-                            /** @description What went wrong, for people. */
+                            /** @description What went wrong; left out where nothing did. */
                             errors?: {
-                                /** @description The message. */
+                                /** @description What went wrong, for people. */
                                 message: string;
                             }[];
                         };
@@ -9506,7 +9509,7 @@ export interface paths {
         put?: never;
         /**
          * Lines of a run’s history by number, its summary, and its end
-         * @description Needs a key with the scope `train`. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -9527,28 +9530,30 @@ export interface paths {
                     "application/json": {
                         /** @description By name of the file: lines, and the number of the first one. */
                         files?: ({
+                            /** @description Lines of the history, one JSON object per step. */
                             "wandb-history.jsonl"?: {
                                 /**
-                                 * @description How many bytes have arrived.
+                                 * @description Number of the first line, from 0.
                                  * @default 0
                                  */
                                 offset?: number;
                                 /**
-                                 * @description What is said: text, or a list of parts.
+                                 * @description The lines, each a JSON object as text.
                                  * @default []
                                  */
                                 content?: string[];
                             } & {
                                 [key: string]: unknown;
                             };
+                            /** @description The summary; its last line counts. */
                             "wandb-summary.json"?: {
                                 /**
-                                 * @description How many bytes have arrived.
+                                 * @description Number of the first line, from 0.
                                  * @default 0
                                  */
                                 offset?: number;
                                 /**
-                                 * @description What is said: text, or a list of parts.
+                                 * @description The lines, each a JSON object as text.
                                  * @default []
                                  */
                                 content?: string[];
@@ -9558,8 +9563,9 @@ export interface paths {
                         } & {
                             [key: string]: unknown;
                         }) | null;
-                        /** @description Whether all of it has arrived. */
+                        /** @description Whether the run has ended; null: not yet. */
                         complete?: boolean | null;
+                        /** @description What its process ended with; null: 0 where the run has ended. */
                         exitcode?: number | null;
                     } & {
                         [key: string]: unknown;
@@ -9592,11 +9598,12 @@ export interface paths {
         };
         /**
          * Read the file that the link is for, or the list of files of an artifact
-         * @description Needs no key. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         * @description Needs no key. The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query: {
+                    /** @description What the server signed: it names one file and works for a day, without a key. */
                     link: string;
                 };
                 header?: never;
@@ -9617,11 +9624,12 @@ export interface paths {
         };
         /**
          * Send the file that the link is for; files of runs are dropped
-         * @description Needs no key. The body is the file. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         * @description Needs no key. The body is the file. The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.
          */
         put: {
             parameters: {
                 query: {
+                    /** @description What the server signed: it names one file and works for a day, without a key. */
                     link: string;
                 };
                 header?: never;
@@ -9663,7 +9671,7 @@ export interface paths {
         put?: never;
         /**
          * What the library measures of itself: not kept
-         * @description Needs no key. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         * @description Needs no key. The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -9699,7 +9707,7 @@ export interface paths {
         };
         /**
          * What the weave library asks before anything else: no client is new enough, so that none sends traces
-         * @description Needs no key. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         * @description Needs no key. The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.
          */
         get: {
             parameters: {
@@ -9716,7 +9724,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description The lowest version of the weave library that may send traces: none has it. */
                             min_required_weave_python_version: string;
+                            /** @description Null: traces are not kept here. */
                             trace_server_version: string | null;
                         };
                     };
@@ -9742,14 +9752,14 @@ export interface paths {
         put?: never;
         /**
          * Traces that a client of weave sends all the same: counted and dropped, or refused
-         * @description Needs a key, whatever it may do. The body is the file. The protocol of the `wandb` library, which describes these fields; see docs/wandb.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. The body is the file. The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.
          */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Path of the file within the version. */
+                    /** @description Name of the operation of the weave library. */
                     path: string;
                 };
                 cookie?: never;
@@ -10890,7 +10900,7 @@ export interface paths {
         };
         /**
          * The server answers
-         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
@@ -10936,7 +10946,7 @@ export interface paths {
         put?: never;
         /**
          * How the SDK is to behave with this server
-         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -10948,6 +10958,7 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Version of the SDK; it has no effect. */
                         sdk_version?: string | null;
                     };
                 };
@@ -10982,7 +10993,7 @@ export interface paths {
         put?: never;
         /**
          * What of that may change; nothing does
-         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -10994,6 +11005,7 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Version of the SDK; it has no effect. */
                         sdk_version?: string | null;
                     };
                 };
@@ -11028,7 +11040,7 @@ export interface paths {
         put?: never;
         /**
          * What the SDK tells about itself; not read and not kept
-         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11076,7 +11088,7 @@ export interface paths {
         };
         /**
          * The base models
-         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
@@ -11093,6 +11105,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description The base models, each with its longest context in tokens and what can be done with it. */
                             supported_models: {
                                 [key: string]: unknown;
                             }[];
@@ -11120,7 +11133,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a session
-         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11132,15 +11145,19 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @description What its client tagged it with. */
+                        /** @description Your own words for the session; null: none. */
                         tags?: string[] | null;
+                        /** @description Your own values, given back as they came; null: none. */
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
+                        /** @description Version of the SDK; it has no effect. */
                         sdk_version?: string | null;
+                        /** @description Project in the hosted service; it has no effect here. */
                         project_id?: string | null;
+                        /** @description Name of the session for people; it is not kept. */
                         display_name?: string | null;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11152,6 +11169,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the session, as `create_session` answered. */
                             session_id: string;
                         };
                     };
@@ -11175,7 +11193,7 @@ export interface paths {
         put?: never;
         /**
          * The client of a session is there
-         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11187,8 +11205,9 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the session, as `create_session` answered. */
                         session_id: string;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11201,7 +11220,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             /**
-                             * @description Which kind it is: it says which other fields there are.
+                             * @description Name of the operation; may be left out.
                              * @constant
                              */
                             type: "session_heartbeat";
@@ -11227,13 +11246,14 @@ export interface paths {
         put?: never;
         /**
          * The client of a session leaves
-         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /** @description Id of the session, as `create_session` answered. */
                     session_id: string;
                 };
                 cookie?: never;
@@ -11241,13 +11261,14 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @description Why. */
+                        /** @description How the client ended; null: not said. */
                         reason?: ({
-                            /** @description Which kind it is: it says which other fields there are. */
+                            /** @description `success`, `errored` or `interrupted`. */
                             type: string;
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description What went wrong in the client, in words; null: nothing. */
                         detail?: string | null;
                     };
                 };
@@ -11282,7 +11303,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a training run with a fresh adapter
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11294,35 +11315,49 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the session, as `create_session` answered. */
                         session_id: string;
+                        /** @description Number of the training run within its session, from 0. The same number gives the same run. */
                         model_seq_id: number;
-                        /** @description The base model that is sampled from or trained on. */
+                        /** @description Name of a base model, as `get_server_capabilities` lists it. */
                         base_model: string;
+                        /** @description Your own values, given back as they came; null: none. */
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
+                        /** @description The adapter that is trained; null: the defaults. */
                         lora_config?: {
                             /**
-                             * @description Its place among all tokens by probability, from 1.
+                             * @description Rank of the adapter’s matrices.
                              * @default 32
                              */
                             rank?: number;
-                            /** @description The same seed gives the same answer. */
+                            /** @description The same seed gives the same first weights; null: any. */
                             seed?: number | null;
-                            /** @default true */
+                            /**
+                             * @description Whether the output layer is adapted.
+                             * @default true
+                             */
                             train_unembed?: boolean;
-                            /** @default true */
+                            /**
+                             * @description Whether the feed-forward layers are adapted.
+                             * @default true
+                             */
                             train_mlp?: boolean;
-                            /** @default true */
+                            /**
+                             * @description Whether the attention layers are adapted.
+                             * @default true
+                             */
                             train_attn?: boolean;
                         } | null;
+                        /** @description The optimiser; null: AdamW. */
                         optimizer_config?: ({
-                            /** @description Which kind it is: it says which other fields there are. */
+                            /** @description Only `adamw` is offered. */
                             type: string;
                         } & {
                             [key: string]: unknown;
                         }) | null;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11334,8 +11369,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
                         };
                     };
@@ -11359,7 +11395,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a training run from saved weights, or load them into one
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11371,28 +11407,36 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the session, as `create_session` answered. */
                         session_id?: string | null;
+                        /** @description Number of the training run within its session, from 0. The same number gives the same run. */
                         model_seq_id?: number | null;
-                        /** @description Id of the model, as its registration answered. */
+                        /** @description The training run to load into, with seq_id; null: one is made. */
                         model_id?: string | null;
+                        /** @description Number of the operation within its training run or sampling session. The same number is executed once. */
                         seq_id?: number | null;
-                        /** @description Path of the file within the version. */
+                        /** @description The saved weights, `tinker://RUN/KIND/NAME`. */
                         path: string;
+                        /** @description Whether the state of the optimiser is loaded too; null: no. */
                         optimizer?: boolean | null;
-                        /** @description The base model that is sampled from or trained on. */
+                        /** @description It has no effect: the saved weights name theirs. */
                         base_model?: string | null;
+                        /** @description Your own values, given back as they came; null: none. */
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
+                        /** @description The optimiser; null: AdamW. */
                         optimizer_config?: ({
-                            /** @description Which kind it is: it says which other fields there are. */
+                            /** @description Only `adamw` is offered. */
                             type: string;
                         } & {
                             [key: string]: unknown;
                         }) | null;
+                        /** @description Must be null: other accounts’ weights are read here once they are published. */
                         weights_access_token?: null;
+                        /** @description It has no effect: the adapter is as saved. */
                         lora_config?: unknown;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11404,8 +11448,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
                         };
                     };
@@ -11429,7 +11474,7 @@ export interface paths {
         put?: never;
         /**
          * What a training run trains
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11441,9 +11486,9 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @description Id of the model, as its registration answered. */
+                        /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11478,7 +11523,7 @@ export interface paths {
         put?: never;
         /**
          * Log-probabilities of data, and unless forward_only their gradients (protobuf)
-         * @description Needs a key with the scope `train`. The body is the file. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The body is the file. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11500,8 +11545,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
                         };
                     };
@@ -11525,7 +11571,7 @@ export interface paths {
         put?: never;
         /**
          * Apply the gradients (AdamW), and clear them
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11537,24 +11583,44 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @description Id of the model, as its registration answered. */
+                        /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
+                        /** @description Number of the operation within its training run or sampling session. The same number is executed once. */
                         seq_id: number;
+                        /** @description Settings of AdamW for this step. */
                         adam_params: {
-                            /** @default 0.0001 */
+                            /**
+                             * @description Size of the step.
+                             * @default 0.0001
+                             */
                             learning_rate?: number;
-                            /** @default 0.9 */
+                            /**
+                             * @description How much of the mean of gradients is kept at each step.
+                             * @default 0.9
+                             */
                             beta1?: number;
-                            /** @default 0.95 */
+                            /**
+                             * @description How much of the mean of squared gradients is kept at each step.
+                             * @default 0.95
+                             */
                             beta2?: number;
-                            /** @default 1e-12 */
+                            /**
+                             * @description Added to the divisor, against division by zero.
+                             * @default 1e-12
+                             */
                             eps?: number;
-                            /** @default 0 */
+                            /**
+                             * @description How much weights shrink at each step, times the learning rate.
+                             * @default 0
+                             */
                             weight_decay?: number;
-                            /** @default 0 */
+                            /**
+                             * @description Gradients with a larger norm are scaled down to it; 0: never.
+                             * @default 0
+                             */
                             grad_clip_norm?: number;
                         };
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11566,8 +11632,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
                         };
                     };
@@ -11591,7 +11658,7 @@ export interface paths {
         put?: never;
         /**
          * Save weights and optimiser state under a name
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11603,17 +11670,21 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @description Id of the model, as its registration answered. */
+                        /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
+                        /** @description Number of the operation within its training run or sampling session. The same number is executed once. */
                         seq_id: number;
-                        /** @description Path of the file within the version. */
+                        /** @description Name of the saved weights, without a slash; null: the number seq_id. */
                         path?: string | null;
+                        /** @description Whether weights of this name are replaced; null: no. */
                         overwrite?: boolean | null;
+                        /** @description The weights are deleted after so many seconds; null: never. */
                         ttl_seconds?: number | null;
+                        /** @description Your own values, given back as they came; null: none. */
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11625,8 +11696,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
                         };
                     };
@@ -11650,7 +11722,7 @@ export interface paths {
         put?: never;
         /**
          * Save weights to sample from, under a name or as a sampling session
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11662,20 +11734,25 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @description Id of the model, as its registration answered. */
+                        /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
+                        /** @description Number of the operation within its training run or sampling session. The same number is executed once. */
                         seq_id: number;
-                        /** @description Path of the file within the version. */
+                        /** @description Name of the saved weights, without a slash; null: they are only sampled from, by a sampling session. */
                         path?: string | null;
+                        /** @description Whether weights of this name are replaced; null: no. */
                         overwrite?: boolean | null;
+                        /** @description The weights are deleted after so many seconds; null: never. */
                         ttl_seconds?: number | null;
+                        /** @description Your own values, given back as they came; null: none. */
                         user_metadata?: {
                             [key: string]: unknown;
                         } | null;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
+                        /** @description Number of the sampling session within its session, from 0. The same number gives the same sampling session. */
                         sampling_session_seq_id?: number | null;
-                        /** @description Which kind of thing it is. */
+                        /** @description It has no effect: both are sampled from as they were saved. */
                         kind?: ("snapshot" | "inflight") | null;
                     };
                 };
@@ -11687,8 +11764,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
                         };
                     };
@@ -11712,7 +11790,7 @@ export interface paths {
         put?: never;
         /**
          * Save weights for other programs, as files with URLs
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11724,14 +11802,17 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @description Id of the model, as its registration answered. */
+                        /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
+                        /** @description Number of the operation within its training run or sampling session. The same number is executed once. */
                         seq_id: number;
-                        /** @description Path of the file within the version. */
+                        /** @description Name of the saved weights, without a slash. */
                         path: string;
+                        /** @description The weights are deleted after so many seconds; null: never. */
                         ttl_seconds?: number | null;
+                        /** @description Must be empty or null: files are not encrypted here. */
                         age_encryption_recipients?: string[] | null;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11743,8 +11824,9 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
                         };
                     };
@@ -11768,7 +11850,7 @@ export interface paths {
         put?: never;
         /**
          * Sample from a base model, or from saved weights
-         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11780,12 +11862,15 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the session, as `create_session` answered. */
                         session_id: string;
+                        /** @description Number of the sampling session within its session, from 0. The same number gives the same sampling session. */
                         sampling_session_seq_id: number;
-                        /** @description The base model that is sampled from or trained on. */
+                        /** @description Name of a base model, as `get_server_capabilities` lists it. */
                         base_model?: string | null;
+                        /** @description Saved weights to sample from, `tinker://RUN/KIND/NAME`; null: the base model. */
                         model_path?: string | null;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11797,6 +11882,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the sampling session, as `create_sampling_session` answered. */
                             sampling_session_id: string;
                         };
                     };
@@ -11818,13 +11904,14 @@ export interface paths {
         };
         /**
          * What a sampling session samples from
-         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /** @description Id of the sampling session, as `create_sampling_session` answered. */
                     sampler_id: string;
                 };
                 cookie?: never;
@@ -11862,7 +11949,7 @@ export interface paths {
         put?: never;
         /**
          * Sample what follows token ids
-         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `chat`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11874,26 +11961,31 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
-                        /** @default 1 */
+                        /**
+                         * @description How many samples are drawn.
+                         * @default 1
+                         */
                         num_samples?: number;
-                        /** @description What is continued or answered. */
+                        /** @description The tokens that are continued. */
                         prompt: {
+                            /** @description Pieces of the prompt, joined in order. */
                             chunks: {
                                 /**
-                                 * @description Which kind it is: it says which other fields there are.
+                                 * @description Only `encoded_text`: ids of tokens.
                                  * @constant
                                  */
                                 type: "encoded_text";
-                                /** @description The tokens, in order. */
+                                /** @description Ids of the tokens. */
                                 tokens: number[];
                             }[];
                         };
+                        /** @description How tokens are drawn. */
                         sampling_params: {
-                            /** @description At most so many tokens of an answer. */
+                            /** @description At most so many tokens of a sample; null: as many as the context has room for. */
                             max_tokens?: number | null;
-                            /** @description The same seed gives the same answer. */
+                            /** @description The same seed gives the same samples; null: any. */
                             seed?: number | null;
-                            /** @description Texts at which an answer ends. */
+                            /** @description Texts or ids of tokens at which a sample ends; null: only at the end of the turn. */
                             stop?: (string | string[] | number[]) | null;
                             /**
                              * @description How much chance there is: 0 takes the likeliest token.
@@ -11901,7 +11993,7 @@ export interface paths {
                              */
                             temperature?: number;
                             /**
-                             * @description Sample among so many of the likeliest tokens.
+                             * @description Sample among so many of the likeliest tokens; -1: among all.
                              * @default -1
                              */
                             top_k?: number;
@@ -11911,17 +12003,25 @@ export interface paths {
                              */
                             top_p?: number;
                         };
+                        /** @description Id of the sampling session, as `create_sampling_session` answered. */
                         sampling_session_id: string;
+                        /** @description Number of the operation within its training run or sampling session. The same number is executed once. */
                         seq_id: number;
-                        /** @description Log-probabilities of the tokens of the prompt. */
+                        /** @description Whether the log-probabilities of the prompt’s tokens are answered; null: no. */
                         prompt_logprobs?: boolean | null;
+                        /** @description How many of the likeliest tokens are answered at each place of the prompt; null: none. */
                         topk_prompt_logprobs?: number | null;
+                        /** @description How many of the likeliest tokens are answered at each place of a sample; null: none. */
                         topk_sample_logprobs?: number | null;
+                        /** @description Must be null: log-probabilities of other tokens are not offered. */
                         target_prompt_logprobs?: null;
+                        /** @description Must be 0 or null: draws at the places of the prompt are not offered. */
                         prompt_alt_tokens_k?: 0 | null;
+                        /** @description Only for so many tokens at the end of the prompt; null: for all. */
                         prompt_logprobs_last_n?: number | null;
+                        /** @description Must be false or null: nothing more is recorded. */
                         record_stability_info?: false | null;
-                        /** @description Which kind it is: it says which other fields there are. */
+                        /** @description Name of the operation; may be left out. */
                         type?: string;
                     };
                 };
@@ -11933,9 +12033,11 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
-                            /** @description Id of the model, as its registration answered. */
+                            /** @description Id of the training run, as `create_model` answered. */
                             model_id?: string;
+                            /** @description An id for each sample. */
                             sample_sequence_ids: string[];
                         };
                     };
@@ -11959,7 +12061,7 @@ export interface paths {
         put?: never;
         /**
          * The answer to a request, or 408 while there is none
-         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key, whatever it may do. Answered by every server, whatever its roles. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -11971,9 +12073,11 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description Id of the operation: `retrieve_future` answers with its result. */
                         request_id: string;
+                        /** @description Whether the size of a result may be answered instead of it. It has no effect: results come whole. */
                         allow_metadata_only?: boolean | null;
-                        /** @description Id of the model, as its registration answered. */
+                        /** @description Id of the training run, as `create_model` answered. */
                         model_id?: string | null;
                     };
                 };
@@ -12005,16 +12109,18 @@ export interface paths {
         };
         /**
          * Training runs, newest first; accessible: also those of other teams that published weights
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: {
                     /** @description At most so many items. */
                     limit?: number;
-                    /** @description How many bytes have arrived. */
+                    /** @description How many of the newest are left out. */
                     offset?: number;
+                    /** @description `owned`: only your team’s. `accessible`: also those of teams that published weights. */
                     access_scope?: "owned" | "accessible";
+                    /** @description Project in the hosted service; it has no effect here. */
                     project_id?: string;
                 };
                 header?: never;
@@ -12052,16 +12158,17 @@ export interface paths {
         };
         /**
          * One training run
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: {
+                    /** @description `owned`: only your team’s. `accessible`: also those of teams that published weights. */
                     access_scope?: "owned" | "accessible";
                 };
                 header?: never;
                 path: {
-                    /** @description Run that it belongs to; null where there is none. */
+                    /** @description Id of the training run, as `create_model` answered. */
                     run_id: string;
                 };
                 cookie?: never;
@@ -12097,21 +12204,23 @@ export interface paths {
         };
         /**
          * Saved weights of a training run, newest first; of another team’s run, what is published
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: {
                     /** @description At most so many items. */
                     limit?: number;
-                    /** @description How many bytes have arrived. */
+                    /** @description How many of the newest are left out. */
                     offset?: number;
+                    /** @description `owned`: only your team’s. `accessible`: also those of teams that published weights. */
                     access_scope?: "owned" | "accessible";
+                    /** @description Project in the hosted service; it has no effect here. */
                     project_id?: string;
                 };
                 header?: never;
                 path: {
-                    /** @description Run that it belongs to; null where there is none. */
+                    /** @description Id of the training run, as `create_model` answered. */
                     run_id: string;
                 };
                 cookie?: never;
@@ -12147,16 +12256,18 @@ export interface paths {
         };
         /**
          * Saved weights of all training runs, newest first
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: {
                     /** @description At most so many items. */
                     limit?: number;
-                    /** @description How many bytes have arrived. */
+                    /** @description How many of the newest are left out. */
                     offset?: number;
+                    /** @description `owned`: only your team’s. `accessible`: also those of teams that published weights. */
                     access_scope?: "owned" | "accessible";
+                    /** @description Project in the hosted service; it has no effect here. */
                     project_id?: string;
                 };
                 header?: never;
@@ -12197,18 +12308,18 @@ export interface paths {
         post?: never;
         /**
          * Delete saved weights
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Run that it belongs to; null where there is none. */
+                    /** @description Id of the training run, as `create_model` answered. */
                     run_id: string;
-                    /** @description Which kind of thing it is. */
+                    /** @description Kind of the saved weights: `weights` with the optimiser, `sampler_weights` or `external_weights`. */
                     kind: string;
-                    /** @description Its name. */
+                    /** @description Name of the saved weights. */
                     name: string;
                 };
                 cookie?: never;
@@ -12243,18 +12354,18 @@ export interface paths {
         put?: never;
         /**
          * Let every team of this server read saved weights
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Run that it belongs to; null where there is none. */
+                    /** @description Id of the training run, as `create_model` answered. */
                     run_id: string;
-                    /** @description Which kind of thing it is. */
+                    /** @description Kind of the saved weights: `weights` with the optimiser, `sampler_weights` or `external_weights`. */
                     kind: string;
-                    /** @description Its name. */
+                    /** @description Name of the saved weights. */
                     name: string;
                 };
                 cookie?: never;
@@ -12275,18 +12386,18 @@ export interface paths {
         };
         /**
          * Let only their own team read saved weights
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Run that it belongs to; null where there is none. */
+                    /** @description Id of the training run, as `create_model` answered. */
                     run_id: string;
-                    /** @description Which kind of thing it is. */
+                    /** @description Kind of the saved weights: `weights` with the optimiser, `sampler_weights` or `external_weights`. */
                     kind: string;
-                    /** @description Its name. */
+                    /** @description Name of the saved weights. */
                     name: string;
                 };
                 cookie?: never;
@@ -12320,18 +12431,18 @@ export interface paths {
         get?: never;
         /**
          * When saved weights are deleted; null: never
-         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `train`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         put: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Run that it belongs to; null where there is none. */
+                    /** @description Id of the training run, as `create_model` answered. */
                     run_id: string;
-                    /** @description Which kind of thing it is. */
+                    /** @description Kind of the saved weights: `weights` with the optimiser, `sampler_weights` or `external_weights`. */
                     kind: string;
-                    /** @description Its name. */
+                    /** @description Name of the saved weights. */
                     name: string;
                 };
                 cookie?: never;
@@ -12339,6 +12450,7 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description The weights are deleted after so many seconds; null: never. */
                         ttl_seconds?: number | null;
                     };
                 };
@@ -12374,7 +12486,7 @@ export interface paths {
         put?: never;
         /**
          * What saved weights are of
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         post: {
             parameters: {
@@ -12386,6 +12498,7 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description The saved weights: `tinker://RUN/KIND/NAME`. */
                         tinker_path: string;
                     };
                 };
@@ -12418,16 +12531,18 @@ export interface paths {
         };
         /**
          * Sessions, newest first
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: {
                     /** @description At most so many items. */
                     limit?: number;
-                    /** @description How many bytes have arrived. */
+                    /** @description How many of the newest are left out. */
                     offset?: number;
+                    /** @description `owned`: only your team’s. `accessible`: also those of teams that published weights. */
                     access_scope?: "owned" | "accessible";
+                    /** @description Project in the hosted service; it has no effect here. */
                     project_id?: string;
                 };
                 header?: never;
@@ -12465,15 +12580,17 @@ export interface paths {
         };
         /**
          * The training runs and sampling sessions of a session
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: {
+                    /** @description `owned`: only your team’s. `accessible`: also those of teams that published weights. */
                     access_scope?: "owned" | "accessible";
                 };
                 header?: never;
                 path: {
+                    /** @description Id of the session, as `create_session` answered. */
                     session_id: string;
                 };
                 cookie?: never;
@@ -12509,16 +12626,16 @@ export interface paths {
         };
         /**
          * A URL for each file of saved external weights, for a day
-         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs a key with the scope `read`. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Run that it belongs to; null where there is none. */
+                    /** @description Id of the training run, as `create_model` answered. */
                     run_id: string;
-                    /** @description Its name. */
+                    /** @description Name of the saved weights. */
                     name: string;
                 };
                 cookie?: never;
@@ -12554,11 +12671,12 @@ export interface paths {
         };
         /**
          * The file that the link is for
-         * @description Needs no key. The protocol of the Tinker SDK, which describes these fields; see docs/tinker.md for what is kept of it here.
+         * @description Needs no key. The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.
          */
         get: {
             parameters: {
                 query: {
+                    /** @description What the server signed: it names one file and works for a day, without a key. */
                     link: string;
                 };
                 header?: never;
