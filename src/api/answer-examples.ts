@@ -296,6 +296,26 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, un
     "application/json": {"object":"list","data":[{"id":"0","line":0,"values":{"_step":0,"loss":1.5}}],"first_id":"0","last_id":"1","has_more":false},
     "application/jsonl": "{\"id\":\"0\",\"line\":0,\"values\":{\"_step\":0,\"loss\":1.5}}\n",
   },
+  "POST /graphql": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"},"errors":[{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`."}]},
+    "422": {"detail":[{"type":"missing","loc":["body","query"],"msg":"Field required","input":{}}],"error":{"message":"body.query: Field required (missing)","type":"invalid_request_error","param":"query","code":null},"errors":[{"message":"body.query: Field required (missing)"}]},
+    "application/json": {"data":{"project":{"run":{"name":"first-run"}}}},
+  },
+  "POST /files/{entity}/{project}/{run}/file_stream": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"},"errors":[{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`."}]},
+    "404": {"detail":"No run default/demo/first-run. List yours with GET /v1/runs.","error":{"message":"No run default/demo/first-run. List yours with GET /v1/runs.","type":"not_found_error","param":null,"code":"not_found"},"errors":[{"message":"No run default/demo/first-run. List yours with GET /v1/runs."}]},
+    "application/json": {},
+  },
+  "POST /sdk/otel/v1/metrics": {
+    "application/json": {},
+  },
+  "GET /traces/server_info": {
+    "application/json": {"min_required_weave_python_version":"999.0.0","trace_server_version":null},
+  },
+  "POST /traces/{path}": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"},"errors":[{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`."}]},
+    "application/json": {},
+  },
   "GET /v1/usage": {
     "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
     "application/json": {"object":"list","data":[{"id":"e80bb18a8b106200683b356798d19adf","object":"usage","date":"2026-11-23","api_key_id":"bootstrap","project":"demo","model":"wandb-artifact:///default/demo/sums:step1","requests":1,"prompt_tokens":18,"cached_tokens":0,"completion_tokens":3,"total_tokens":21}],"first_id":"e80bb18a8b106200683b356798d19adf","last_id":"5077ded203a9ecb7a6c4e690d1ff67ae","has_more":false,"totals":{"requests":10,"prompt_tokens":148,"cached_tokens":115,"completion_tokens":37,"total_tokens":185}},

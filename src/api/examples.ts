@@ -19,7 +19,7 @@ const SHA256 = '73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59
 export const FILE_EXAMPLE =
   '{"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]}\n';
 
-/** By name, wherever a parameter of that name stands. */
+/** By name, wherever a parameter of that name stands; `Tag/name` where another is needed. */
 export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   model: MODEL,
   base_model: MODEL,
@@ -37,6 +37,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   limit: 20,
   order: 'desc',
   entity: '~',
+  'W&B/entity': 'default',
   project: 'demo',
   name: 'sums',
   search: 'sum',
@@ -48,6 +49,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   format: 'json',
   artifact: 'questions',
   path: 'train.jsonl',
+  'W&B/path': 'call/upsert_batch',
   type: 'dataset',
   alias: 'best',
   sha256: SHA256,
@@ -123,4 +125,15 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'POST /v1/keys': { name: 'a laptop', scopes: ['chat', 'read'], limits: { tokens_per_day: 1_000_000 } },
   'POST /v1/webhooks': { url: 'https://example.com/jobs', events: ['training_job.succeeded'] },
+  'POST /graphql': {
+    query: 'query Run($name: String!) { project(name: "demo", entityName: "default") { run(name: $name) { name } } }',
+    variables: { name: 'first-run' },
+    operationName: 'Run',
+  },
+  'POST /files/{entity}/{project}/{run}/file_stream': {
+    files: {
+      'wandb-history.jsonl': { offset: 2, content: ['{"_step":2,"loss":0.9}'] },
+      'wandb-summary.json': { offset: 0, content: ['{"_step":2,"loss":0.9}'] },
+    },
+  },
 };

@@ -180,7 +180,7 @@ function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] 
     in: 'path',
     required: true,
     ...wordsOf(name!, tag),
-    ...exampleOf(name!, true),
+    ...exampleOf(name!, tag, true),
     schema: { type: 'string' },
   }));
   const query = querySchema
@@ -196,7 +196,7 @@ function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] 
       in: 'query',
       required,
       ...wordsOf(name, tag),
-      ...exampleOf(name, required),
+      ...exampleOf(name, tag, required),
       ...(description ? { description } : {}),
       schema,
     };
@@ -207,7 +207,7 @@ function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] 
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          ...exampleOf('Idempotency-Key', false),
+          ...exampleOf('Idempotency-Key', tag, false),
           description: 'The same key and body give the same answer for 24 h.',
           schema: { type: 'string', maxLength: 255 },
         },
@@ -222,9 +222,10 @@ function wordsOf(name: string, tag: Tag): Pick<Parameter, 'description'> {
 }
 
 /** What may be left out is left out by the page that sends requests, until somebody wants it: Scalar reads `x-disabled`. */
-function exampleOf(name: string, required: boolean): Pick<Parameter, 'examples'> {
-  if (!(name in PARAMETER_EXAMPLES)) return {};
-  return { examples: { usual: { value: PARAMETER_EXAMPLES[name], ...(required ? {} : { 'x-disabled': true }) } } };
+function exampleOf(name: string, tag: Tag, required: boolean): Pick<Parameter, 'examples'> {
+  const value = PARAMETER_EXAMPLES[`${tag}/${name}`] ?? PARAMETER_EXAMPLES[name];
+  if (value === undefined) return {};
+  return { examples: { usual: { value, ...(required ? {} : { 'x-disabled': true }) } } };
 }
 
 function failure(status: number, dialect: Endpoint['dialect'], example: { readonly example?: unknown }): Json {

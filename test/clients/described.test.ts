@@ -1,5 +1,5 @@
 // The description of the API for people: every operation and field has words, and every example is sent to a server on the starter
-// model, which answers it as described. The operations of the Tinker SDK and the `wandb` library have words, and no examples yet.
+// model, which answers it as described. The operations of the Tinker SDK have words, and no examples yet.
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ import { KEY, openStarterServer, type StarterServer } from './starter-server.ts'
  * Without examples, and why: their calls need ids and signed links that other calls answer with, and `forward_backward` is in Protocol
  * Buffers, which OpenAPI cannot show. test/api/tinker.test.ts, test/api/wandb.test.ts and the clients' own tests send them.
  */
-const WITHOUT_EXAMPLES = ['Tinker', 'W&B'];
+const isWithoutExamples = ({ path }: Described): boolean => path.startsWith('/tinker/') || path === '/wandb/files';
 
 /** What an example is answered with where it does not succeed, and why. */
 const ANSWERED: Readonly<Record<string, number>> = {
@@ -61,7 +61,11 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   'GET /v1/workers/connect: application/json': 'a WebSocket',
   'PUT /v1/workers/uploads/{sha256}: application/json': 'comes in pieces, from workers',
   'GET /openapi.json: application/json': 'is this document',
+  'POST /files/{entity}/{project}/{run}/file_stream: 422': 'the library sends more than is read',
 };
+
+/** Takes any JSON object: the library sends more than is read. */
+const TAKES_ALL = ['POST /files/{entity}/{project}/{run}/file_stream'];
 
 /** A body without what it must have, or with a model that is none. Null: any would do. */
 function faultyBody({ requestBody }: Operation): object | null {
@@ -89,7 +93,7 @@ beforeAll(async () => {
   server = await openStarterServer(KEY, { allowedWebhookNetwork: ['127.0.0.1'] });
   document = (await (await fetch(new URL('/openapi.json', server.baseUrl))).json()) as OpenApiDocument;
   all = operationsOf(document);
-  operations = all.filter(({ operation }) => !operation.tags.some((tag) => WITHOUT_EXAMPLES.includes(tag)));
+  operations = all.filter((each) => !isWithoutExamples(each));
 }, 120_000);
 afterAll(async () => {
   await server.close();
@@ -184,7 +188,8 @@ test('every example is answered as described and like the example of its answer'
     const { operation } = described;
     if (operation.security.length > 0) await send(described, { headers: { authorization: '' }, status: 401 });
     const body = faultyBody(operation);
-    if (body !== null) await send(described, { body, status: '422' in operation.responses ? 422 : 400 });
+    if (body !== null && !TAKES_ALL.includes(described.name))
+      await send(described, { body, status: '422' in operation.responses ? 422 : 400 });
   }
 
   function know(example: string, id: string): string {
