@@ -378,6 +378,111 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, un
     "400": {"detail":"Send a piece of at most 16777216 bytes with the header Content-Range: bytes FIRST-LAST/TOTAL.","error":{"message":"Send a piece of at most 16777216 bytes with the header Content-Range: bytes FIRST-LAST/TOTAL.","type":"invalid_request_error","param":"content-range","code":"invalid_request"}},
     "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
   },
+  "GET /tinker/api/v1/healthz": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"status":"ok"},
+  },
+  "POST /tinker/api/v1/client/config": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"value_error","loc":["body"],"msg":"Value error, Unrecognized key: \"model\"","input":{"sdk_version":"0.38.0","model":7},"ctx":{"error":{}}}],"error":{"message":"body: Value error, Unrecognized key: \"model\" (value_error)","type":"invalid_request_error","param":"body","code":null}},
+    "application/json": {"sample_max_concurrent_requests":500,"proto_write_fwdbwd":true,"fwd_via_fwdbwd":true},
+  },
+  "POST /tinker/api/v1/client/dynamic_config": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"value_error","loc":["body"],"msg":"Value error, Unrecognized key: \"model\"","input":{"sdk_version":"0.38.0","model":7},"ctx":{"error":{}}}],"error":{"message":"body: Value error, Unrecognized key: \"model\" (value_error)","type":"invalid_request_error","param":"body","code":null}},
+    "application/json": {},
+  },
+  "POST /tinker/api/v1/telemetry": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"status":"accepted"},
+  },
+  "GET /tinker/api/v1/get_server_capabilities": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"supported_models":[{"model_name":"whetstone/starter","max_context_length":1024,"trainable":true,"sampleable":true}]},
+  },
+  "POST /tinker/api/v1/create_session": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"value_error","loc":["body"],"msg":"Value error, Unrecognized key: \"model\"","input":{"tags":["sums"],"user_metadata":{"owner":"me"},"sdk_version":"0.38.0","model":7},"ctx":{"error":{}}}],"error":{"message":"body: Value error, Unrecognized key: \"model\" (value_error)","type":"invalid_request_error","param":"body","code":null}},
+    "application/json": {"session_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09"},
+  },
+  "POST /tinker/api/v1/session_heartbeat": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","session_id"],"msg":"Field required","input":{}}],"error":{"message":"body.session_id: Field required (missing)","type":"invalid_request_error","param":"session_id","code":null}},
+    "application/json": {"type":"session_heartbeat"},
+  },
+  "POST /tinker/api/v1/create_model": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","session_id"],"msg":"Field required","input":{}}],"error":{"message":"body.session_id: Field required (missing); body.model_seq_id: Field required (missing); body.base_model: Field required (missing)","type":"invalid_request_error","param":"session_id","code":null}},
+    "application/json": {"request_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/0","model_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"},
+  },
+  "POST /tinker/api/v1/get_info": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","model_id"],"msg":"Field required","input":{}}],"error":{"message":"body.model_id: Field required (missing)","type":"invalid_request_error","param":"model_id","code":null}},
+    "application/json": {"model_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0","model_data":{"model_name":"whetstone/starter"},"model_name":"whetstone/starter","is_lora":true,"lora_rank":8},
+  },
+  "POST /tinker/api/v1/optim_step": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","model_id"],"msg":"Field required","input":{}}],"error":{"message":"body.model_id: Field required (missing); body.seq_id: Field required (missing); body.adam_params: Field required (missing)","type":"invalid_request_error","param":"model_id","code":null}},
+    "application/json": {"request_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/1","model_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"},
+  },
+  "POST /tinker/api/v1/save_weights": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","model_id"],"msg":"Field required","input":{}}],"error":{"message":"body.model_id: Field required (missing); body.seq_id: Field required (missing)","type":"invalid_request_error","param":"model_id","code":null}},
+    "application/json": {"request_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/2","model_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"},
+  },
+  "POST /tinker/api/v1/save_weights_for_sampler": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","model_id"],"msg":"Field required","input":{}}],"error":{"message":"body.model_id: Field required (missing); body.seq_id: Field required (missing)","type":"invalid_request_error","param":"model_id","code":null}},
+    "application/json": {"request_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/3","model_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"},
+  },
+  "POST /tinker/api/v1/save_weights_external": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","model_id"],"msg":"Field required","input":{}}],"error":{"message":"body.model_id: Field required (missing); body.seq_id: Field required (missing); body.path: Field required (missing)","type":"invalid_request_error","param":"model_id","code":null}},
+    "application/json": {"request_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/4","model_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"},
+  },
+  "POST /tinker/api/v1/create_sampling_session": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","session_id"],"msg":"Field required","input":{}}],"error":{"message":"body.session_id: Field required (missing); body.sampling_session_seq_id: Field required (missing)","type":"invalid_request_error","param":"session_id","code":null}},
+    "application/json": {"sampling_session_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:sampler:0"},
+  },
+  "GET /tinker/api/v1/samplers/{sampler_id}": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"sampler_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:sampler:0","base_model":"whetstone/starter"},
+  },
+  "POST /tinker/api/v1/asample": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","prompt"],"msg":"Field required","input":{}},{"type":"value_error","loc":["body","seq_id"],"msg":"Value error, Input should be a whole number, 0 or greater","input":null,"ctx":{"error":{}}}],"error":{"message":"body.prompt: Field required (missing); body.sampling_params: Field required (missing); body.sampling_session_id: Field required (missing); body.seq_id: Value error, Input should be a whole number, 0 or greater (value_error)","type":"invalid_request_error","param":"prompt","code":null}},
+    "application/json": {"request_id":"sample-447a6d51-63b9-4eae-a9bb-5a0a23844bab","sample_sequence_ids":["sample-447a6d51-63b9-4eae-a9bb-5a0a23844bab-0"]},
+  },
+  "POST /tinker/api/v1/retrieve_future": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "422": {"detail":[{"type":"missing","loc":["body","request_id"],"msg":"Field required","input":{}}],"error":{"message":"body.request_id: Field required (missing)","type":"invalid_request_error","param":"request_id","code":null}},
+    "application/json": {"model_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"},
+  },
+  "GET /tinker/api/v1/training_runs": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"training_runs":[{"training_run_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0","base_model":"whetstone/starter","model_owner":"default","is_lora":true,"lora_rank":8,"corrupted":false,"last_request_time":"2026-11-24T04:04:48.106Z","user_metadata":{}}],"cursor":{"offset":0,"limit":100,"total_count":1}},
+  },
+  "GET /tinker/api/v1/training_runs/{run_id}": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"training_run_id":"0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0","base_model":"whetstone/starter","model_owner":"default","is_lora":true,"lora_rank":8,"corrupted":false,"last_request_time":"2026-11-24T04:04:48.106Z","user_metadata":{}},
+  },
+  "GET /tinker/api/v1/training_runs/{run_id}/checkpoints": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"checkpoints":[],"cursor":{"offset":0,"limit":100,"total_count":0}},
+  },
+  "GET /tinker/api/v1/checkpoints": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"checkpoints":[],"cursor":{"offset":0,"limit":100,"total_count":0}},
+  },
+  "GET /tinker/api/v1/sessions": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"sessions":["0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09"]},
+  },
+  "GET /tinker/api/v1/sessions/{session_id}": {
+    "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
+    "application/json": {"training_run_ids":["0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"],"sampler_ids":["0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:sampler:0"],"user_metadata":{"owner":"me"}},
+  },
   "GET /v1/health": {
     "application/json": {"status":"ok","version":"0.1.0"},
   },

@@ -11,7 +11,12 @@ export const EXAMPLE_IDS = {
   webhook: '0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06',
   delivery: 'msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07',
   after: '0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08',
+  session: '0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09',
 } as const;
+
+/** Of that session: clients of Tinker compute these. */
+const TINKER_RUN = `${EXAMPLE_IDS.session}:train:0`;
+const SAMPLER = `${EXAMPLE_IDS.session}:sampler:0`;
 
 /** Of the file in `FILE_EXAMPLE`. */
 const SHA256 = '73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59';
@@ -55,6 +60,12 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   sha256: SHA256,
   assistant_turns: 'last',
   run: 'first-run',
+  session_id: EXAMPLE_IDS.session,
+  run_id: TINKER_RUN,
+  sampler_id: SAMPLER,
+  offset: 0,
+  access_scope: 'owned',
+  project_id: 'demo',
   start_date: '2026-11-01',
   end_date: '2026-11-30',
   file: 'index.js',
@@ -136,4 +147,32 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
       'wandb-summary.json': { offset: 0, content: ['{"_step":2,"loss":0.9}'] },
     },
   },
+  'POST /tinker/api/v1/client/config': { sdk_version: '0.38.0' },
+  'POST /tinker/api/v1/client/dynamic_config': { sdk_version: '0.38.0' },
+  'POST /tinker/api/v1/telemetry': { events: [], session_id: EXAMPLE_IDS.session },
+  'POST /tinker/api/v1/create_session': { tags: ['sums'], user_metadata: { owner: 'me' }, sdk_version: '0.38.0' },
+  'POST /tinker/api/v1/session_heartbeat': { session_id: EXAMPLE_IDS.session },
+  'POST /tinker/api/v1/create_model': {
+    session_id: EXAMPLE_IDS.session,
+    model_seq_id: 0,
+    base_model: MODEL,
+    lora_config: { rank: 8, seed: 1 },
+  },
+  'POST /tinker/api/v1/get_info': { model_id: TINKER_RUN },
+  'POST /tinker/api/v1/optim_step': { model_id: TINKER_RUN, seq_id: 1, adam_params: { learning_rate: 0.0001 } },
+  'POST /tinker/api/v1/save_weights': { model_id: TINKER_RUN, seq_id: 2, path: 'sums', ttl_seconds: 86_400 },
+  'POST /tinker/api/v1/save_weights_for_sampler': { model_id: TINKER_RUN, seq_id: 3, path: 'sums' },
+  'POST /tinker/api/v1/save_weights_external': { model_id: TINKER_RUN, seq_id: 4, path: 'sums' },
+  'POST /tinker/api/v1/create_sampling_session': {
+    session_id: EXAMPLE_IDS.session,
+    sampling_session_seq_id: 0,
+    base_model: MODEL,
+  },
+  'POST /tinker/api/v1/asample': {
+    sampling_session_id: SAMPLER,
+    seq_id: 0,
+    prompt: { chunks: [{ type: 'encoded_text', tokens: [5, 6, 7] }] },
+    sampling_params: { max_tokens: 8, temperature: 0 },
+  },
+  'POST /tinker/api/v1/retrieve_future': { request_id: `${TINKER_RUN}/0` },
 };

@@ -9459,6 +9459,15 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "query": "query Run($name: String!) { project(name: \"demo\", entityName: \"default\") { run(name: $name) { name } } }",
+                     *       "variables": {
+                     *         "name": "first-run"
+                     *       },
+                     *       "operationName": "Run"
+                     *     }
+                     */
                     "application/json": {
                         /** @description The GraphQL document. */
                         query: string;
@@ -9479,6 +9488,17 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "data": {
+                         *         "project": {
+                         *           "run": {
+                         *             "name": "first-run"
+                         *           }
+                         *         }
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             /** @description The answer, by the fields that were asked for; null where nothing could be answered. */
                             data: unknown;
@@ -9527,6 +9547,24 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "files": {
+                     *         "wandb-history.jsonl": {
+                     *           "offset": 2,
+                     *           "content": [
+                     *             "{\"_step\":2,\"loss\":0.9}"
+                     *           ]
+                     *         },
+                     *         "wandb-summary.json": {
+                     *           "offset": 0,
+                     *           "content": [
+                     *             "{\"_step\":2,\"loss\":0.9}"
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description By name of the file: lines, and the number of the first one. */
                         files?: ({
@@ -9578,6 +9616,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /** @example {} */
                         "application/json": Record<string, never>;
                     };
                 };
@@ -9687,6 +9726,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /** @example {} */
                         "application/json": Record<string, never>;
                     };
                 };
@@ -9723,6 +9763,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "min_required_weave_python_version": "999.0.0",
+                         *       "trace_server_version": null
+                         *     }
+                         */
                         "application/json": {
                             /** @description The lowest version of the weave library that may send traces: none has it. */
                             min_required_weave_python_version: string;
@@ -9776,6 +9822,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /** @example {} */
                         "application/json": Record<string, never>;
                     };
                 };
@@ -10916,6 +10963,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "ok"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description How far it is.
@@ -10957,6 +11009,11 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "sdk_version": "0.38.0"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Version of the SDK; it has no effect. */
                         sdk_version?: string | null;
@@ -10969,6 +11026,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "sample_max_concurrent_requests": 500,
+                         *       "proto_write_fwdbwd": true,
+                         *       "fwd_via_fwdbwd": true
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -11004,6 +11068,11 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "sdk_version": "0.38.0"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Version of the SDK; it has no effect. */
                         sdk_version?: string | null;
@@ -11016,6 +11085,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /** @example {} */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -11051,6 +11121,12 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [],
+                     *       "session_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09"
+                     *     }
+                     */
                     "application/json": {
                         [key: string]: unknown;
                     };
@@ -11062,6 +11138,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "status": "accepted"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description How far it is.
@@ -11104,6 +11185,18 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "supported_models": [
+                         *         {
+                         *           "model_name": "whetstone/starter",
+                         *           "max_context_length": 1024,
+                         *           "trainable": true,
+                         *           "sampleable": true
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         "application/json": {
                             /** @description The base models, each with its longest context in tokens and what can be done with it. */
                             supported_models: {
@@ -11144,6 +11237,17 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "tags": [
+                     *         "sums"
+                     *       ],
+                     *       "user_metadata": {
+                     *         "owner": "me"
+                     *       },
+                     *       "sdk_version": "0.38.0"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Your own words for the session; null: none. */
                         tags?: string[] | null;
@@ -11168,6 +11272,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "session_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the session, as `create_session` answered. */
                             session_id: string;
@@ -11204,6 +11313,11 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "session_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the session, as `create_session` answered. */
                         session_id: string;
@@ -11218,6 +11332,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "type": "session_heartbeat"
+                         *     }
+                         */
                         "application/json": {
                             /**
                              * @description Name of the operation; may be left out.
@@ -11314,6 +11433,17 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "session_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09",
+                     *       "model_seq_id": 0,
+                     *       "base_model": "whetstone/starter",
+                     *       "lora_config": {
+                     *         "rank": 8,
+                     *         "seed": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the session, as `create_session` answered. */
                         session_id: string;
@@ -11368,6 +11498,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "request_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/0",
+                         *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
@@ -11485,6 +11621,11 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
@@ -11499,6 +11640,17 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0",
+                         *       "model_data": {
+                         *         "model_name": "whetstone/starter"
+                         *       },
+                         *       "model_name": "whetstone/starter",
+                         *       "is_lora": true,
+                         *       "lora_rank": 8
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -11582,6 +11734,15 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0",
+                     *       "seq_id": 1,
+                     *       "adam_params": {
+                     *         "learning_rate": 0.0001
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
@@ -11631,6 +11792,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "request_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/1",
+                         *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
@@ -11669,6 +11836,14 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0",
+                     *       "seq_id": 2,
+                     *       "path": "sums",
+                     *       "ttl_seconds": 86400
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
@@ -11695,6 +11870,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "request_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/2",
+                         *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
@@ -11733,6 +11914,13 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0",
+                     *       "seq_id": 3,
+                     *       "path": "sums"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
@@ -11763,6 +11951,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "request_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/3",
+                         *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
@@ -11801,6 +11995,13 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0",
+                     *       "seq_id": 4,
+                     *       "path": "sums"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the training run, as `create_model` answered. */
                         model_id: string;
@@ -11823,6 +12024,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "request_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/4",
+                         *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
@@ -11861,6 +12068,13 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "session_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09",
+                     *       "sampling_session_seq_id": 0,
+                     *       "base_model": "whetstone/starter"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the session, as `create_session` answered. */
                         session_id: string;
@@ -11881,6 +12095,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "sampling_session_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:sampler:0"
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the sampling session, as `create_sampling_session` answered. */
                             sampling_session_id: string;
@@ -11923,6 +12142,12 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "sampler_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:sampler:0",
+                         *       "base_model": "whetstone/starter"
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -11960,6 +12185,28 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "sampling_session_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:sampler:0",
+                     *       "seq_id": 0,
+                     *       "prompt": {
+                     *         "chunks": [
+                     *           {
+                     *             "type": "encoded_text",
+                     *             "tokens": [
+                     *               5,
+                     *               6,
+                     *               7
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "sampling_params": {
+                     *         "max_tokens": 8,
+                     *         "temperature": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /**
                          * @description How many samples are drawn.
@@ -12032,6 +12279,14 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "request_id": "sample-447a6d51-63b9-4eae-a9bb-5a0a23844bab",
+                         *       "sample_sequence_ids": [
+                         *         "sample-447a6d51-63b9-4eae-a9bb-5a0a23844bab-0"
+                         *       ]
+                         *     }
+                         */
                         "application/json": {
                             /** @description Id of the operation: `retrieve_future` answers with its result. */
                             request_id: string;
@@ -12072,6 +12327,11 @@ export interface paths {
             };
             requestBody: {
                 content: {
+                    /**
+                     * @example {
+                     *       "request_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0/0"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Id of the operation: `retrieve_future` answers with its result. */
                         request_id: string;
@@ -12088,6 +12348,11 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "model_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                         *     }
+                         */
                         "application/json": unknown;
                         "application/x-protobuf": unknown;
                     };
@@ -12134,6 +12399,27 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "training_runs": [
+                         *         {
+                         *           "training_run_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0",
+                         *           "base_model": "whetstone/starter",
+                         *           "model_owner": "default",
+                         *           "is_lora": true,
+                         *           "lora_rank": 8,
+                         *           "corrupted": false,
+                         *           "last_request_time": "2026-11-24T04:04:48.106Z",
+                         *           "user_metadata": {}
+                         *         }
+                         *       ],
+                         *       "cursor": {
+                         *         "offset": 0,
+                         *         "limit": 100,
+                         *         "total_count": 1
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -12180,6 +12466,18 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "training_run_id": "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0",
+                         *       "base_model": "whetstone/starter",
+                         *       "model_owner": "default",
+                         *       "is_lora": true,
+                         *       "lora_rank": 8,
+                         *       "corrupted": false,
+                         *       "last_request_time": "2026-11-24T04:04:48.106Z",
+                         *       "user_metadata": {}
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -12232,6 +12530,16 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "checkpoints": [],
+                         *       "cursor": {
+                         *         "offset": 0,
+                         *         "limit": 100,
+                         *         "total_count": 0
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -12281,6 +12589,16 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "checkpoints": [],
+                         *       "cursor": {
+                         *         "offset": 0,
+                         *         "limit": 100,
+                         *         "total_count": 0
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -12556,6 +12874,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "sessions": [
+                         *         "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09"
+                         *       ]
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
@@ -12602,6 +12927,19 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
+                        /**
+                         * @example {
+                         *       "training_run_ids": [
+                         *         "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:train:0"
+                         *       ],
+                         *       "sampler_ids": [
+                         *         "0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09:sampler:0"
+                         *       ],
+                         *       "user_metadata": {
+                         *         "owner": "me"
+                         *       }
+                         *     }
+                         */
                         "application/json": {
                             [key: string]: unknown;
                         };
