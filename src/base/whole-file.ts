@@ -3,6 +3,9 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncPath } from './sync-path.ts';
 
+/** Where exports grow until they are whole: files, and directories too. */
+export const unfinishedPath = (path: string): string => `${path}.partial`;
+
 /** `temporary`: in the same directory; it is gone afterwards, also where `write` throws. */
 export async function writeWholeFile(
   path: string,

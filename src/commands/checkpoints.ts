@@ -6,6 +6,7 @@ import { Option, type Command } from 'commander';
 import { makeDirectories } from '#base/make-directories';
 import { silentLog } from '#base/log';
 import { pathExists } from '#base/path-exists';
+import { unfinishedPath } from '#base/whole-file';
 import { downloadCheckpointTo, pullArtifact } from '#client/artifact-files';
 import type { Client } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
@@ -114,7 +115,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const adapter = await (isPeft ? makeUnfinished(out) : mkdtemp(join(tmpdir(), 'whetstone-export-')));
       const interruption = {
         line: () => 'Interrupted: nothing was exported.',
-        remove: () => [adapter, unfinishedExport(out)],
+        remove: () => [adapter, unfinishedPath(out)],
       };
       const exportTo = async () => {
         await pull(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
@@ -131,9 +132,6 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     });
 }
 
-/** As the exports of whole models call it too. */
-const unfinishedExport = (out: string): string => `${out}.partial`;
-
 /** Before anything is downloaded. A PEFT directory may take the place of an empty one. */
 async function refuseTaken(out: string, isPeft: boolean): Promise<void> {
   const files = await readdir(out).catch(() => null);
@@ -143,7 +141,7 @@ async function refuseTaken(out: string, isPeft: boolean): Promise<void> {
 }
 
 async function makeUnfinished(out: string): Promise<string> {
-  const directory = unfinishedExport(out);
+  const directory = unfinishedPath(out);
   await rm(directory, { recursive: true, force: true });
   await makeDirectories(directory);
   return directory;

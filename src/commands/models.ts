@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { Option, type Command } from 'commander';
+import { unfinishedPath } from '#base/whole-file';
 import type { LoraOptions, SavePolicy } from '#client/client';
 import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
@@ -79,7 +80,7 @@ export function addModels(program: Command, remote: Remote): void {
       const directory = join(out, safeName(model.project), safeName(model.name));
       await mkdir(directory, { recursive: true });
       const path = join(directory, FILES[format]);
-      const unfinished = `${path}.partial`;
+      const unfinished = unfinishedPath(path);
       const interruption = { line: () => 'Interrupted: nothing was written.', remove: () => [unfinished] };
       await interruptible(interruption, () => pipeline(content, createWriteStream(unfinished)));
       await rename(unfinished, path);

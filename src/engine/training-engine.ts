@@ -100,7 +100,7 @@ export const rowMemoryOf = (tokens: number, { fixedBytes, bytesPerToken, bytesPe
 
 export const adapterMemoryOf = (
   { rank, onHead }: AdapterSize,
-  { bytesPerRank = 0, headBytesPerRank = 0 }: RowMemory,
+  { bytesPerRank = 0, headBytesPerRank = 0 }: Pick<RowMemory, 'bytesPerRank' | 'headBytesPerRank'>,
 ): number => rank * (bytesPerRank + (onHead ? headBytesPerRank : 0));
 
 /** The largest n with fixed + n · perToken + n² · perPair ≤ budget. */

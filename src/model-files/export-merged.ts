@@ -5,6 +5,7 @@ import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { invariant } from '#base/invariant';
 import { makeDirectories } from '#base/make-directories';
+import { unfinishedPath } from '#base/whole-file';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig, type DecoderConfig } from './decoder-config.ts';
 import { EMBEDDING_WEIGHT, HEAD_MODULE, HEAD_WEIGHT } from './decoder-parameters.ts';
@@ -43,7 +44,7 @@ export async function exportMerged({
   const layers = linearLayers(config);
   const adapter = await readPeftDirectory(adapterDirectory, layers);
   const source = await openTensors(base);
-  const unfinished = `${out}.partial`;
+  const unfinished = unfinishedPath(out);
   await rm(unfinished, { recursive: true, force: true });
   await makeDirectories(unfinished);
   try {

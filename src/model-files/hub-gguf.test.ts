@@ -4,9 +4,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { silentLog } from '#base/log';
 import { STARTER_DIRECTORY } from '#starter-directory';
 import { COMMIT, openHub, type OpenHub } from '../../test/a-hub.ts';
+import { resolveOptions } from '../../test/resolve-options.ts';
 import { exportGgufModel } from './gguf/export-gguf.ts';
 import { ggmlTypeNumber } from './gguf/ggml-types.ts';
 import { makeGgufDirectory } from './gguf/gguf-model.ts';
@@ -39,24 +39,10 @@ beforeEach(async () => {
     'tiny-q8_0.gguf': gguf,
   });
   shown = [];
-  options = {
-    starterDirectory: STARTER_DIRECTORY,
-    ggufDirectory: join(root, 'gguf'),
-    hub: {
-      cacheDirectory: join(root, 'hub'),
-      endpoint: opened.url,
-      token: null,
-      tokenPath: join(root, 'token'),
-      offline: false,
-    },
-    parts: 'everything',
-    progress: {
-      onBytes: (model, done, of) => void shown.push(`${model} ${done} of ${of}`),
-      onEnd: (model) => void shown.push(`${model} ended`),
-    },
-    log: silentLog,
-    signal: new AbortController().signal,
-  };
+  options = resolveOptions(
+    { starterDirectory: STARTER_DIRECTORY, ggufDirectory: join(root, 'gguf'), hubHome: root, hubUrl: opened.url },
+    shown,
+  );
 });
 afterEach(() => opened.close());
 

@@ -3,8 +3,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLog } from '#base/log';
 import { COMMIT, openHub, sha256, type Hub } from '../../test/a-hub.ts';
+import { resolveOptions } from '../../test/resolve-options.ts';
 import { joinInside, parseHubFile } from './hub-file.ts';
 import { STARTER_DIRECTORY } from '#starter-directory';
 import { readDecoderConfig } from './decoder-config.ts';
@@ -44,24 +44,15 @@ beforeEach(async () => {
   hub = opened.hub;
   closeHub = opened.close;
   shown = [];
-  options = {
-    starterDirectory: join(root, 'starter'),
-    ggufDirectory: join(root, 'gguf'),
-    hub: {
-      cacheDirectory: join(root, 'hf', 'hub'),
-      endpoint: opened.url,
-      token: null,
-      tokenPath: join(root, 'hf', 'token'),
-      offline: false,
+  options = resolveOptions(
+    {
+      starterDirectory: join(root, 'starter'),
+      ggufDirectory: join(root, 'gguf'),
+      hubHome: join(root, 'hf'),
+      hubUrl: opened.url,
     },
-    parts: 'everything',
-    progress: {
-      onBytes: (model, done, of) => void shown.push(`${model} ${done} of ${of}`),
-      onEnd: (model) => void shown.push(`${model} ended`),
-    },
-    log: silentLog,
-    signal: new AbortController().signal,
-  };
+    shown,
+  );
 });
 afterEach(async () => {
   await closeHub();

@@ -5,9 +5,10 @@ import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { invariant } from '#base/invariant';
 import { pathExists } from '#base/path-exists';
-import { writeWholeFile } from '#base/whole-file';
+import { unfinishedPath, writeWholeFile } from '#base/whole-file';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
+import { readBytes } from './read-bytes.ts';
 import { bfloat16ToFloat32, float16ToFloat32, float32ToBfloat16, float32ToFloat16 } from './half-precision.ts';
 import {
   badFile,
@@ -109,14 +110,14 @@ async function openFile(path: string): Promise<OpenFile> {
   try {
     const { size } = await handle.stat();
     if (size < 8) throw badFile(path, `it has ${size} bytes, too few for a header`);
-    const length = Number(new DataView((await readBytes(handle, path, 0, 8)).buffer).getBigUint64(0, true));
+    const length = Number(new DataView((await readOf(handle, path, 0, 8)).buffer).getBigUint64(0, true));
     if (length > MAX_HEADER_BYTES || 8 + length > size) {
       throw badFile(
         path,
         `its header claims ${length} bytes in a file of ${size} (at most ${MAX_HEADER_BYTES} are read)`,
       );
     }
-    const json = await readBytes(handle, path, 8, length);
+    const json = await readOf(handle, path, 8, length);
     return { path, handle, entries: parseSafetensorsHeader(json, { path, dataStart: 8 + length, byteLength: size }) };
   } catch (error) {
     await handle.close();
@@ -191,11 +192,11 @@ async function decodeInChunks(
   { start, byteLength, shape }: TensorEntry,
   decode: (bytes: ArrayBuffer) => Float32Array,
 ): Promise<Float32Array> {
-  if (byteLength <= DECODED_BYTES) return decode((await readBytes(handle, path, start, byteLength)).buffer);
+  if (byteLength <= DECODED_BYTES) return decode((await readOf(handle, path, start, byteLength)).buffer);
   const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
   let at = 0;
   for (let done = 0; done < byteLength; done += DECODED_BYTES) {
-    const chunk = await readBytes(handle, path, start + done, Math.min(DECODED_BYTES, byteLength - done));
+    const chunk = await readOf(handle, path, start + done, Math.min(DECODED_BYTES, byteLength - done));
     const decoded = decode(chunk.buffer);
     values.set(decoded, at);
     at += decoded.length;
@@ -203,22 +204,8 @@ async function decodeInChunks(
   return values;
 }
 
-const CHUNK_BYTES = 2 ** 28; // one read takes less than 2^31 bytes; smaller ones also keep a second shard's read going
-
-async function readBytes(
-  handle: FileHandle,
-  path: string,
-  start: number,
-  length: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await handle.read(bytes, done, Math.min(CHUNK_BYTES, length - done), start + done);
-    if (bytesRead === 0) throw badFile(path, `it ended ${length - done} bytes early while it was read`);
-    done += bytesRead;
-  }
-  return bytes;
-}
+const readOf = (handle: FileHandle, path: string, start: number, length: number) =>
+  readBytes(handle, start, length, (why) => badFile(path, why));
 
 async function closeAll(files: readonly OpenFile[]): Promise<void> {
   await Promise.all(files.map((file) => file.handle.close()));
@@ -235,7 +222,7 @@ export async function writeSafetensors(
 ): Promise<void> {
   const ordered = [...tensors].sort((a, b) => bytesPerElement(b) - bytesPerElement(a) || compare(a.name, b.name));
   const header = encodeHeader(ordered, metadata);
-  await writeWholeFile(path, `${path}.partial`, async (handle) => {
+  await writeWholeFile(path, unfinishedPath(path), async (handle) => {
     await writeBytes(handle, header);
     for (const tensor of ordered) await writeTensor(handle, tensor);
   });

@@ -9,7 +9,7 @@ import { onnxCapabilities } from '#engine/onnx/onnx-backend';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
 import { readTextModel } from '#text/text-model';
 import { bitsOf, collect, inferenceEngineContract, request, sampling, tokensOf } from '../contract/inference-engine.ts';
-import { TEST_LIMITS } from './test-limits.ts';
+import { limitsOf, TEST_LIMITS } from './test-limits.ts';
 
 const modelDirectory = fileURLToPath(new URL('../../models/starter', import.meta.url));
 const text = await readTextModel(modelDirectory);
@@ -32,12 +32,7 @@ afterAll(() => float32.close());
 describe.each(['int8', 'w8a8'] as const)('%s', (precision) => {
   inferenceEngineContract('the embedded engine', {
     capabilities: onnxCapabilities(precision),
-    open: ({ directory }, queue) =>
-      open(
-        precision,
-        directory,
-        queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS,
-      ),
+    open: ({ directory }, queue) => open(precision, directory, limitsOf(queue)),
   });
 
   let engine: InferenceEngine;

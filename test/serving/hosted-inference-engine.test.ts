@@ -16,13 +16,13 @@ import {
   sampling,
 } from '../contract/inference-engine.ts';
 import { createRecordingLog, pidOf } from './recording-log.ts';
-import { TEST_LIMITS } from './test-limits.ts';
+import { limitsOf, TEST_LIMITS } from './test-limits.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
 
 inferenceEngineContract('the embedded engine in a child process', {
   capabilities: onnxCapabilities('float32'),
   open: ({ directory }, queue) => {
-    const limits = queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS;
+    const limits = limitsOf(queue);
     return openInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
   },
 });

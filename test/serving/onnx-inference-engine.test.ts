@@ -17,13 +17,13 @@ import {
   tokensOf,
 } from '../contract/inference-engine.ts';
 import { createRecordingLog } from './recording-log.ts';
-import { TEST_LIMITS } from './test-limits.ts';
+import { limitsOf, TEST_LIMITS } from './test-limits.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
 
 inferenceEngineContract('the embedded engine in this process', {
   capabilities: onnxCapabilities('float32'),
   open: ({ directory }, queue) => {
-    const limits = queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS;
+    const limits = limitsOf(queue);
     return openOnnxInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
   },
 });

@@ -19,7 +19,7 @@ import {
   sampling,
   tokensOf,
 } from '../contract/inference-engine.ts';
-import { TEST_LIMITS } from './test-limits.ts';
+import { limitsOf, TEST_LIMITS } from './test-limits.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
 
 const starter = fileURLToPath(new URL('../../models/starter', import.meta.url));
@@ -28,12 +28,7 @@ const open = (kvCacheDtype: KVCacheDtype, modelDirectory = starter, limits = TES
 
 inferenceEngineContract('the embedded engine with a cache in 16 bits', {
   capabilities: onnxCapabilities('float32', 'float16'),
-  open: ({ directory }, queue) =>
-    open(
-      'float16',
-      directory,
-      queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS,
-    ),
+  open: ({ directory }, queue) => open('float16', directory, limitsOf(queue)),
 });
 
 test('jobs measure how far the trainer is from a sampler whose keys and values are rounded', () => {

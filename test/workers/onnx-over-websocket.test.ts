@@ -8,14 +8,14 @@ import { openInferenceEngine } from '#engine/onnx/open-engines';
 import type { TrainingEngine } from '#engine/training-engine';
 import { inferenceEngineContract } from '../contract/inference-engine.ts';
 import { trainingEngineContract } from '../contract/training-engine.ts';
-import { TEST_LIMITS } from '../serving/test-limits.ts';
+import { limitsOf } from '../serving/test-limits.ts';
 import { closingWith } from './closing-with.ts';
 import { openWorkerLab } from './worker-lab.ts';
 
 inferenceEngineContract('the embedded engine over a WebSocket', {
   capabilities: onnxCapabilities('float32'),
   async open({ directory }, queue): Promise<InferenceEngine> {
-    const limits = queue ? { ...TEST_LIMITS, maxRunning: queue.runningMax, maxWaiting: queue.waitingMax } : TEST_LIMITS;
+    const limits = limitsOf(queue);
     const engine = await openInferenceEngine({ modelDirectory: directory, threads: 2, limits, log: silentLog });
     const lab = await openWorkerLab(directory);
     await lab.connect({ inference: engine, training: null });

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { makePrivateDirectory } from '#base/private-directory';
 import { digestOf } from '#base/stream-digest';
 import { syncPath } from '#base/sync-path';
+import { createKeyedLock } from '#base/keyed-lock';
 import { AppError } from '#domain/errors';
 import { ADAPTER_FILES } from './offered-files.ts';
 import type { WireFile } from './worker-procedures.ts';
@@ -56,8 +57,8 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
   const kept = (sha256: string) => join(directory, `${sha256}.kept`);
   const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? null;
   const removals = new Map<string, NodeJS.Timeout>();
-  /** The end of the last work on each file: one waits for another. */
-  const locks = new Map<string, Promise<unknown>>();
+  /** By file. */
+  const locked = createKeyedLock();
   const receiving = new Set<symbol>();
   /** Those that were receiving when a file was claimed, by its hash. */
   const keptFor = new Map<string, Set<symbol>>();
@@ -128,14 +129,6 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
     if (!others || others.size > 0) return;
     keptFor.delete(sha256);
     await rm(kept(sha256), { force: true });
-  }
-
-  function locked<T>(sha256: string, work: () => Promise<T>): Promise<T> {
-    const ended = (locks.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
-    locks.set(sha256, ended);
-    const leave = () => locks.get(sha256) === ended && locks.delete(sha256);
-    ended.then(leave, leave);
-    return ended;
   }
 
   return {

@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { AppError } from '#domain/errors';
 import type { RowRange } from '../safetensors.ts';
+import { readBytes } from '../read-bytes.ts';
 import { ggmlType } from './ggml-types.ts';
 import { badGguf, HeaderGoesOn, parseGgufHeader, type GgufHeader } from './gguf-header.ts';
 
@@ -22,7 +23,6 @@ export interface GgufBytes {
 }
 
 const FIRST_BYTES = 2 ** 24; // a vocabulary of 150,000 tokens and its merges take 6 MB
-const CHUNK_BYTES = 2 ** 28; // one read takes less than 2^31 bytes
 
 /** Reads the header only. Throws `bad_model_files`. */
 export const openGgufFile = async (path: string): Promise<GgufFile> => readGgufFile(await openBytes(path));
@@ -61,15 +61,7 @@ async function openBytes(path: string): Promise<GgufBytes> {
   return {
     name: path,
     size,
-    async read(start, length) {
-      const bytes = new Uint8Array(length);
-      for (let done = 0; done < length;) {
-        const { bytesRead } = await handle.read(bytes, done, Math.min(CHUNK_BYTES, length - done), start + done);
-        if (bytesRead === 0) throw badGguf(path, `it ended ${length - done} bytes early while it was read`);
-        done += bytesRead;
-      }
-      return bytes;
-    },
+    read: (start, length) => readBytes(handle, start, length, (why) => badGguf(path, why)),
     close: () => handle.close(),
   };
 }

@@ -1,7 +1,7 @@
 // The writer of GGUF files, version 3: metadata in the order given, tensors in the order given, each aligned. Equal arguments are equal bytes.
 import type { FileHandle } from 'node:fs/promises';
 import { invariant } from '#base/invariant';
-import { writeWholeFile } from '#base/whole-file';
+import { unfinishedPath, writeWholeFile } from '#base/whole-file';
 import { ggmlType, ggmlTypeNumber } from './ggml-types.ts';
 import { align, DEFAULT_ALIGNMENT, MAGIC, VALUE_TYPES, VERSION } from './gguf-header.ts';
 import { ENCODERS, type WrittenType } from './quantize.ts';
@@ -30,7 +30,7 @@ export async function writeGguf(
   metadata: Readonly<Record<string, TypedValue>>,
   tensors: readonly TensorToWrite[],
 ): Promise<void> {
-  await writeWholeFile(path, `${path}.partial`, async (handle) => {
+  await writeWholeFile(path, unfinishedPath(path), async (handle) => {
     await writeAligned(handle, encodeHeader(metadata, tensors));
     for (const tensor of tensors) await writeTensor(handle, tensor);
   });

@@ -1,6 +1,7 @@
 // Amounts of what is being made, held against the limits of who makes it before it is there: what comes at once passes no limit
 // together. They are held in the memory of this server: what dies with it holds nothing. What is counted (bytes, jobs in the queue)
 // and how a refusal reads, the caller says.
+import { createKeyedLock } from '#base/keyed-lock';
 import type { AppError } from '#domain/errors';
 import type { Account } from '#domain/limits';
 
@@ -55,15 +56,7 @@ export function createHeldAmounts<L extends AmountLimit>({
   readonly refusal: (refused: Refused<L>) => AppError;
 }): HeldAmounts<L> {
   const balances = new Map<string, Balance>();
-  const locks = new Map<string, Promise<unknown>>();
-
-  function locked<T>(lock: string, work: () => Promise<T>): Promise<T> {
-    const mine = (locks.get(lock) ?? Promise.resolve()).then(work, work);
-    locks.set(lock, mine);
-    const leave = () => void (locks.get(lock) === mine && locks.delete(lock));
-    mine.then(leave, leave);
-    return mine;
-  }
+  const locked = createKeyedLock();
 
   async function openBalance({ account }: L): Promise<Balance> {
     const used = await readUsed(account);

@@ -64,11 +64,10 @@ export const rowBytes = (
   precision: TrainingPrecision = 'float32',
 ): number => {
   const rows = phasesOf(config, activations, precision).map((phase) => rowMemoryOf(tokens, phase));
-  return Math.max(...rows) + adapterMemoryOf(adapter, { ...NO_ROW, ...bytesPerRank(config) });
+  return Math.max(...rows) + adapterMemoryOf(adapter, bytesPerRank(config));
 };
 
 const NO_ADAPTER: AdapterSize = { rank: 0, onHead: false };
-const NO_ROW: RowMemory = { fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 };
 
 function bytesPerRank(config: DecoderConfig) {
   const floats = (onHead: boolean): number =>

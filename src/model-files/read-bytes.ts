@@ -1,0 +1,21 @@
+// Some bytes of an open file: all that were asked for, or an error.
+import type { FileHandle } from 'node:fs/promises';
+import type { AppError } from '#domain/errors';
+
+const CHUNK_BYTES = 2 ** 28; // one read takes less than 2^31 bytes; smaller ones also keep a second shard's read going
+
+/** Throws what `refuse` makes of the reason where the file ends before. */
+export async function readBytes(
+  handle: FileHandle,
+  start: number,
+  length: number,
+  refuse: (why: string) => AppError,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await handle.read(bytes, done, Math.min(CHUNK_BYTES, length - done), start + done);
+    if (bytesRead === 0) throw refuse(`it ended ${length - done} bytes early while it was read`);
+    done += bytesRead;
+  }
+  return bytes;
+}

@@ -1,0 +1,32 @@
+// How a test finds models: in directories of its own, and at a Hub of its own (a-hub.ts).
+import { join } from 'node:path';
+import { silentLog } from '#base/log';
+import type { ResolveModelOptions } from '#model-files/resolve-model';
+
+interface Places {
+  readonly starterDirectory: string;
+  readonly ggufDirectory: string;
+  /** As HF_HOME: models and token of the Hub are below. */
+  readonly hubHome: string;
+  readonly hubUrl: string;
+}
+
+/** What is shown of a download goes to `shown`. */
+export const resolveOptions = (places: Places, shown: string[]): ResolveModelOptions => ({
+  starterDirectory: places.starterDirectory,
+  ggufDirectory: places.ggufDirectory,
+  hub: {
+    cacheDirectory: join(places.hubHome, 'hub'),
+    endpoint: places.hubUrl,
+    token: null,
+    tokenPath: join(places.hubHome, 'token'),
+    offline: false,
+  },
+  parts: 'everything',
+  progress: {
+    onBytes: (model, done, of) => void shown.push(`${model} ${done} of ${of}`),
+    onEnd: (model) => void shown.push(`${model} ended`),
+  },
+  log: silentLog,
+  signal: new AbortController().signal,
+});
