@@ -177,11 +177,15 @@ test('every path and every link in ARCHITECTURE.md exists', () => {
   expect([...paths, ...links].filter((path) => !exists(path.replace(/\/\*$/, '')))).toEqual([]);
 });
 
-test('every decision has a number of its own, and says it', () => {
+test('every decision record has a unique number and a line in the index', () => {
   const folder = join(ROOT, 'docs', 'decisions');
-  const numbers = readdirSync(folder).map((name) => {
+  const index = readFileSync(join(folder, 'README.md'), 'utf8');
+  const records = readdirSync(folder).filter((name) => name !== 'README.md');
+  const numbers = records.map((name) => {
     const number = Number(name.slice(0, 4));
-    expect(readFileSync(join(folder, name), 'utf8'), name).toMatch(new RegExp(`^# ${number}\\. `));
+    const text = readFileSync(join(folder, name), 'utf8');
+    expect(text, name).toMatch(new RegExp(`^# ${number}\\. `));
+    expect(index).toContain(`[${text.split('\n', 1)[0]!.slice(2)}](${name})`);
     return number;
   });
   expect(new Set(numbers).size).toBe(numbers.length);

@@ -27,7 +27,7 @@ import {
   hostileTrainingShapes,
 } from './hostile-bodies.ts';
 
-/** The goal is 100 ms on a quiet machine; why it is not the bound: docs/decisions/0016-bodies-that-blind.md. */
+/** The goal is 100 ms on a quiet machine; why it is not the bound: docs/decisions/0016-large-bodies-do-not-block-the-event-loop.md. */
 const TURN_MS_MAX = 600;
 const TRIES = 6;
 /** The figure of each shape is written there. */
