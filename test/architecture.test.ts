@@ -177,14 +177,14 @@ test('every path and every link in ARCHITECTURE.md exists', () => {
   expect([...paths, ...links].filter((path) => !exists(path.replace(/\/\*$/, '')))).toEqual([]);
 });
 
-test('every decision record has a unique number and a line in the index', () => {
+test('every decision record has a unique number, a context, a decision, and a line in the index', () => {
   const folder = join(ROOT, 'docs', 'decisions');
   const index = readFileSync(join(folder, 'README.md'), 'utf8');
   const records = readdirSync(folder).filter((name) => name !== 'README.md');
   const numbers = records.map((name) => {
     const number = Number(name.slice(0, 4));
     const text = readFileSync(join(folder, name), 'utf8');
-    expect(text, name).toMatch(new RegExp(`^# ${number}\\. `));
+    expect(text, name).toMatch(new RegExp(`^# ${number}\\. .*\\n\\n## Context\\n[^]*\\n## Decision\\n`));
     expect(index).toContain(`[${text.split('\n', 1)[0]!.slice(2)}](${name})`);
     return number;
   });
