@@ -1,10 +1,10 @@
-// Things that are opened side by side, all of them or none.
+// Opens several things concurrently: all of them or none.
 
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** If one fails, the others are closed before its error is thrown: nothing is left behind. */
+/** If one fails, the others are closed before its error is thrown. */
 export async function allOpened<T extends readonly (Closable | null)[]>(opening: {
   readonly [K in keyof T]: Promise<T[K]>;
 }): Promise<T> {

@@ -1,7 +1,7 @@
-// Something done around every method of an object and of the objects in it: stores are measured, and their failures named,
-// without either knowing their methods.
+// Wraps every method of an object and of the objects in it, so that stores can be measured and their errors classified without a list
+// of their methods.
 
-/** `name` is that of the method, `jobs.claim` in an object within; `call` runs it. Gives what callers get. */
+/** `name` is the method's path, such as `jobs.claim`; `call` runs it. The return value goes to the caller. */
 export type Around = (name: string, call: () => unknown) => unknown;
 
 export function aroundMethods<T extends object>(object: T, around: Around, prefix = ''): T {

@@ -1,8 +1,8 @@
-// For those who look whether something is so, and wait for the next change if it is not: each look and the wait after it must be one
-// turn of the event loop, else a change between them is missed (wake-signal.ts keeps one, for one who waits).
+// Lets several waiters check a condition and wait for the next change. A check and the wait after it must happen in the same turn of
+// the event loop, or a change between them is missed (wake-signal.ts, for a single waiter, remembers a missed wake).
 
 export interface Changes {
-  /** Wakes all who wait. */
+  /** Wakes all waiters. */
   changed(): void;
   /** Resolves at the next change, or when `until` has aborted. */
   next(until: AbortSignal): Promise<void>;

@@ -1,5 +1,5 @@
-// A full collection, for a process that has just let go of much and will do nothing for a while: V8 collects when something is
-// allocated, so an idle process would keep what nobody refers to. Takes as long as the objects that live are many.
+// Forces a full garbage collection in a process that has just released much memory and will be idle for a while: V8 collects when
+// something is allocated, so an idle process would keep unreachable objects. Takes time in proportion to the live objects.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -7,7 +7,7 @@ let collect: (() => void) | null = null;
 
 export function collectGarbage(): void {
   if (collect === null) {
-    setFlagsFromString('--expose-gc'); // holds for contexts that are made from now on
+    setFlagsFromString('--expose-gc'); // affects contexts that are created from now on
     collect = runInNewContext('gc') as () => void;
   }
   collect();

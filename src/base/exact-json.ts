@@ -1,6 +1,6 @@
-// JSON in which integers beyond 2^53 stay what they are, also those that end in `.0`: bigints here, digits in the text. JSON.parse
-// rounds them. What is beyond all numbers is Infinity here, and not null in the text. An integer with an exponent is a double, as it
-// is to Python and to whoever wrote it: 1e20 and 1e23 come back as the same number, the digits of 9007199254740993e0 do not.
+// JSON that keeps integers beyond 2^53 exact, also those that end in `.0`: bigint in memory, all digits in the text. JSON.parse
+// rounds them. Numbers beyond the range of doubles become Infinity instead of null. An integer with an exponent is a double, as in
+// Python: 1e20 and 1e23 come back as the same number, while the digits of 9007199254740993e0 do not survive.
 import { randomUUID } from 'node:crypto';
 import { isObject } from './is-object.ts';
 
@@ -9,7 +9,7 @@ const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 /** Throws SyntaxError. */
 export function parseExactJson(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text) as unknown;
-  const mark = `${randomUUID()}:`; // nobody can write a string that looks like it
+  const mark = `${randomUUID()}:`; // no input can contain it
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
     /^-?\d{16,}(?:\.0+)?$/.test(token) && !Number.isSafeInteger(Number(token))
       ? `"${mark}${token.split('.')[0]}"`
@@ -35,7 +35,7 @@ export function stringifyExactJson(value: unknown, order: (part: object) => obje
 
 const isBeyondNumbers = (value: unknown): value is number => value === Infinity || value === -Infinity;
 
-/** Equal values have equal texts, whatever the order of their properties. */
+/** Equal values give equal texts, whatever the order of their properties. */
 export const canonicalJson = (value: unknown): string =>
   stringifyExactJson(value, (part) =>
     Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))),

@@ -1,28 +1,28 @@
-// Whose work is done next where one is done at a time: round robin by payer, so that nobody waits for all that another has
-// sent. Who leaves gives up the place; who waits too long, or finds too many waiting, is refused. Does not know what the work is.
+// A queue that runs one piece of work at a time, round robin by payer, so that no payer waits for everything that another has sent.
+// A caller that aborts loses its place; one that waits too long, or finds the queue full, is refused. Does not know what the work is.
 
 export interface FairQueue {
   /**
-   * Runs the work when this payer is next; the next one begins when it has ended. Rejects as the work does, with a refusal, or with
-   * the signal's reason when it aborts before that.
+   * Runs the work when it is this payer's turn; the next piece starts when it has ended. Rejects with the work's own error, with a
+   * refusal, or with the signal's reason if it aborts first.
    */
   run<T>(payer: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 export interface FairQueueOptions {
-  /** Nobody waits longer. */
+  /** Maximum waiting time. */
   readonly waitMs: number;
-  /** Of all payers, beside the work that runs. */
+  /** Maximum number of waiting pieces of all payers, not counting the running one. */
   readonly waitingMax: number;
   readonly waitingOfOneMax: number;
-  /** `late`: others were served for `waitMs`. */
+  /** `late`: other payers were served for `waitMs`. */
   readonly refusal: (cause: 'crowded' | 'late') => Error;
 }
 
 export function createFairQueue({ waitMs, waitingMax, waitingOfOneMax, refusal }: FairQueueOptions): FairQueue {
-  /** By payer; who is next stands first. */
+  /** By payer; the next payer comes first. */
   const waiting = new Map<string, (() => void)[]>();
-  /** Whose work runs. */
+  /** The payer whose work is running. */
   let current: string | null = null;
 
   function checkRoom(payer: string): void {
@@ -53,14 +53,14 @@ export function createFairQueue({ waitMs, waitingMax, waitingOfOneMax, refusal }
         reject(reason);
       };
       const onAbort = () => leave(signal!.reason as Error);
-      // By hand rather than by p-timeout: who leaves must leave the line in the same moment.
+      // Hand-written instead of p-timeout: an aborted caller must leave the queue synchronously.
       const late = setTimeout(() => leave(refusal('late')), waitMs);
       signal?.addEventListener('abort', onAbort, { once: true });
       waiting.set(payer, [...(waiting.get(payer) ?? []), begin]);
     });
   }
 
-  /** Who was served goes behind the others, with all that was sent meanwhile. */
+  /** After a turn the payer goes to the end, with everything it has sent since. */
   function pass(last: string): void {
     const own = waiting.get(last);
     if (own) {

@@ -1,4 +1,4 @@
-/** Whether a process of this machine runs; somebody else's, which may not be signalled, does. */
+/** Whether a process runs on this machine, including another user's, which cannot be signalled. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,10 +1,10 @@
-// Work on the same thing, one after another; on different things, side by side. In this process only.
+// A lock per key: work under the same key runs in sequence, under different keys concurrently. Within this process only.
 
 export type KeyedLock = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Gives a function that runs the work when what was asked for before under its key has ended, well or not. */
+/** Returns a function that runs the work once all earlier work under its key has settled. */
 export function createKeyedLock(): KeyedLock {
-  /** The end of the last work under each key. */
+  /** The last work under each key. */
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const ended = (last.get(key) ?? Promise.resolve()).then(work, work);

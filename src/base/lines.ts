@@ -1,6 +1,6 @@
 // Bytes → lines, by line feeds alone: node:readline also splits at separators that JSON leaves in strings.
 
-/** A last line without a line feed counts; an empty one does not. Of a line of more than `bytesMax`, one byte more is kept. */
+/** A last line without a line feed counts; an empty one does not. Lines longer than `bytesMax` are cut to one byte more. */
 export async function* splitLines(content: AsyncIterable<Uint8Array>, bytesMax = Infinity): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = [];
   let held = 0;

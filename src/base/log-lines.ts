@@ -1,8 +1,8 @@
-// A line of the log for a person at a terminal: time, level where it is more than information, event, fields. Programs get JSON.
+// Formats log lines for a person at a terminal: time, level unless info, event, fields. Programs get JSON.
 
 const LEVELS: Readonly<Record<number, string>> = { 20: 'debug ', 40: 'warning ', 50: 'error ' };
 
-/** `line` is what pino writes. What is not that stays as it is. */
+/** `line` is a line of pino's; any other text is returned unchanged. */
 export function logLineForPeople(line: string): string {
   let entry: Readonly<Record<string, unknown>>;
   try {
@@ -23,7 +23,7 @@ export function logLineForPeople(line: string): string {
 
 type Row = Readonly<Record<string, string | number>>;
 
-/** A list of objects is shown as one below the line. */
+/** Objects in a list are shown below the line, one per line. */
 const isTable = (value: unknown): value is readonly Row[] =>
   Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === 'object' && row !== null);
 

@@ -1,4 +1,4 @@
-// JSON lines on stderr, and lines for people where that is a terminal: an event name (noun.verb) and fields with units. stdout belongs to the command's own output.
+// JSON log lines on stderr, or readable lines if stderr is a terminal: an event name (noun.verb) and fields with units. stdout is reserved for the command's own output.
 import { destination, pino } from 'pino';
 import { logLineForPeople } from './log-lines.ts';
 
@@ -20,7 +20,7 @@ export function createLog(level: LogLevel): Log {
   return wrap(pino({ level, base: null, messageKey: 'event' }, stderr));
 }
 
-/** Takes away what stands in the line: a bar of progress, which is written again. */
+/** Clears the current line of the terminal: a progress bar, which is drawn again afterwards. */
 const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(`\r\x1b[K${logLineForPeople(line)}`) };
 
 export const silentLog: Log = createLog('silent');

@@ -1,10 +1,10 @@
-// A directory and those above it. Node's own `mkdir` with `recursive` never returns where a file system has the parent and refuses the
-// directory as if the parent were missing, as /proc does.
+// Creates a directory and its parents. Node's `mkdir` with `recursive` never returns on a file system that has the parent but answers as
+// if it were missing, as /proc does.
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pathExists } from './path-exists.ts';
 
-/** One that is there already is no error; a file in its place is. */
+/** An existing directory is not an error; a file in its place is. */
 export async function makeDirectories(path: string): Promise<void> {
   try {
     await mkdir(path);

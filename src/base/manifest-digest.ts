@@ -1,4 +1,4 @@
-// What the `wandb` library calls the digest of an artifact: an MD5 of its paths and their files' MD5s, whatever else it has.
+// The digest of an artifact in the `wandb` library: an MD5 of its paths and their files' MD5s and nothing else.
 import { createHash } from 'node:crypto';
 
 const PREFIX = 'wandb-artifact-manifest-v1\n';

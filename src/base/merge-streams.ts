@@ -1,7 +1,6 @@
-// Several streams read as one: what comes first is passed on first, and each stream is asked for one value ahead. Knows nothing of
-// what the values are.
+// Reads several streams as one, in order of arrival, asking each stream for one value ahead. Does not know what the values are.
 
-/** Values with the index of their stream. The first failure ends all; leaving the loop does too. */
+/** Yields values with the index of their stream. The first failure, or leaving the loop, ends all streams. */
 export async function* mergeStreams<T>(streams: readonly AsyncIterable<T>[]): AsyncGenerator<readonly [number, T]> {
   const iterators = streams.map((stream) => stream[Symbol.asyncIterator]());
   const arrived: (() => readonly [number, IteratorResult<T>])[] = [];

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** Links are followed: one whose target is gone is not there. */
+/** Follows links: false for a link whose target is missing. */
 export const pathExists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,

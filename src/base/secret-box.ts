@@ -1,5 +1,5 @@
-// Secrets that have to come back as they were, sealed with a key that is kept elsewhere: AES-256-GCM. `about` says whose it is: a
-// sealed text that is moved to another row does not open there.
+// Encrypts secrets that must be readable again, with a key that is stored elsewhere: AES-256-GCM. `about` names the owner and is
+// authenticated, so a sealed text that is copied to another row does not open there.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export const KEY_BYTES = 32;
@@ -9,9 +9,9 @@ const PREFIX = 'sealed:';
 
 export interface SecretBox {
   seal(secret: string, about: string): string;
-  /** A text that was never sealed is given back; null: sealed with none of these keys. */
+  /** Returns text that was never sealed unchanged, and null if none of these keys opens it. */
   open(text: string, about: string): string | null;
-  /** By the key that seals. */
+  /** Whether it was sealed with the key that now seals. */
   isSealed(text: string, about: string): boolean;
 }
 
@@ -44,6 +44,6 @@ function unsealWith(key: Buffer, text: string, about: string): string | null {
     const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about)).setAuthTag(tag);
     return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    return null; // another key, or not what was sealed
+    return null; // sealed with another key, or not a sealed text
   }
 }

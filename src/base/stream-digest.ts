@@ -1,14 +1,14 @@
-// What a stream of bytes amounts to. Reads all of it.
+// Size and digests of a stream of bytes, which it reads to the end.
 import { createHash } from 'node:crypto';
 
 export interface Digests {
   readonly sizeBytes: number;
-  /** Hex, both. */
+  /** Both in hex. */
   readonly sha256: string;
   readonly md5: string;
 }
 
-/** While somebody else reads them. */
+/** Computes them while another consumer reads the chunks. */
 export function createDigests() {
   const [sha256, md5] = [createHash('sha256'), createHash('md5')];
   let sizeBytes = 0;

@@ -1,5 +1,5 @@
-// Makes what was written under a path survive power loss: a file's bytes, or a directory's names. Windows cannot open
-// directories and does not need it.
+// Makes a written path survive power loss: fsync of a file's bytes, or of a directory's entries. Windows cannot open directories and
+// does not need it.
 import { open } from 'node:fs/promises';
 
 export async function syncPath(path: string): Promise<void> {

@@ -1,6 +1,6 @@
-// Traces by OpenTelemetry's environment variables: what took how long, sent to a collector (OTLP over HTTP). Off unless one of
-// them names an endpoint; then nothing is loaded and every span is the one that does nothing. The SDK reads the environment
-// itself: endpoints, headers, samplers, limits. What is recorded is decided by the callers: never prompts, entities or keys.
+// Traces, configured by OpenTelemetry's environment variables and sent to a collector (OTLP over HTTP). Off unless a variable names an
+// endpoint; then nothing is loaded and every span is a no-op. The SDK reads the environment itself: endpoints, headers, samplers,
+// limits. Callers decide what is recorded: never prompts, entities or keys.
 import type * as otel from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
 import pTimeout from 'p-timeout';
@@ -12,26 +12,26 @@ export interface Span {
   child(name: string, attributes?: Attributes, startMs?: number): Span;
   set(attributes: Attributes): void;
   event(name: string): void;
-  /** Marks it as failed, by the error's code or class: messages may quote what clients sent. */
+  /** Marks the span as failed, by the error's code or class: messages may quote what clients sent. */
   fail(error: unknown): void;
   end(endMs?: number): void;
 }
 
 export interface Tracing {
-  /** Goes on with the caller's trace, if the headers carry a `traceparent`. */
+  /** Continues the caller's trace if the headers carry a `traceparent`. */
   serve(name: string, headers: Readonly<Record<string, unknown>>, attributes: Attributes): Span;
-  /** What was made under this id came from that span: a later `work` on it links there. */
+  /** Remembers that this id was created in that span: a later `work` on it links there. */
   remember(id: string, span: Span): void;
-  /** A trace of its own. The link is lost when the server was restarted meanwhile. */
+  /** Starts a trace of its own. The link is lost if the server has restarted since. */
   work(name: string, id: string, attributes: Attributes): Span;
-  /** Sends what is left, for CLOSE_MS at most. */
+  /** Sends remaining spans, for at most CLOSE_MS. */
   close(): Promise<void>;
 }
 
 const CLOSE_MS = 3_000; // service managers kill after 10 s and more
 /** Ids of jobs that may still be queued, about 200 bytes each. */
 const REMEMBERED_MAX = 1_024;
-/** A collector that is gone must not fill the log. */
+/** Limits how often an unreachable collector is logged. */
 const COMPLAIN_MS = 60_000;
 
 export const NO_SPAN: Span = { child: () => NO_SPAN, set() {}, event() {}, fail() {}, end() {} };
@@ -45,7 +45,7 @@ export const noTracing: Tracing = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Why not, where somebody seems to want it; null: nobody does. */
+/** Why tracing is off although the environment seems to ask for it; null if it does not. */
 export function planTracing(env: Environment): 'on' | { unsupported: string } | null {
   const setting = (name: string): string | null => env[name]?.trim() || null; // empty counts as unset in OpenTelemetry
   if (setting('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null;
@@ -59,7 +59,7 @@ export function planTracing(env: Environment): 'on' | { unsupported: string } | 
     : { unsupported: `OTEL_EXPORTER_OTLP_PROTOCOL=${protocol}` };
 }
 
-/** The environment is often set for a whole cluster: what of it does not work here is a warning, no reason not to start. */
+/** The environment is often set for a whole cluster, so a setting that does not work here gives a warning and no error. */
 export async function openTracing({ version, log }: { version: string; log: Log }): Promise<Tracing> {
   const plan = planTracing(process.env);
   if (plan === null) return noTracing;

@@ -1,9 +1,9 @@
-// For a loop that waits until there may be something to do. A wake while nobody waits ends the next wait at once: a loop that looks,
-// finds nothing and then waits misses nothing that came between.
+// For a loop that waits until there may be work. A wake without a waiter ends the next wait at once, so a loop that checks, finds
+// nothing and then waits misses nothing that happened in between.
 
 export interface WakeSignal {
   wake(): void;
-  /** Resolves at the next wake, and after `timeoutMs` in any case. For one waiter at a time. */
+  /** Resolves at the next wake, or after `timeoutMs`. For one waiter at a time. */
   wait(timeoutMs: number): Promise<void>;
 }
 

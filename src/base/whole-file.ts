@@ -1,12 +1,12 @@
-// A file that appears whole or not at all: written beside its place, synced, renamed. What is in it is its writer's business.
+// Writes a file that appears whole or not at all: written next to its place, synced, renamed. The caller decides the content.
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncPath } from './sync-path.ts';
 
-/** Where exports grow until they are whole: files, and directories too. */
+/** The temporary name under which exports grow until they are complete: files, and directories too. */
 export const unfinishedPath = (path: string): string => `${path}.partial`;
 
-/** `temporary`: in the same directory; it is gone afterwards, also where `write` throws. */
+/** `temporary`: in the same directory; removed afterwards, also if `write` throws. */
 export async function writeWholeFile(
   path: string,
   temporary: string,

@@ -1,6 +1,6 @@
-// Long work in this process, in pieces: between them, the event loop answers requests.
+// Splits long work in this process into pieces, between which the event loop answers requests.
 
-/** Returns a function to await often. It yields to the event loop when the work has held it for `everyMs`. */
+/** Returns a function to await often. It yields to the event loop once the work has held it for `everyMs`. */
 export function createYielder(everyMs = 10): () => Promise<void> {
   let sinceMs = performance.now();
   return async () => {

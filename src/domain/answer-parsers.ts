@@ -1,5 +1,5 @@
-// The names by which whoever starts a server says how its models write calls and thinking: vLLM's, where it has one, and `none`.
-// What they mean is text/tool-parser.ts and text/reasoning-parser.ts.
+// Names of the parsers for tool calls and reasoning that an operator chooses when starting a server: vLLM's names where vLLM has one,
+// and `none`. text/tool-parser.ts and text/reasoning-parser.ts implement them.
 
 export const TOOL_PARSER_NAMES = [
   'hermes',
@@ -33,7 +33,7 @@ export const REASONING_PARSER_NAMES = [
 ] as const;
 export type ReasoningParserName = (typeof REASONING_PARSER_NAMES)[number];
 
-/** Null: as the model's chat template teaches. */
+/** Null: detected from the model's chat template. */
 export interface AnswerParsers {
   readonly tools: ToolParserName | null;
   readonly reasoning: ReasoningParserName | null;

@@ -1,9 +1,9 @@
-// A caller's identity and what it may do. Only the SHA-256 of a key is stored.
+// A caller's identity and scopes. Only the SHA-256 of a key is stored.
 import type { Limits } from './limits.ts';
 
 /**
- * chat: sample. train: register, train and delete, and all that read allows. read: look and download. admin: all of these, and keys
- * and webhooks. worker: connect engines, which see the prompts of every entity: the operator's to give.
+ * chat: sample. train: register, train and delete models, and everything `read` allows. read: list and download. admin: all of these,
+ * and manage keys and webhooks. worker: connect engines. Workers see the prompts of every entity, so only the operator grants it.
  */
 export const SCOPES = ['chat', 'train', 'read', 'admin', 'worker'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -27,7 +27,7 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   readonly limits: Limits;
   readonly createdAtMs: number;
-  /** To the minute. Null: never. */
+  /** Rounded to the minute. Null: never used. */
   readonly lastUsedAtMs: number | null;
   readonly revokedAtMs: number | null;
 }

@@ -1,5 +1,5 @@
-// A named thing in a project that is stored in versions: training data, adapters. A version never changes; which version
-// an alias names may.
+// A named, versioned thing in a project: training data, adapters. A version never changes; an alias may move to another version.
+// File contents are blobs (storage/blobs).
 
 export interface ArtifactName {
   readonly entity: string;
@@ -17,70 +17,70 @@ export interface ArtifactFile {
 
 export interface ArtifactVersion extends ArtifactName {
   readonly id: string; // uuid
-  /** 0, 1, 2, … in order of creation; the number of a deleted version is not used again while later ones exist. */
+  /** 0, 1, 2, … in order of creation. The number of a deleted version is not reused while later versions exist. */
   readonly version: number;
   /** `dataset`, `lora`, … */
   readonly type: string;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Own names, sorted; `latest` is not among them: it follows from the numbers. */
+  /** The version's own aliases, sorted. `latest` is not among them: it follows from the numbers. */
   readonly aliases: readonly string[];
   /** By path. */
   readonly files: readonly ArtifactFile[];
-  /** Of type, metadata and files: equal digests mean equal content. */
+  /** Digest of type, metadata and files: equal digests mean equal content. */
   readonly digest: string;
   readonly createdAtMs: number;
 }
 
 /**
- * Rounded up from what 20,000 rows took in SQLite: 280 for a version, 260 and twice its path for a file, 160 for an alias; indexes
- * repeat the path, the hash and the names. Not in it: the row of a content, another 280, which all files that are equal share.
+ * Rounded up from what 20,000 rows took in SQLite: 280 for a version, 260 plus twice the path for a file, 160 for an alias (indexes
+ * repeat the path, the hash and the names). The content row, another 280 shared by all files with equal content, is not included.
  */
 const VERSION_BYTES = 500;
 const FILE_BYTES = 300;
 const ALIAS_BYTES = 300;
 
-/** What the rows of a version take in the database, about. */
+/** Approximate size of a version's rows in the database. */
 export const rowBytes = ({ metadata, files }: Pick<ArtifactVersion, 'metadata' | 'files'>, aliases: number): number =>
   files.reduce(
     (sum, { path }) => sum + FILE_BYTES + 2 * Buffer.byteLength(path),
     VERSION_BYTES + Buffer.byteLength(JSON.stringify(metadata)) + aliases * ALIAS_BYTES,
   );
 
-/** The versions of one name that have one type: of artifacts, or the checkpoints of a model. */
+/** All versions of one name that have one type: an artifact, or the checkpoints of a model. */
 export interface ArtifactCollection {
   readonly name: string;
   readonly type: string;
-  /** When its first version that is still there was made; a model, when it was registered. */
+  /** Creation time of the oldest remaining version; for a model, its registration time. */
   readonly createdAtMs: number;
 }
 
-/** Checkpoints are artifacts of this type, under the name of their model. */
+/** Checkpoints are artifacts of this type, named after their model. */
 export const CHECKPOINT_TYPE = 'lora';
 
-/** Announced, until its files are there. Its id is the version's to come. */
+/** An announced version whose files have not all arrived. The finished version will have the same id. */
 export interface ArtifactDraft extends ArtifactName {
   readonly id: string;
   readonly type: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly aliases: readonly string[];
-  /** The run that logs it, in its project; null: none. */
+  /** The run that logs it, in its project; null if none does. */
   readonly run: string | null;
-  /** SHA-256 of the list of its files, as its client sent it; null: it has not. */
+  /** SHA-256 of the client's list of files; null if the client has not sent one. */
   readonly manifest: string | null;
   readonly createdAtMs: number;
 }
 
-/** Bytes that versions of one entity share. */
+/** Content that several versions of one entity may share. */
 export interface ArtifactContent {
   readonly entity: string;
   readonly sha256: string;
-  /** Hex, for clients that name files by it. Null: stored by a version that had none, and not asked for since. */
+  /** MD5 in hex, for clients that identify files by it. Null: the version was stored without one, and no client has asked since. */
   readonly md5: string | null;
   readonly sizeBytes: number;
   readonly blob: string;
 }
 
-/** `v3`, an alias, or null for the latest. */
+/** `v3` or an alias; null for the latest version. */
 export type ArtifactSelector = { readonly version: number } | { readonly alias: string } | null;
 
 export const sizeOf = ({ files }: Pick<ArtifactVersion, 'files'>): number =>

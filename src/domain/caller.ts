@@ -1,4 +1,4 @@
-// Who asks. Every service method that touches rows takes one and answers 404 for what is not the caller's.
+// The caller of a service method. Every method that touches rows takes one and answers 404 for rows of other entities.
 import type { Scope } from './api-key.ts';
 import type { Limits } from './limits.ts';
 
@@ -6,6 +6,6 @@ export interface Caller {
   readonly entity: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
-  /** Of the key; the entity has its own. */
+  /** Limits of the key; the entity has limits of its own. */
   readonly limits: Limits;
 }

@@ -1,5 +1,5 @@
-// A conversation as the chat template sees it. Keys are the wire's own (snake_case), because templates and clients
-// both read them; extra keys travel along untouched.
+// A conversation as the chat template receives it. Keys are the wire's own (snake_case), because templates and clients
+// both read them; unknown keys are passed on unchanged.
 
 export interface ToolCall {
   readonly id?: string | undefined;
@@ -12,7 +12,7 @@ export interface ToolCall {
 
 export interface ChatMessage {
   readonly role: string;
-  /** Parts are joined or passed on by text/chat-template.ts, as the template wants them. */
+  /** text/chat-template.ts joins the parts or passes them on, depending on the template. */
   readonly content?: string | readonly Readonly<Record<string, unknown>>[] | null | undefined;
   readonly name?: string | undefined;
   readonly tool_calls?: readonly ToolCall[] | null | undefined;

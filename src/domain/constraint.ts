@@ -1,5 +1,5 @@
-// What the text of an answer must look like, in the forms that engines understand. How a request's fields become
-// one of them is services/constraint.ts; how it is enforced is each engine's business.
+// What the text of an answer must look like, in forms that engines understand. services/constraint.ts turns request fields into one
+// of these; each engine decides how to enforce it.
 
 export const CONSTRAINT_KINDS = [
   'json_schema',
@@ -15,11 +15,11 @@ export type Constraint =
       readonly kind: 'json_schema';
       /** JSON text of the schema. */
       readonly source: string;
-      /** False: compact JSON, no white space between tokens. */
+      /** False: compact JSON without white space between tokens. */
       readonly anyWhitespace: boolean;
-      /** A regular expression for the white space instead; null: any. */
+      /** A regular expression that white space must match; null: any white space. */
       readonly whitespacePattern: string | null;
-      /** Objects have the properties that their schema names, if it names some, and no others unless it says so. */
+      /** True: objects have only the properties that their schema names, if it names any, unless the schema allows others. */
       readonly strict: boolean;
     }
   /** The whole text matches. */
@@ -28,5 +28,5 @@ export type Constraint =
   | { readonly kind: 'ebnf'; readonly source: string }
   /** JSON text of a structural tag, in its newer form `{"type":"structural_tag","format":{…}}`. */
   | { readonly kind: 'structural_tag'; readonly source: string }
-  /** JSON text of a list of constraints: the text keeps to one of them. Structural tags in it are `tags_with_separator`. */
+  /** JSON text of a list of constraints; the answer satisfies one of them. Structural tags among them use `tags_with_separator`. */
   | { readonly kind: 'either'; readonly source: string };

@@ -1,21 +1,21 @@
-// The one error that crosses layers on purpose. `message` is written for the client: what, where, what to do; of
-// `bad_model_files` for the operator, whose files it names. `cause` is for the log only. HTTP statuses live in api/error-response.ts; nothing here knows of HTTP.
+// The one error that may cross layers. `message` is written for the client: what, where, what to do; for `bad_model_files` it is written
+// for the operator. `cause` is only for the log. HTTP statuses live in api/error-response.ts; nothing here knows HTTP.
 
 export type ErrorCode =
   | 'invalid_constraint' // a grammar or schema that does not compile
-  | 'invalid_request' // semantic failure that validation could not see
+  | 'invalid_request' // a failure that schema validation cannot detect
   | 'invalid_api_key'
   | 'missing_scope'
-  | 'link_refused' // a signed link that is changed, expired, or of a revoked key
-  | 'beyond_own_limits' // a key with limits that would make another
-  | 'host_not_allowed' // called by a name that is not the server's
-  | 'address_not_allowed' // called from an address that may not
+  | 'link_refused' // a signed link that was changed, has expired, or belongs to a revoked key
+  | 'beyond_own_limits' // a limited key tries to create a key with higher limits
+  | 'host_not_allowed' // the Host header names another server
+  | 'address_not_allowed' // the client's address is not allowed
   | 'model_not_found'
   | 'base_model_not_found'
   | 'job_not_found'
   | 'checkpoint_not_found'
   | 'artifact_not_found'
-  | 'artifact_conflict' // a version that would change, or a model's name
+  | 'artifact_conflict' // the version would change, or the name belongs to a model
   | 'checksum_mismatch'
   | 'upload_conflict' // a piece that does not continue what has arrived
   | 'not_found'
@@ -24,9 +24,9 @@ export type ErrorCode =
   | 'idempotency_mismatch'
   | 'idempotency_in_progress'
   | 'body_too_large'
-  | 'range_not_satisfiable' // a part of a file that begins behind its end
-  | 'upgrade_required' // a WebSocket that was asked for as a page
-  | 'request_timeout' // a body that comes too slowly
+  | 'range_not_satisfiable' // the requested range begins after the end of the file
+  | 'upgrade_required' // a WebSocket address requested without an upgrade
+  | 'request_timeout' // the body arrives too slowly
   | 'unsupported_encoding'
   | 'context_length_exceeded'
   | 'invalid_training_data'
@@ -34,20 +34,20 @@ export type ErrorCode =
   | 'too_many_requests'
   | 'engine_unavailable'
   | 'engine_failed'
-  | 'other_role' // this server does not do that, another one does
+  | 'other_role' // a server with another role answers this
   | 'server_stopping'
-  | 'storage_unavailable' // the database, disk or blob store cannot work; trying again may
-  | 'damaged_data' // other bytes come back than were stored
+  | 'storage_unavailable' // the database, disk or blob store fails; retrying may help
+  | 'damaged_data' // the stored bytes have changed
   | 'bad_model_files' // a model directory, adapter or checkpoint that cannot be loaded
-  | 'dead_end' // constraint, allowed tokens, bad words and biases leave no token to go on with
+  | 'dead_end' // constraint, allowed tokens, bad words and biases together allow no next token
   | 'cancelled'
   | 'internal';
 
 export interface AppErrorOptions {
   cause?: unknown;
-  /** The request field at fault, in OpenAI's `param`. */
+  /** The request field at fault (`param` in OpenAI's errors). */
   param?: string;
-  /** For 429 and 503: when to try again. */
+  /** For 429 and 503: seconds until a retry makes sense. */
   retryAfterSeconds?: number;
 }
 
@@ -65,7 +65,7 @@ export class AppError extends Error {
   }
 }
 
-/** A command line or a setting that breaks its rule: nothing was begun. Commands end with another exit code than for work that failed. */
+/** An invalid command line or setting: nothing was started. Commands exit with another code than for failed work. */
 export class UsageError extends AppError {
   constructor(message: string) {
     super('invalid_request', message);
@@ -74,8 +74,8 @@ export class UsageError extends AppError {
 }
 
 /**
- * What clients and job events may say of it. Files of the server are the operator's business, and what is no AppError was
- * written for nobody: both become a sentence that names nothing. The error itself belongs into the log.
+ * The error as clients and job events may see it. Paths on the server concern only the operator, and messages of other errors were not
+ * written for clients: both become a generic sentence. The original error belongs in the log.
  */
 export function publicError(error: unknown): AppError {
   if (!(error instanceof AppError))

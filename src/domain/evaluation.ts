@@ -1,12 +1,12 @@
-// Held-out evaluation: prompts that a job names and is not trained on, which the checkpoint that it makes answers. An evaluation
-// is its job's, and has the job's id. Prompts and answers are blobs; what they are worth is the client's business.
+// Held-out evaluation: a job names prompts that it does not train on, and its checkpoint answers them. An evaluation belongs to its job
+// and has the job's id. Prompts and answers are blobs; the client decides how to score them.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 import type { DatasetVersion } from './sft.ts';
 
-/** The states and their order. */
+/** The states and the allowed transitions. */
 export const NEXT_EVALUATION_STATUS = {
-  queued: ['running', 'cancelled'], // it waits for the checkpoint, then for a server that samples
-  running: ['running', 'succeeded', 'failed', 'cancelled'], // running → running: the server died, another went on
+  queued: ['running', 'cancelled'], // waits for the checkpoint, then for a server that samples
+  running: ['running', 'succeeded', 'failed', 'cancelled'], // running → running: the server died and another took over
   succeeded: [],
   failed: [],
   cancelled: [],
@@ -19,15 +19,15 @@ export const isEvaluated = (status: EvaluationStatus): boolean => NEXT_EVALUATIO
 export interface EvaluationPrompt {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[] | null;
-  /** What the data says in the answer's place, for whoever gives rewards. Never shown to the model. Null: nothing. */
+  /** The reference answer in the data, for scoring. The model never sees it. Null: the data has none. */
   readonly reference: ChatMessage | null;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A line that was read, or why it could not be. */
+/** A valid line, or the reason why it is invalid. */
 export type ReadEvaluationLine = (line: string) => { readonly prompt: EvaluationPrompt } | { readonly problem: string };
 
-/** How each prompt is answered. Null: as in a chat request that does not say. */
+/** Sampling settings for each prompt. Null: the defaults of a chat request. */
 export interface EvaluationSettings {
   /** Answers per prompt. */
   readonly samples: number;
@@ -40,10 +40,10 @@ export interface EvaluationSettings {
   readonly chatTemplateKwargs: Readonly<Record<string, unknown>>;
 }
 
-/** What the request blob holds, as JSON: prompts are copied, so that nobody changes or deletes them meanwhile. */
+/** Content of the request blob, as JSON. It holds copies of the prompts, so that later changes or deletions do not affect it. */
 export interface EvaluationBody {
   readonly settings: EvaluationSettings;
-  /** Where the prompts come from; null: from the request itself. */
+  /** The artifact with the prompts; null: the request itself has them. */
   readonly source: DatasetVersion | null;
   readonly prompts: readonly EvaluationPrompt[];
 }
@@ -52,34 +52,34 @@ export interface EvaluationAnswer {
   readonly message: ChatMessage;
   readonly finishReason: string;
   readonly tokenIds: readonly number[];
-  /** Of each token, nats. */
+  /** For each token, nats. */
   readonly logprobs: readonly number[];
 }
 
-/** What the blob of one prompt's answers holds, as JSON. */
+/** Content of the blob with one prompt's answers, as JSON. */
 export interface PromptAnswers {
   readonly answers: readonly EvaluationAnswer[];
-  /** Why there are none; null: there are. */
+  /** Why there are no answers; null if there are. */
   readonly error: string | null;
 }
 
-/** One row: how far it is. */
+/** One row: the progress of an evaluation. */
 export interface Evaluation {
   readonly jobId: string;
   readonly modelId: string;
   readonly entity: string;
-  /** Who submitted the job. */
+  /** The key that submitted the job. */
   readonly keyId: string;
   readonly status: EvaluationStatus;
   readonly attempt: number;
   readonly cancelRequested: boolean;
   readonly promptCount: number;
-  /** Per prompt. */
+  /** Answers per prompt. */
   readonly sampleCount: number;
-  /** Prompts that are done, those that could not be answered among them. */
+  /** Prompts that are done, including those that could not be answered. */
   readonly answeredCount: number;
   readonly failedCount: number;
-  /** False: prompts and answers are not kept any more. */
+  /** False: prompts and answers have been deleted. */
   readonly isKept: boolean;
   readonly errorMessage: string | null;
   readonly createdAtMs: number;

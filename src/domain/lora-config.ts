@@ -1,21 +1,21 @@
-// What a fresh adapter is made from.
+// The settings of a fresh LoRA adapter.
 
 export interface LoraConfig {
   readonly rank: number;
   /** Adapter output is scaled by alpha / rank (arXiv:2106.09685 §4.1). */
   readonly alpha: number;
-  /** Scaled by alpha / √rank instead (arXiv:2312.03732). Default: no. */
+  /** Scale by alpha / √rank instead (arXiv:2312.03732). Default: false. */
   readonly rankStabilized?: boolean;
   /** Seeds A (Kaiming uniform, as PEFT does); B starts at zero. */
   readonly seed: number;
-  /** Names of linear layers that carry it, such as `q_proj`. Default: all that the next three leave. */
+  /** Names of the adapted linear layers, such as `q_proj`. Default: all that the next three settings include. */
   readonly targets?: readonly string[];
-  /** Which layers carry it; default: both. */
+  /** Which kinds of layers are adapted; default: both. */
   readonly attention?: boolean;
   readonly mlp?: boolean;
-  /** The output head carries it too; default: no, as PEFT's `all-linear`. */
+  /** Whether the output head is adapted; default: false, as in PEFT's `all-linear`. */
   readonly unembed?: boolean;
 }
 
-/** Of a fresh adapter. B = 0, so that step 0 is the base model. */
+/** Settings of the adapter at step 0. B = 0, so that step 0 equals the base model. */
 export const DEFAULT_LORA = { rank: 8, alpha: 16, seed: 3407 } as const satisfies LoraConfig;

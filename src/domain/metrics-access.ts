@@ -1,4 +1,4 @@
-// Who may read /metrics: everybody, whoever has a key, whoever is on the server's machine.
+// Who may read /metrics: everyone, holders of any API key, or clients on the server's machine.
 
 export const METRICS_ACCESS = ['open', 'key', 'loopback'] as const;
 export type MetricsAccess = (typeof METRICS_ACCESS)[number];

@@ -1,7 +1,7 @@
-// A range of addresses, as operators name it: `10.0.0.0/8`.
+// A range of IP addresses in CIDR notation, such as `10.0.0.0/8`.
 
 export interface Network {
   readonly address: string;
-  /** One address has all its bits. */
+  /** A single address has all bits fixed. */
   readonly prefixBits: number;
 }

@@ -1,16 +1,16 @@
-// What a script logs under one name: its configuration, a summary, and a history of metrics by line. Texts of JSON are kept as they
-// came, since they may hold numbers that JSON has not (NaN).
+// What a script logs under one name: its configuration, a summary, and a history of metrics by line. JSON texts are stored as they
+// arrived, since they may hold numbers that JSON does not have (NaN).
 
 export interface RunName {
   readonly entity: string;
   readonly project: string;
-  /** As its client calls it; unique within the project. */
+  /** The client's own id; unique within the project. */
   readonly name: string;
 }
 
 export type RunState = 'running' | 'finished' | 'failed';
 
-/** What its client may change at any time. */
+/** Fields that the client may change at any time. */
 export interface RunAbout {
   readonly displayName: string;
   readonly groupName: string | null;
@@ -25,7 +25,7 @@ export interface RunAbout {
   readonly exitCode: number | null;
 }
 
-/** Of a run that its client says nothing about. */
+/** Defaults for a run whose client sent none of these. */
 export const freshRun = (name: string): RunAbout => ({
   displayName: name,
   groupName: null,
@@ -40,7 +40,7 @@ export const freshRun = (name: string): RunAbout => ({
 
 export interface Run extends RunName, RunAbout {
   readonly id: string; // uuid
-  /** Lines of its history: one more than the last one's number. */
+  /** Number of history lines: the last line's number plus one. */
   readonly historyLines: number;
   readonly historyBytes: number;
   readonly createdAtMs: number;
@@ -48,22 +48,22 @@ export interface Run extends RunName, RunAbout {
 }
 
 export interface HistoryLine {
-  /** From 0 on; a number may be missing where its line never came. */
+  /** Starts at 0; a number is missing if its line never arrived. */
   readonly line: number;
   /** JSON. */
   readonly content: string;
 }
 
-/** Rounded up from what rows take in SQLite beside their texts. */
+/** Rounded up from what rows take in SQLite in addition to their texts. */
 const RUN_BYTES = 600;
 const LINE_BYTES = 40;
 
 export const lineBytes = (content: string): number => LINE_BYTES + Buffer.byteLength(content);
 
-/** What the rows of a run take in the database, about. */
+/** Approximate size of a run's rows in the database. */
 export const runBytes = ({ displayName, notes, tags, config, summary, historyBytes }: Run): number =>
   [displayName, notes ?? '', ...tags, config, summary].reduce((sum, text) => sum + Buffer.byteLength(text), RUN_BYTES) +
   historyBytes;
 
-/** What a run had to do with an artifact. */
+/** How a run relates to an artifact. */
 export type ArtifactUse = 'logged' | 'used';

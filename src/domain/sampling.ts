@@ -7,50 +7,50 @@ export interface SamplingParams {
   readonly topP: number;
   /** ≥ 1; 0 is off. */
   readonly topK: number;
-  /** [0, 1]: tokens less likely than this part of the best one's probability are out; 0 is off. */
+  /** [0, 1]: excludes tokens whose probability is below this fraction of the most likely token's; 0 is off. */
   readonly minP: number;
-  /** > 0; 1 is off. Tokens of prompt and completion: positive logits are divided, others multiplied (arXiv:1909.05858). */
+  /** > 0; 1 is off. Applies to tokens of prompt and completion: positive logits are divided by it, negative ones multiplied (arXiv:1909.05858). */
   readonly repetitionPenalty: number;
-  /** Taken off a token's logit for each time it is in the completion. */
+  /** Subtracted from a token's logit once for each occurrence in the completion. */
   readonly frequencyPenalty: number;
-  /** Taken off a token's logit if it is in the completion. */
+  /** Subtracted from a token's logit if it occurs in the completion. */
   readonly presencePenalty: number;
-  /** Added to the logits of these tokens. */
+  /** Added to the logits of the given tokens. */
   readonly logitBias: readonly (readonly [tokenId: number, bias: number])[];
-  /** No other token can come; null: all can. */
+  /** Only these tokens may be sampled; null: all. */
   readonly allowedTokenIds: readonly number[] | null;
-  /** The last token of each sequence cannot come where the completion ends with those before it. */
+  /** Token sequences that must not occur: the last token of each is excluded after the tokens before it. */
   readonly badWords: readonly (readonly number[])[];
-  /** Choice i of a request samples with seed + i. Null: drawn by the engine. */
+  /** Choice i of a request samples with seed + i. Null: the engine draws a seed. */
   readonly seed: number | null;
   /** Hard limit on new tokens, ≥ 1. */
   readonly maxTokens: number;
-  /** Until there are this many new tokens, none of `endTokenIds` can come. */
+  /** Until this many new tokens have been sampled, none of `endTokenIds` can be. */
   readonly minTokens: number;
-  /** Generation ends on any of these; the token is part of the result. */
+  /** Generation ends after any of these tokens, which is part of the result. */
   readonly stopTokenIds: readonly number[];
-  /** What would end an answer: the stop tokens, and the model's own ends where they are ignored. */
+  /** Tokens that `minTokens` holds back: the stop tokens, and the model's own end tokens even where the request ignores them. */
   readonly endTokenIds: readonly number[];
-  /** How many alternatives each TokenEvent lists, best first; 0 for none, −1 for the vocabulary. */
+  /** Number of alternatives in each TokenEvent, best first; 0: none, −1: the whole vocabulary. */
   readonly topLogprobs: number;
-  /** Tokens that each TokenEvent lists behind its own, instead of the best ones. Null: the best ones. */
+  /** Tokens that each TokenEvent lists after the sampled one, instead of the best ones. Null: the best ones. */
   readonly logprobTokenIds: readonly number[] | null;
   readonly thinkingBudget: ThinkingBudget | null;
-  /** How many alternatives to each prompt token are listed, besides itself; −1 for the vocabulary, null for no list. */
+  /** Number of alternatives listed for each prompt token, besides itself; −1: the whole vocabulary, null: no list. */
   readonly promptLogprobs: number | null;
 }
 
-/** Thinking that has had so many tokens ends: nothing but its end can come. */
+/** Maximum number of reasoning tokens; after that, only the token that ends reasoning can be sampled. */
 export interface ThinkingBudget {
   readonly tokens: number;
-  /** What begins thinking, and the token that ends it. */
+  /** The tokens that start reasoning, and the token that ends it. */
   readonly start: readonly number[];
   readonly end: number;
-  /** The prompt leaves it open. */
+  /** The prompt ends inside a reasoning block. */
   readonly isOpen: boolean;
 }
 
-/** Nothing but the model: every switch is off. */
+/** The model's unmodified distribution: every option is off. */
 export const PLAIN_SAMPLING: Omit<SamplingParams, 'maxTokens'> = {
   temperature: 1,
   topP: 1,

@@ -1,20 +1,20 @@
-// Which checkpoints of a model stay, where its owner limits how many: the rule of Transformers' `save_total_limit`. The newest and the
-// best stay, then the newest of the others up to the limit. What something still needs stays beside them. Knows numbers only; what is
-// needed is said by services/models/kept-checkpoints.ts.
+// Which checkpoints of a model are kept when its owner limits their number: the rule of Transformers' `save_total_limit`. The newest and
+// the best are kept, then the newest of the others up to the limit, plus any that are still in use. Works on numbers only;
+// services/models/kept-checkpoints.ts finds out which are in use.
 import type { Checkpoint } from './checkpoint.ts';
 
 export interface SavePolicy {
   /** ≥ 1. */
   readonly totalLimit: number;
-  /** Of checkpoints, such as `val/reward`: the best by it stays. Null: age alone counts. */
+  /** A checkpoint metric, such as `val/reward`: the checkpoint with the best value is kept. Null: only age counts. */
   readonly bestMetric: string | null;
   readonly greaterIsBetter: boolean;
 }
 
-/** As Transformers guesses where nobody says it. */
+/** The default direction of a metric, as in Transformers. */
 export const isGreaterBetter = (metric: string): boolean => !metric.endsWith('loss');
 
-/** `checkpoints`: all of a model, in any order. Gives those that go, oldest first. */
+/** `checkpoints`: all of a model, in any order. Returns those to delete, oldest first. */
 export function surplusCheckpoints<Row extends Pick<Checkpoint, 'step' | 'metrics'>>(
   { totalLimit, bestMetric, greaterIsBetter }: SavePolicy,
   checkpoints: readonly Row[],
@@ -27,7 +27,7 @@ export function surplusCheckpoints<Row extends Pick<Checkpoint, 'step' | 'metric
   return newestFirst.filter((each) => !kept.has(each) && !isNeeded(each.step)).reverse();
 }
 
-/** Of equal ones the oldest; null: none has the metric. */
+/** The oldest among equals; null if no checkpoint has the metric. */
 function bestOf<Row extends Pick<Checkpoint, 'metrics'>>(
   newestFirst: readonly Row[],
   metric: string,
@@ -42,6 +42,6 @@ function bestOf<Row extends Pick<Checkpoint, 'metrics'>>(
   return best?.row ?? null;
 }
 
-/** For the event of a job with which they went. */
+/** For the event of the job after which they were deleted. */
 export const toldDeletions = (steps: readonly number[]): { readonly deleted_checkpoints?: readonly number[] } =>
   steps.length > 0 ? { deleted_checkpoints: steps } : {};

@@ -1,56 +1,56 @@
-// Supervised fine-tuning: conversations whose assistant turns are imitated. Their wire form is read in api/schema/sft.ts.
+// Supervised fine-tuning: the model learns the assistant turns of conversations. api/schema/sft.ts reads their wire form.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 
-/** One line of training data; the last message is an assistant's. */
+/** One line of training data; its last message is from the assistant. */
 export interface SftRow {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[] | null;
 }
 
-/** A line that was read, or why it could not be. */
+/** A valid line, or the reason why it is invalid. */
 export type ReadSftRow = { readonly row: SftRow } | { readonly problem: string };
 
 export const SCHEDULER_TYPES = ['constant', 'linear', 'cosine'] as const;
 export type SchedulerType = (typeof SCHEDULER_TYPES)[number];
 
-/** What is measured on rows that are held out, and may decide which weights are the best. Of SFT only the loss is. */
+/** Metrics of held-out rows that can decide which weights are best. SFT has only the loss. */
 export const HELD_OUT_METRICS = ['val/loss', 'val/rewards/margins', 'val/rewards/accuracies'] as const;
 export type HeldOutMetric = (typeof HELD_OUT_METRICS)[number];
 
-/** How the rows of an artifact are trained, whatever they are. */
+/** Settings that all jobs over the rows of an artifact share. */
 export interface BatchConfigInput {
   readonly batchSize?: number;
-  /** One for all batches, or one for each of all epochs. */
+  /** One rate for all batches, or one per batch of all epochs. */
   readonly learningRate?: number | readonly number[];
-  /** How one rate goes over the steps. */
+  /** The learning-rate schedule; needs a single rate. */
   readonly schedulerType?: SchedulerType;
   readonly warmupSteps?: number;
   readonly warmupRatio?: number;
-  /** How often all rows are trained. */
+  /** How many times all rows are trained. */
   readonly epochs?: number;
-  /** False: every sequence is computed alone. */
+  /** False: every sequence is computed separately. */
   readonly packs?: boolean;
-  /** Of the rows, the last ones: held out, and measured when training has ended. */
+  /** Fraction of the rows, taken from the end, that is held out and measured when training has ended. */
   readonly validationSplit?: number;
-  /** Gradient steps between evaluations on held-out rows; absent: only the checkpoint is measured. */
+  /** Gradient steps between evaluations on held-out rows; absent: only the final checkpoint is evaluated. */
   readonly evalSteps?: number;
-  /** Training ends after so many evaluations without improvement. */
+  /** Training ends after this many evaluations without improvement. */
   readonly earlyStoppingPatience?: number;
-  /** What an improvement must be more than. */
+  /** An improvement counts only if it is larger than this. */
   readonly earlyStoppingThreshold?: number;
   readonly bestMetric?: HeldOutMetric;
-  /** The checkpoint has the weights of the best evaluation. */
+  /** The checkpoint gets the weights of the best evaluation. */
   readonly loadsBest?: boolean;
 }
 
-/** The known fields of `config` that were sent and not null. */
+/** The known fields of `config` that the client sent with a value. */
 export interface SftConfigInput extends BatchConfigInput {
   readonly assistantTurns?: 'all' | 'last';
-  /** Metrics of the last gradient step go to the checkpoint as `sft/NAME`. */
+  /** Metrics of the last gradient step are stored with the checkpoint as `sft/NAME`. */
   readonly logsMetrics?: boolean;
 }
 
-/** A version that the job reads, whatever `latest` names by then. */
+/** The version that the job reads, even if `latest` moves later. */
 export interface DatasetVersion {
   readonly entity: string;
   readonly project: string;
@@ -60,10 +60,10 @@ export interface DatasetVersion {
   readonly path: string;
 }
 
-/** What an SFT job's body blob holds, as JSON. */
+/** Content of an SFT job's body blob, as JSON. */
 export interface SftJobBody {
   readonly dataset: DatasetVersion;
   readonly config: SftConfigInput;
-  /** What of the request is not used; the first event says it. Absent: nothing, or it is from an older version. */
+  /** Parts of the request that are not used; the first event names them. Absent: none, or the job is from an older version. */
   readonly warnings?: readonly string[];
 }

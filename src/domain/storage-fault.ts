@@ -1,17 +1,17 @@
-// What databases, disks and object stores say when they cannot work, in one error that names the cause: `storage_unavailable`.
-// Whoever gets it may try again; nothing was half done. Other errors pass as they are: they are bugs, or answers. The client's
-// error names the cause; the log, which the operator of the storage reads, also says where it is and what to do.
+// Turns errors of databases, disks and object stores that cannot work into one error that names the cause: `storage_unavailable`.
+// The caller may retry; nothing is half done. Other errors pass unchanged: they are bugs, or valid answers. The client's error names
+// the cause; the log, which the operator reads, also says where it happened and what to do.
 import { AppError } from './errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
 interface Cause {
-  /** Codes, or the beginnings of some, of libsql, node-postgres, Node and the AWS SDK. */
+  /** Error codes, or prefixes of them, of libsql, node-postgres, Node and the AWS SDK. */
   readonly codes: RegExp;
   readonly says: string;
-  /** To clients; default: that they may try again. */
+  /** Advice for clients; default: to retry. */
   readonly then?: string;
-  /** To the operator. */
+  /** Advice for the operator. */
   readonly remedy: string;
 }
 
@@ -19,30 +19,30 @@ const CAUSES: readonly Cause[] = [
   {
     codes: /^(?:SQLITE_BUSY|SQLITE_LOCKED)/,
     says: 'The database is locked by another process',
-    remedy: 'Stop the process that has it open.',
+    remedy: 'Stop the process that holds it open.',
   },
   { codes: /^(?:SQLITE_FULL|ENOSPC|EDQUOT|53100)/, says: 'The disk is full', remedy: 'Free some space.' },
   {
     codes: /^(?:SQLITE_READONLY|EROFS|25006)/,
-    says: 'The disk or database can only be read',
-    remedy: 'Make it writable, or choose another place for the data.',
+    says: 'The disk or database is read-only',
+    remedy: 'Make it writable, or store the data elsewhere.',
   },
   {
     codes: /^(?:EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_PERM|AccessDenied)/,
-    says: 'The server may not use its storage',
-    remedy: 'Let the user that runs the server read and write there, or choose another place for the data.',
+    says: 'The server has no permission to use its storage',
+    remedy: 'Let the user that runs the server read and write there, or store the data elsewhere.',
   },
   {
     codes: /^(?:SQLITE_IOERR|EIO|58030)/,
-    says: 'The disk has a fault',
-    remedy: 'Look at the log of the operating system.',
+    says: 'The disk reports an I/O error',
+    remedy: 'Check the log of the operating system.',
   },
   {
     codes: /^(?:SQLITE_CORRUPT|SQLITE_NOTADB)/,
     says: 'The database is damaged',
-    then: 'Its operator has to look at it.',
+    then: 'The operator has to repair it.',
     remedy:
-      '`whetstone doctor` says more, `whetstone restore` brings a backup back; or choose another place for the data.',
+      'Run `whetstone doctor` for details and `whetstone restore` to restore a backup, or store the data elsewhere.',
   },
   {
     codes: /^(?:EMFILE|ENFILE|53300|SlowDown|503)/,
@@ -52,7 +52,7 @@ const CAUSES: readonly Cause[] = [
   {
     codes: /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|08|57P|TimeoutError|NetworkingError)/,
     says: 'The database or blob store does not answer',
-    remedy: 'Look at its address, and whether it runs.',
+    remedy: 'Check its address and that it is running.',
   },
   { codes: /^(?:57014|55P03|40001|40P01)/, says: 'The database is too busy', remedy: 'Try again.' },
 ];
@@ -62,7 +62,7 @@ const LOST_CONNECTION: Cause = {
   codes:
     /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|server closed the connection/,
   says: 'The database does not answer',
-  remedy: 'Look at its address, and whether it runs.',
+  remedy: 'Check its address and that it is running.',
 };
 
 function causeOf(error: Error): Cause | null {
@@ -71,7 +71,7 @@ function causeOf(error: Error): Cause | null {
   return known ?? (LOST_CONNECTION.codes.test(error.message) ? LOST_CONNECTION : null);
 }
 
-/** Null: not a fault of the storage. */
+/** Returns null if the error is not a storage fault. */
 export function storageFault(error: unknown): AppError | null {
   if (!(error instanceof Error) || error instanceof AppError) return null;
   const cause = causeOf(error);
@@ -82,22 +82,22 @@ export function storageFault(error: unknown): AppError | null {
   });
 }
 
-/** What an operator may do about it; null: not a fault of the storage. */
+/** What the operator can do about it; null if it is not a storage fault. */
 export const storageRemedy = (error: Error): string | null => causeOf(error)?.remedy ?? null;
 
-/** A file where a directory belongs, which only a person can have put there: a running server never meets it. */
+/** A file exists where a directory belongs. Only a person can have put it there: a running server never meets it. */
 const IN_THE_WAY = /^(?:EEXIST|ENOTDIR|EISDIR)$/;
 
 /**
- * For the operator, of what went wrong while a server was starting, under its name already or not. The system's words
- * name the path of a file; those of SQLite do not name its database.
+ * For the operator: what went wrong while a server was starting, whether or not the error was already classified. System messages
+ * name the path of a file; SQLite's do not name the database.
  */
 export function startingFault(error: unknown, database: string): AppError | null {
   const root = error instanceof AppError && error.code === 'storage_unavailable' ? error.cause : error;
   if (!(root instanceof Error) || root instanceof AppError) return null;
   const { code = '' } = root as NodeJS.ErrnoException;
   const cause = IN_THE_WAY.test(code)
-    ? { says: 'A file is where a directory belongs', remedy: 'Move it away, or choose another place for the data.' }
+    ? { says: 'A file is where a directory belongs', remedy: 'Move it away, or store the data elsewhere.' }
     : causeOf(root);
   if (cause === null) return null;
   const where = code.startsWith('SQLITE_') ? ` (${database})` : '';

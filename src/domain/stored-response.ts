@@ -1,10 +1,10 @@
-// An answer in the form of OpenAI's Responses that is kept, so that it can be read again, and a conversation can go on with it. One
-// that was asked for in the background is queued first. What was said is a blob; this is its row.
+// A stored answer of OpenAI's Responses API, which can be read again and continued. Responses requested in the background are queued
+// first. The content is a blob; this is its row.
 
-/** The states and their order. Those that are not asked for in the background are kept when they have ended. */
+/** The states and the allowed transitions. Responses that do not run in the background are stored once they have ended. */
 export const NEXT_RESPONSE_STATUS = {
   queued: ['in_progress', 'cancelled'],
-  in_progress: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'], // its server stopped; or died, and another went on
+  in_progress: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'], // queued: its server stopped; in_progress: its server died and another took over
   completed: [],
   incomplete: [],
   failed: [],
@@ -16,20 +16,20 @@ export type ResponseStatus = keyof typeof NEXT_RESPONSE_STATUS;
 export const isAnswered = (status: ResponseStatus): boolean => NEXT_RESPONSE_STATUS[status].length === 0;
 
 export interface StoredResponse {
-  /** As clients know it. */
+  /** The id that clients see. */
   readonly id: string;
   readonly entity: string;
-  /** Who asked. */
+  /** The key that sent the request. */
   readonly keyId: string;
-  /** For the accounts; empty: none was named. */
+  /** For usage accounts; empty if the request named none. */
   readonly project: string;
-  /** That answers it. */
+  /** The model that answers. */
   readonly baseModel: string;
   readonly status: ResponseStatus;
   readonly attempt: number;
-  /** What is known of it by now: the request, then the answer. */
+  /** The blob with the current state: first the request, later the answer. */
   readonly blob: string;
-  /** Of one that failed and has no answer that says so. */
+  /** Why it failed, if no stored answer says so. */
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly createdAtMs: number;
   readonly endedAtMs: number | null;

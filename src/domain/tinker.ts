@@ -1,5 +1,5 @@
-// What clients of the Tinker protocol have here: a session, training runs with their numbered operations, samplers, named
-// checkpoints. A run is a Whetstone model and a log: its state follows from the last saved one and the operations after it.
+// State of Tinker clients: sessions, training runs with their numbered operations, samplers, named checkpoints. A run is a
+// Whetstone model and a log: its state follows from the last saved one and the operations after it.
 
 export interface TinkerSession {
   readonly id: string;
@@ -8,39 +8,39 @@ export interface TinkerSession {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
-  /** Its client's last sign of life. */
+  /** Time of the client's last heartbeat. */
   readonly seenAtMs: number;
   readonly endedAtMs: number | null;
 }
 
 export interface TinkerRun {
-  /** `SESSION:train:NUMBER`: clients compute it. */
+  /** `SESSION:train:NUMBER`: clients compute it themselves. */
   readonly id: string;
   readonly sessionId: string;
   readonly entity: string;
   readonly keyId: string;
-  /** The Whetstone model that its checkpoints are steps of; goes with it. Step 0 is what the run began with. */
+  /** The Whetstone model whose steps are this run's checkpoints; deleted with it. Step 0 is the run's starting point. */
   readonly modelId: string;
   readonly baseModel: string;
-  /** As the client calls the base model. */
+  /** The base model, under the client's name for it. */
   readonly servedAs: string;
   readonly lora: TinkerLora;
-  /** Moments of the optimiser that step 0 has are not used. */
+  /** Ignore the optimizer moments of step 0. */
   readonly resetsOptimizer: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Counts who had the right to execute; later writes name it. */
+  /** Fencing token: incremented for each new executor and required by its later writes. */
   readonly attempt: number;
   /** All operations up to this one are done or failed. */
   readonly doneSeq: number;
-  /** What is saved has all updates up to this operation. */
+  /** The saved state includes all updates up to this operation. */
   readonly stateSeq: number;
-  /** A directory; null: nothing was saved since step 0. */
+  /** A directory; null: nothing has been saved since step 0. */
   readonly stateBlob: string | null;
   readonly createdAtMs: number;
   readonly usedAtMs: number;
 }
 
-/** The vendor's scale is this alpha / rank, whatever the rank. */
+/** The vendor scales by this alpha / rank, whatever the rank. */
 export const TINKER_ALPHA = 32;
 
 export interface TinkerLora {
@@ -48,7 +48,7 @@ export interface TinkerLora {
   readonly seed: number;
   readonly attention: boolean;
   readonly mlp: boolean;
-  /** The output head. Absent: a run from when it was not trained here. */
+  /** Whether the output head is trained. Absent: the run is older than this option. */
   readonly unembed?: boolean;
 }
 
@@ -59,15 +59,15 @@ export interface TinkerOperation {
   readonly runId: string;
   readonly seq: number;
   readonly kind: OperationKind;
-  /** Of what was sent: the same number with another body is another operation. */
+  /** Hash of the request: the same number with another body is another operation. */
   readonly bodyHash: string;
-  /** JSON. Of forward_backward: what of it is needed to replay; its data is a blob. */
+  /** JSON. For forward_backward only what a replay needs; the data is in a blob. */
   readonly body: string;
   readonly status: 'queued' | 'done' | 'failed';
-  /** JSON, or of forward_backward the empty string: it is a blob. Null: not done. */
+  /** JSON; empty for forward_backward, whose result is a blob. Null: not done. */
   readonly result: string | null;
   readonly error: string | null;
-  /** Whose fault it was. */
+  /** Whether the client or the server caused the failure. */
   readonly category: ErrorCategory | null;
   readonly createdAtMs: number;
 }
@@ -81,12 +81,12 @@ export interface TinkerSampler {
   readonly entity: string;
   readonly baseModel: string;
   readonly servedAs: string;
-  /** `tinker://…`; null: the base model, or weights that have no name. */
+  /** `tinker://…`; null: the base model, or unnamed weights. */
   readonly modelPath: string | null;
-  /** Of weights: which step of which model. */
+  /** The step and model of the weights. */
   readonly modelId: string | null;
   readonly step: number | null;
-  /** Weights without a name; they go with the run's model. */
+  /** Unnamed weights, deleted with the run's model. */
   readonly blob: string | null;
   readonly createdAtMs: number;
 }
@@ -105,14 +105,14 @@ export interface TinkerCheckpoint {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
-  /** Since then every entity may read it; null: only its own. */
+  /** When it was published, so that every entity may read it; null: not published. */
   readonly publishedAtMs: number | null;
 }
 
 export const tinkerPath = ({ runId, kind, name }: Pick<TinkerCheckpoint, 'runId' | 'kind' | 'name'>): string =>
   `tinker://${runId}/${kind}/${name}`;
 
-/** Null: not such a path. */
+/** Returns null if the text is not such a path. */
 export function parseTinkerPath(path: string): Pick<TinkerCheckpoint, 'runId' | 'kind' | 'name'> | null {
   const [, runId, kind, name] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   const known = CHECKPOINT_KINDS.find((each) => each === kind);

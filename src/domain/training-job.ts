@@ -1,8 +1,8 @@
-// A durable unit of training work. One job makes one checkpoint. The states and their order are this table.
+// A durable unit of training work. One job makes one checkpoint. The table below defines the states and the allowed transitions.
 
 export const NEXT_STATUS = {
   queued: ['running', 'cancelled'],
-  running: ['running', 'succeeded', 'failed', 'cancelled'], // running → running: the process died, a new attempt took over
+  running: ['running', 'succeeded', 'failed', 'cancelled'], // running → running: the process died and a new attempt took over
   succeeded: [],
   failed: [],
   cancelled: [],
@@ -22,16 +22,16 @@ export interface TrainingJob {
   readonly type: JobType;
   readonly modelId: string;
   readonly entity: string;
-  /** Who submitted it. */
+  /** The key that submitted it. */
   readonly keyId: string;
   readonly status: JobStatus;
-  /** Blob with the request body as it was accepted. Empty: it is not kept any more. */
+  /** Blob with the accepted request body. Empty: it has been deleted. */
   readonly bodyBlob: string;
   readonly attempt: number;
-  /** The attempt that saved something last; 0: none did. */
+  /** The attempt that last saved progress; 0: none did. */
   readonly savedAttempt: number;
   readonly cancelRequested: boolean;
-  /** Checkpoint step that this job makes; null until it runs. */
+  /** The step of the checkpoint that this job makes; null until it runs. */
   readonly step: number | null;
   /** 0…1 */
   readonly progress: number;
@@ -48,7 +48,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export interface TrainingEvent {
   readonly id: string; // uuid
   readonly jobId: string;
-  /** 0, 1, 2, … without gaps. The same (job, ordinal) is stored once, so that a replayed job repeats no event. */
+  /** 0, 1, 2, … without gaps. Each (job, ordinal) is stored once, so that a replayed job repeats no event. */
   readonly ordinal: number;
   readonly type: EventType;
   readonly data: Readonly<Record<string, unknown>>;

@@ -1,17 +1,17 @@
-// One request of logged trajectories: what was evaluated, at which step of which model. The trajectories are in a blob.
+// One request to log trajectories: what was evaluated, at which step of which model. The trajectories are in a blob.
 
 export interface TrajectoryLog {
   readonly id: string; // uuid
   readonly modelId: string;
-  /** `val`, `test`, …: what the client calls it. */
+  /** `val`, `test`, …: the client's name for it. */
   readonly split: string;
-  /** The one that they say, else the latest checkpoint when they were logged. */
+  /** The step that the trajectories name, otherwise the latest checkpoint when they were logged. */
   readonly step: number;
   readonly blob: string;
   readonly groupCount: number;
   readonly trajectoryCount: number;
   readonly sizeBytes: number;
   readonly createdAtMs: number;
-  /** They give rewards to the answers of this job's evaluation: a group per prompt. Null: they are trajectories of their own. */
+  /** The job whose evaluation answers get these rewards, one group per prompt. Null: the trajectories stand for themselves. */
   readonly evaluationJobId: string | null;
 }

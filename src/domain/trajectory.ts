@@ -1,17 +1,17 @@
-// What clients send to train on: rollouts with rewards, in groups of siblings. Names follow docs/api; the wire's form is
-// read in api/schema/trajectory.ts. How turns become tokens is training/tokenize.ts.
+// Training data of RL jobs: rollouts with rewards, in groups that share a prompt. api/schema/trajectory.ts reads the wire form;
+// training/tokenize.ts turns messages into tokens.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 
-/** A message that is context only. */
+/** A message that is only context and is not trained. */
 export interface MessageTurn {
   readonly kind: 'message';
   readonly message: ChatMessage;
 }
 
-/** As exactly as the client knows it: its id, else its bytes, else its text. */
+/** As exactly as the client knows the token: by id, else by bytes, else by text. */
 export type NamedToken = number | readonly number[] | string;
 
-/** Of a stored job: as the prompt before it in the history, up to `shared`, then `rest` (training/folded-prompts.ts). */
+/** In stored jobs: the previous prompt in the history up to `shared`, then `rest` (training/folded-prompts.ts). */
 export interface FoldedPrompt {
   readonly shared: number;
   readonly rest: readonly number[];
@@ -19,19 +19,19 @@ export interface FoldedPrompt {
 
 export type PromptIds = readonly number[] | FoldedPrompt;
 
-/** A Choice: what the policy said. Trained when it carries logprobs or token ids. */
+/** A choice that the policy sampled. It is trained if it carries logprobs or token ids. */
 export interface SampledTurn {
   readonly kind: 'sampled';
   readonly message: ChatMessage;
   readonly finishReason: string;
-  /** What was sampled. Null: the turn carries none. */
+  /** The sampled tokens. Null: the choice carries none. */
   readonly tokens: readonly NamedToken[] | null;
-  /** Of each token, nats; null where it was not finite. Null: none came. */
+  /** For each token, nats; null where not finite. Null as a whole: the choice carries none. */
   readonly logprobs: readonly (number | null)[] | null;
   readonly promptTokenIds: PromptIds | null;
-  /** It was sampled under a constraint: its log-probabilities are those of the masked distribution. Absent: not that anyone knows. */
+  /** Sampled under a constraint: its log-probabilities are those of the masked distribution. Absent: unknown. */
   readonly isConstrained?: true;
-  /** Fields of its request by which it was sampled from another distribution than the model's own. Absent: as the last. */
+  /** Request fields that made the sampling distribution differ from the model's own. Absent: unknown. */
   readonly reshapedBy?: readonly string[];
 }
 
@@ -47,11 +47,11 @@ export interface Trajectory {
   readonly histories: readonly History[];
   readonly reward: number;
   readonly metrics: Readonly<Record<string, number | boolean>>;
-  /** Absent: nothing, or it is from an older version. */
+  /** Absent: none, or the job is from an older version. */
   readonly notes?: TrajectoryNotes;
 }
 
-/** What a client tells of a rollout beside what is trained: kept for people, no number depends on it. */
+/** What a client reports about a rollout in addition to training data. Kept for people; training does not use it. */
 export interface TrajectoryNotes {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly logs?: readonly string[];
@@ -60,7 +60,7 @@ export interface TrajectoryNotes {
   readonly finalPolicyVersion?: number;
 }
 
-/** A rollout that failed, in the client's words. */
+/** An exception in a rollout, in the client's words. */
 export interface RolloutException {
   readonly type: string | null;
   readonly message: string;
@@ -75,22 +75,22 @@ export interface GroupNotes {
 
 export interface TrajectoryGroup {
   readonly trajectories: readonly Trajectory[];
-  /** Rollouts that failed: they count for exception_rate, never for advantages. */
+  /** Rollouts that failed: they count towards exception_rate, never towards advantages. */
   readonly exceptionCount: number;
   readonly metrics: Readonly<Record<string, number | boolean>>;
-  /** Absent: as of a trajectory. */
+  /** Absent: as for a trajectory. */
   readonly notes?: GroupNotes;
 }
 
-/** What an RL job's body blob holds, as JSON. Null in `config` means the default (training/rl-config.ts). */
+/** Content of an RL job's body blob, as JSON. Null in `config` means the default (training/rl-config.ts). */
 export interface RlJobBody {
   readonly groups: readonly TrajectoryGroup[];
   readonly config: RlConfigInput;
-  /** What of the request is not used; the first event says it. */
+  /** Parts of the request that are not used; the first event names them. */
   readonly warnings: readonly string[];
 }
 
-/** The known fields of experimental_config that were sent and not null. */
+/** The known fields of experimental_config that the client sent with a value. */
 export interface RlConfigInput {
   readonly learningRate?: number;
   readonly scaleRewards?: boolean;
@@ -118,10 +118,10 @@ export interface RlConfigInput {
   readonly logprobChunkSize?: number;
 }
 
-/** The policy that KL is measured against; without one, the base model. */
+/** The reference policy of the KL term; absent: the base model. */
 export type KlReference =
   | { readonly step: number }
-  /** Steps before the one the job starts from; not before step 0. */
+  /** This many steps before the job's starting step, but not before step 0. */
   | { readonly stepLag: number }
-  /** Another model's checkpoint, by the name that chat requests use. */
+  /** A checkpoint of another model, by the name that chat requests use. */
   | { readonly checkpointName: string };

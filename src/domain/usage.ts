@@ -1,12 +1,12 @@
-// What chat requests used, added up: one row per key, project, model and day.
+// Usage of chat requests, added up in one row per key, project, model and day.
 import { createHash } from 'node:crypto';
 
 export interface UsageKey {
   readonly entity: string;
   readonly keyId: string;
-  /** Empty: the requests named none. */
+  /** Empty: the requests named no project. */
   readonly project: string;
-  /** As answers name it. */
+  /** The model name in answers. */
   readonly model: string;
   /** `2026-11-21`, in UTC: the day on which the requests ended. */
   readonly dayUtc: string;
@@ -15,14 +15,14 @@ export interface UsageKey {
 export interface UsageAmounts {
   readonly requests: number;
   readonly promptTokens: number;
-  /** Of the prompt tokens: those that did not have to be computed. */
+  /** Prompt tokens that were served from the prefix cache. */
   readonly cachedTokens: number;
   readonly completionTokens: number;
 }
 
 export interface UsageEntry extends UsageKey, UsageAmounts {}
 
-/** The day that the accounts put a moment in. */
+/** The UTC day of a point in time. */
 export const dayUtcAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** What one request used. */
@@ -34,14 +34,14 @@ export interface UsageRow extends UsageEntry {
 
 export const NO_USAGE: UsageAmounts = { requests: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
-/** The same key always has the same one, so that amounts are added to its row. */
+/** Deterministic, so that amounts are added to the existing row. */
 export const usageId = ({ entity, keyId, project, model, dayUtc }: UsageKey): string =>
   createHash('sha256')
     .update(JSON.stringify([entity, keyId, project, model, dayUtc]))
     .digest('hex')
     .slice(0, 32);
 
-/** Into a map by usageId. */
+/** Adds to a map by usageId. */
 export function addUsage(rows: Map<string, UsageEntry>, entry: UsageEntry): void {
   const id = usageId(entry);
   const known = rows.get(id);

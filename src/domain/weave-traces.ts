@@ -1,4 +1,4 @@
-// What becomes of traces that clients of the weave library send: taken and dropped, or refused before they are read. None are kept.
+// What happens to traces that clients of the weave library send: accepted and dropped, or refused before they are read. None are stored.
 
 export const WEAVE_TRACES = ['drop', 'refuse'] as const;
 export type WeaveTraces = (typeof WEAVE_TRACES)[number];

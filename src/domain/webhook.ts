@@ -1,5 +1,5 @@
-// Calls to a team's own server when one of its jobs ends, and the record of each. What is said is decided here, once, when the
-// job ends; how it is signed and sent is services/webhooks/webhook-sender.ts.
+// Calls to a team's own server when one of its jobs ends, and the record of each. The content is fixed here, once, when the job ends;
+// services/webhooks/webhook-sender.ts signs and sends it.
 import { createHash } from 'node:crypto';
 import type { JobStatus, TrainingJob } from './training-job.ts';
 
@@ -11,15 +11,15 @@ export interface Webhook {
   readonly entity: string;
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  /** As its owner got it: `whsec_` and base64. Rows hold it sealed (storage/sealed-webhooks.ts). */
+  /** The secret as its owner received it: `whsec_` and base64. Rows hold it sealed (storage/sealed-webhooks.ts). */
   readonly secret: string;
   readonly createdAtMs: number;
-  /** Since when its receiver wants nothing any more. */
+  /** When the receiver asked to get no more calls (410). Null: it still gets them. */
   readonly disabledAtMs: number | null;
 }
 
 export interface WebhookDelivery {
-  /** The same in every attempt: receivers know repeats by it. */
+  /** The same in every attempt, so that receivers recognise repeats. */
   readonly id: string;
   readonly webhookId: string;
   readonly jobId: string;
@@ -28,9 +28,9 @@ export interface WebhookDelivery {
   readonly payload: string;
   readonly createdAtMs: number;
   readonly attempts: number;
-  /** Null: delivered or given up. */
+  /** Time of the next attempt. Null: delivered or given up. */
   readonly nextAttemptAtMs: number | null;
-  /** Of the last attempt; null: there was none, or no answer. */
+  /** HTTP status of the last attempt; null: there was no attempt, or no answer. */
   readonly lastStatus: number | null;
   readonly lastError: string | null;
   readonly deliveredAtMs: number | null;
@@ -44,7 +44,7 @@ const EVENT_OF = {
   cancelled: 'training_job.cancelled',
 } as const satisfies Record<JobStatus, WebhookEvent | null>;
 
-/** What a job that has just ended is to tell, and whom. `webhooks`: of the job's entity. */
+/** The calls to make for a job that has just ended. `webhooks`: all of the job's entity. */
 export function deliveriesOf(job: TrainingJob, webhooks: readonly Webhook[], nowMs: number): WebhookDelivery[] {
   const event = EVENT_OF[job.status];
   if (event === null) return [];
@@ -66,7 +66,7 @@ export function deliveriesOf(job: TrainingJob, webhooks: readonly Webhook[], now
     }));
 }
 
-/** A job ends once, so this is one id per call: what is made again is the same row. */
+/** A job ends once, so there is one id per call: creating the call again gives the same row. */
 const deliveryId = (webhookId: string, jobId: string): string =>
   `msg_${createHash('sha256')
     .update(JSON.stringify([webhookId, jobId]))

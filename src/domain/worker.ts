@@ -1,4 +1,4 @@
-// A worker as a server sees it: an engine on another machine that has connected.
+// The server's view of a worker: an engine on another machine that has connected.
 
 export interface WorkerReport {
   readonly id: string;
@@ -6,42 +6,42 @@ export interface WorkerReport {
   readonly version: string;
   readonly model: string;
   readonly roles: readonly ('sample' | 'train')[];
-  /** `away`: without a connection, and still expected back. `draining`: it takes no new calls. */
+  /** `away`: disconnected, but expected back. `draining`: takes no new calls. */
   readonly state: 'connected' | 'away' | 'draining';
   readonly connectedAtMs: number;
-  /** Since anything came of it. */
+  /** Time of the last message from it. */
   readonly silentMs: number;
-  /** Connections that it lost and replaced. */
+  /** How many times it has reconnected. */
   readonly reconnects: number;
-  /** Sampled tokens that came of it. */
+  /** Tokens it has sampled. */
   readonly tokens: number;
-  /** Requests to sample that it was given, and how long these waited for a place, together. */
+  /** Sampling requests assigned to it, and the total time that they waited for a place. */
   readonly calls: number;
   readonly waitedMs: number;
-  /** Of messages, both ways; files travel beside them. */
+  /** Bytes of messages in both directions; files are not included. */
   readonly messageBytes: number;
-  /** Training sessions that are open there. */
+  /** Open training sessions. */
   readonly sessions: number;
-  /** Choices that it computes at once; null where it does not sample. */
+  /** How many choices it computes at once; null if it does not sample. */
   readonly sequencesMax: number | null;
-  /** Choices, as the worker says. */
+  /** Choices in progress, as the worker reports. */
   readonly running: number;
   readonly waiting: number;
-  /** Ids of checkpoints in its memory. */
+  /** Ids of the checkpoints in its memory. */
   readonly adapters: readonly string[];
 }
 
-/** What workers of one name do for a model together. */
+/** Totals of all workers of one name for one model. */
 export interface WorkerTally extends Pick<WorkerReport, 'model' | 'name'> {
-  /** Those that are there now. */
+  /** Workers that are connected now. */
   readonly count: number;
   readonly running: number;
   readonly waiting: number;
   readonly sessions: number;
   readonly adapters: number;
-  /** Of the one that is silent longest. */
+  /** Seconds since the last message of the one that has been silent longest. */
   readonly silentMs: number;
-  /** With those of workers that are gone. */
+  /** Including workers that have left. */
   readonly tokens: number;
   readonly reconnects: number;
   readonly calls: number;

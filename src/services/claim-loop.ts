@@ -1,17 +1,17 @@
-// Claims what is there to do, so many at a time, and holds a lease on each until it ends. What has a dead server's lease is claimed by the
-// next one that looks. What is claimed, how it is done and how its end is stored are the callers'.
+// Claims rows of work, up to a number at a time, and holds a lease on each until it ends. The next loop that looks claims rows whose
+// lease a dead server let lapse. The caller decides what is claimed, how it is done and how the result is stored.
 import { createWakeSignal } from '#base/wake-signal';
 import { createId } from '#base/ids';
 
 export interface ClaimLoopOptions<Row> {
-  /** Null: nothing is there. `worker` names this loop. */
+  /** Null: there is nothing to do. `worker` names this loop. */
   readonly claim: (worker: string) => Promise<Row | null>;
-  /** Rejects where nothing could be stored: the lease lapses, and the row is claimed again. */
+  /** Rejects if nothing could be stored: the lease lapses, and the row is claimed again. */
   readonly run: (row: Row) => Promise<void>;
   readonly runningMax: number;
-  /** How long a row that another process made may wait for us to notice. */
+  /** Maximum delay until a row that another process inserted is noticed. */
   readonly pollMs: number;
-  /** Of a claim, where `row` is null, or of a run. */
+  /** Reports an error of a claim (`row` is null) or of a run. */
   readonly report: (error: unknown, row: Row | null) => void;
 }
 
@@ -19,9 +19,9 @@ export interface ClaimLoop {
   /** Aborted by `stop`. */
   readonly stopping: AbortSignal;
   start(): void;
-  /** Looks at once: there may be something. */
+  /** Looks for work at once. */
   wake(): void;
-  /** Resolves when what runs has ended. */
+  /** Resolves when all running work has ended. */
   stop(): Promise<void>;
 }
 
@@ -71,14 +71,14 @@ export function createClaimLoop<Row>({ claim, run, runningMax, pollMs, report }:
 }
 
 export interface HeldLease<Why> {
-  /** Aborted with why the work must end: what `cut` got, or `stopped` with the loop. */
+  /** Aborted with the reason why the work must end: the argument of `cut`, or `stopped` with the loop. */
   readonly signal: AbortSignal;
   cut(why: Why): void;
-  /** Renews it no more. */
+  /** Stops renewing it. */
   release(): void;
 }
 
-/** Renews it three times as often as it would lapse. `renew` cuts where it is no longer ours; where it rejects, the next one tries again. */
+/** Renews the lease three times per lease period. `renew` calls `cut` if the row is no longer ours; if it rejects, the next renewal tries again. */
 export function holdLease<Why>(
   stopping: AbortSignal,
   leaseMs: number,

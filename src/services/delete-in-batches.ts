@@ -1,11 +1,11 @@
-// Deletes rows that are too old, a hundred at a time, so that no query and no list grows with what has piled up.
+// Deletes expired rows, a hundred at a time, so that no query and no list grows with the backlog.
 
 const BATCH = 100;
 
 /**
- * `remove` must make its item no longer listed. Returns how many there were. Several servers may do so at once.
+ * `remove` must take its item out of the list. Returns the number of items. Several servers may do this at the same time.
  *
- * Rows go before their bytes: what is left behind by a death in between are bytes that no row refers to, which doctor removes.
+ * Rows go before their bytes: a crash in between leaves only bytes that no row refers to, which doctor removes.
  */
 export async function deleteInBatches<T>(
   list: (limit: number) => Promise<readonly T[]>,

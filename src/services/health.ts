@@ -1,5 +1,5 @@
-// Is the server able to work? One check per part it depends on, each with a deadline, so that a stuck part is reported
-// instead of waited for.
+// Health checks: one per component that the server depends on, each with a deadline, so that a stuck component is reported instead of
+// waited for.
 import pTimeout from 'p-timeout';
 import type { Clock } from '#base/clock';
 import type { Storage } from '#storage/storage';
@@ -22,10 +22,10 @@ export interface Health {
   queuedJobs(): Promise<number>;
 }
 
-/** `trainingFaults`: why no job can run now; empty when all is well. */
+/** `trainingFaults`: why no job can run now; empty if all is well. */
 export interface HealthDeps {
   readonly storage: Storage;
-  /** Those that this server samples from. */
+  /** Base models that this server samples from. */
   readonly baseModels: Pick<BaseModels, 'list'>;
   readonly trainingFaults: () => readonly string[];
   readonly clock: Clock;

@@ -1,5 +1,5 @@
-// What a person asks first: what is running, what waits, what came of it, and how each model's reward moves. A few reads of indexes,
-// however many models and jobs there are. Knows neither HTTP nor how it is shown.
+// The summary for the home page: what is running, what waits, what finished, and how each model's reward moves. Takes a few indexed
+// reads however many models and jobs there are. Knows neither HTTP nor presentation.
 import type { Clock } from '#base/clock';
 import type { Caller } from '#domain/caller';
 import type { Model } from '#domain/model';
@@ -21,7 +21,7 @@ export interface Overview {
   readonly queuedCount: number;
   /** Whatever their status, newest first. */
   readonly newest: readonly JobOfModel[];
-  /** Since the day began, in UTC. */
+  /** Since midnight UTC. */
   readonly usedToday: UsageAmounts;
 }
 
@@ -29,7 +29,7 @@ export interface ModelSummary {
   readonly model: Model;
   readonly latestJob: TrainingJob | null;
   readonly latestStep: number | null;
-  /** Of the last steps that have one, oldest first. */
+  /** Rewards of the last steps that have one, oldest first. */
   readonly rewards: readonly { readonly step: number; readonly reward: number }[];
 }
 
@@ -39,10 +39,10 @@ export interface Overviews {
   listModels(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<ModelSummary>>;
 }
 
-/** What fits on a screen; lists with cursors have the rest. */
+/** What fits on a screen; the paginated lists have the rest. */
 const RUNNING_MAX = 50;
 const JOBS_MAX = 10;
-/** As many as a small curve can show. */
+/** As many points as a small curve can show. */
 const REWARD_STEPS_MAX = 50;
 const REWARD = 'train/reward';
 
@@ -56,7 +56,7 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
   const jobsWith = async ({ entity }: Caller, status: JobStatus, limit: number): Promise<readonly TrainingJob[]> =>
     (await storage.jobs.list({ entity, status }, { after: null, limit })).rows;
 
-  /** A model that was deleted meanwhile takes its jobs along. */
+  /** Jobs of a model that was deleted meanwhile are dropped. */
   async function withModels(jobs: readonly TrainingJob[]): Promise<JobOfModel[]> {
     const ids = [...new Set(jobs.map(({ modelId }) => modelId))];
     const found = new Map(

@@ -1,22 +1,22 @@
-// Waiting for a database, disk or blob store that cannot work for a while: work that can be repeated is tried again, less and
-// less often, until it succeeds, fails for another reason, or has waited too long.
+// Retries work while a database, disk or blob store temporarily cannot work, with growing pauses, until the work succeeds, fails for
+// another reason, or has waited too long. The work must be repeatable.
 import { setTimeout as wakeAfter } from 'node:timers/promises';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { storageFault } from '#domain/storage-fault';
 
-/** Not p-retry, which gives up at once when the signal has aborted: what a stopping server has to write is still tried. */
+/** Not p-retry, which gives up as soon as the signal aborts: a stopping server must still try its last writes. */
 export interface RetryPolicy {
-  /** Before the second try; doubles from there on. */
+  /** Pause before the second attempt; doubles from there. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
-  /** All waits together. Then the fault is thrown. */
+  /** All pauses together. After that the storage error is thrown. */
   readonly totalMs: number;
 }
 
 /**
- * Throws what `work` throws; the fault of the storage, under its name, when it has waited for `totalMs` or the signal aborts. `isPassing`: other
- * errors that are waited for alike.
+ * Throws what `work` throws; throws the storage error, with its cause, after `totalMs` or when the signal aborts. `isPassing`: other
+ * errors to retry in the same way.
  */
 export async function withRetries<T>(
   work: () => Promise<T>,

@@ -1,5 +1,5 @@
-// Engines that run elsewhere, as the HTTP layer meets them: their connections, the files that they exchange with this server, and
-// who is there. What is said over a connection is the engine's business.
+// Workers as the HTTP layer sees them: their connections, the files that they exchange with this server, and the list of workers. The
+// engine layer interprets the messages.
 import type { Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { WorkerReport } from '#domain/worker';
@@ -10,7 +10,7 @@ export interface UploadProgress {
   readonly offset: number;
 }
 
-/** Of a file that comes in pieces, in bytes. */
+/** Total size of a file that comes in pieces. */
 export interface Piece {
   readonly offset: number;
   readonly length: number;
@@ -18,18 +18,18 @@ export interface Piece {
 }
 
 export interface Workers {
-  /** Of a caller with the scope worker. */
+  /** The caller's key has the scope `worker`. */
   accept(connection: WebSocket): void;
   list(): readonly WorkerReport[];
-  /** Files of adapters that calls name, by their hashes. */
+  /** Files of adapters that calls refer to, by hash. */
   readonly offered: {
-    /** Null: none of this hash. */
+    /** Null: there is no file with this hash. */
     find(sha256: string): { readonly path: string; readonly bytes: number } | null;
   };
-  /** Files that workers bring. */
+  /** Files that workers upload. */
   readonly uploaded: {
     progress(sha256: string): Promise<UploadProgress>;
-    /** Codes: `upload_conflict` (it does not continue what is there), `checksum_mismatch` (the whole is another file; it is forgotten). */
+    /** Codes: `upload_conflict` (does not continue what has arrived), `checksum_mismatch` (the complete file has another hash and is dropped). */
     append(sha256: string, piece: Piece, content: Readable): Promise<UploadProgress>;
   };
 }

@@ -71,7 +71,7 @@ describe('a directory that can only be read', () => {
     await mkdir(path, { recursive: true });
     await hand(path);
     await chmod(path, 0o500);
-    expectOneSentence(await serve(), /may not use its storage/, path, /Let the user that runs the server/);
+    expectOneSentence(await serve(), /no permission to use its storage/, path, /Let the user that runs the server/);
     await chmod(path, 0o700);
   });
 });

@@ -1,6 +1,6 @@
-// What a key, and the entity behind it, may use at once, per day and on disk. Every limit that is reached is a 429 that says
-// which one, whose, and when to try again. Requests in flight are counted by this server alone; the rest is in the storage,
-// which servers share. Limits of the server as a whole are elsewhere, with the queues they bound.
+// What a key, and its entity, may use concurrently, per day and on disk. A limit that is reached answers 429 and says which limit it is,
+// whose it is, and when to try again. Requests in flight are counted by each server alone; everything else is counted in the storage
+// that servers share. Limits of the server as a whole are next to the queues that they bound.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#base/clock';
 import type { Caller } from '#domain/caller';
@@ -12,14 +12,14 @@ import { createHeldAmounts, type AmountLimit, type Hold } from './held-amounts.t
 import { createStoredBytes, type OpenReservation } from './stored-bytes.ts';
 
 export interface AccountLimits {
-  /** Counts the request until the function that it gives is called. Throws `too_many_requests`, as all of these do. */
+  /** Counts the request until the returned function is called. Throws `too_many_requests`, as all of these methods do. */
   admit(caller: Caller): Promise<() => void>;
   checkTokens(caller: Caller): Promise<void>;
-  /** Runs work that puts one job into the queue, whose place is held until then. `queueMax`: of the whole server. */
+  /** Runs work that queues one job, and reserves its place meanwhile. `queueMax`: for the whole server. */
   queueing<T>(caller: Caller, queueMax: number, work: (place: Pick<Hold, 'settle'>) => Promise<T>): Promise<T>;
-  /** As `queueing`, for an answer in the background, which is one of the requests in flight until it is there. */
+  /** As `queueing`, for a background response, which also counts as a request in flight until it is answered. */
   backgrounding<T>(caller: Caller, queueMax: number, work: (place: Pick<Hold, 'settle'>) => Promise<T>): Promise<T>;
-  /** Runs work that stores bytes, which it holds before they are there. */
+  /** Runs work that stores bytes, and reserves them until they are stored. */
   storing<T>(caller: Caller, work: (reservation: OpenReservation) => Promise<T>): Promise<T>;
 }
 
@@ -28,7 +28,7 @@ export interface AccountLimitsDeps {
   readonly clock: Clock;
 }
 
-/** How long what an operator changed may take to count. */
+/** How long an operator's change may take to have effect. */
 const REMEMBER_MS = 1_000;
 const ENTITIES_REMEMBERED_MAX = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -36,7 +36,7 @@ const JOBS_RETRY_SECONDS = 10;
 const BACKGROUND_RETRY_SECONDS = 5;
 
 interface QueueLimit extends AmountLimit {
-  /** Null: the server. */
+  /** Null: the limit of the server. */
   readonly whose: string | null;
 }
 
@@ -53,7 +53,7 @@ export function createAccountLimits({ storage, clock }: AccountLimitsDeps): Acco
     return limits;
   }
 
-  /** The limit of the key and that of its entity, where they are set. */
+  /** The limits of the key and of its entity, if set. */
   async function limited(caller: Caller, name: LimitName): Promise<{ account: Account; max: number; whose: string }[]> {
     const { entity, keyId } = caller;
     const ofEntity = (await limitsOf(entity))[name];
@@ -68,7 +68,7 @@ export function createAccountLimits({ storage, clock }: AccountLimitsDeps): Acco
 
   const queuedJobs = createHeldAmounts<QueueLimit>({
     readUsed: (account) => storage.jobs.countQueued(account),
-    lockOf: () => 'the queue', // one for all, who share the limit of the server
+    lockOf: () => 'the queue', // one lock for all, because they share the server's limit
     refusal: ({ limit }) => queueRefusal(limit),
   });
 

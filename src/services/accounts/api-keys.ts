@@ -1,6 +1,6 @@
-// Who a secret belongs to, and what it allows. Secrets are shown once, when they are made; rows hold their SHA-256. An
-// operator's bootstrap key is accepted as it is, without a row. Nothing is remembered between requests but the time of the
-// last one: a revoked key is refused from its next request on.
+// Which key a secret belongs to, and what it allows. Secrets are shown once, when they are made; rows hold their SHA-256. An
+// operator's bootstrap key is accepted as it is, without a row. Nothing is cached between requests except the time of the
+// last use, so a revoked key is refused from the next request on.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { createApiKeySecret, createId } from '#base/ids';
@@ -13,7 +13,7 @@ import type { ApiKeyStore } from '#storage/storage';
 
 export const DEFAULT_ENTITY = 'default';
 const BOOTSTRAP_KEY_ID = 'bootstrap';
-/** Of a key that is made without saying. Who manages keys is said. */
+/** Scopes of a key that is made without naming any. `admin` must be named. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['chat', 'train', 'read'];
 
 export interface NewApiKey {
@@ -21,21 +21,21 @@ export interface NewApiKey {
   readonly name: string;
   readonly scopes?: readonly Scope[] | undefined;
   readonly limits?: Limits | undefined;
-  /** The key that makes it; default: the operator, who may give anything. */
+  /** The key that makes it; default: the operator, who may grant anything. */
   readonly maker?: Pick<Caller, 'scopes' | 'limits'> | undefined;
 }
 
 export interface ApiKeys {
-  /** Throws `invalid_api_key`. Null: the request named none. */
+  /** Throws `invalid_api_key`. Null: the request has no key. */
   authenticate(secret: string | null): Promise<Caller>;
   /**
-   * Throws `invalid_request` for an entity that cannot be one, `missing_scope` for a scope that the maker lacks, and
-   * `beyond_own_limits` for a maker with limits: keys count each for itself, so together its keys could use any amount.
+   * Throws `invalid_request` for an invalid entity name, `missing_scope` for a scope that the creator lacks, and `beyond_own_limits`
+   * for a creator with limits: limits apply to each key separately, so its keys together could exceed any limit.
    */
   create(key: NewApiKey): Promise<{ key: ApiKey; secret: string }>;
-  /** Who a key that was once accepted is, and what only its own links are signed with. Null: it was revoked. */
+  /** The key, found again by its id, with the secret for signing its links. Returns null if it was revoked. */
   findSigner(entity: string, keyId: string): Promise<{ readonly caller: Caller; readonly secret: Buffer } | null>;
-  /** Oldest first. Null: of every entity. */
+  /** Oldest first. Null: keys of every entity. */
   list(entity: string | null): Promise<readonly ApiKey[]>;
   /** Null: whoever owns it. */
   revoke(id: string, entity: string | null): Promise<'revoked' | 'already_revoked' | 'not_found'>;
@@ -48,9 +48,9 @@ export interface ApiKeysDeps {
   readonly bootstrapKey: string | null;
 }
 
-/** What a client that sends only keys of its own form puts before a key: the Tinker SDK. */
+/** A prefix that a client (the Tinker SDK) puts before keys because it accepts only its own format. */
 const FOREIGN_PREFIX = /^tml-/;
-/** When a key was last used is written at most this often: a write is an fsync. */
+/** The time of the last use is written at most this often, since each write is an fsync. */
 const TOUCH_MS = 60_000;
 
 export function createApiKeys({ store, clock, log, bootstrapKey }: ApiKeysDeps): ApiKeys {
@@ -73,7 +73,7 @@ export function createApiKeys({ store, clock, log, bootstrapKey }: ApiKeysDeps):
       }
       const hash = sha256(secret.replace(FOREIGN_PREFIX, ''));
       if (bootstrapHash && timingSafeEqual(hash, bootstrapHash)) return bootstrap;
-      // The lookup compares hashes: how long it takes tells nothing about the secret.
+      // The lookup compares hashes, so its duration reveals nothing about the secret.
       const key = await store.findByHash(hash.toString('hex'));
       if (key && key.revokedAtMs === null && timingSafeEqual(hash, Buffer.from(key.secretHash, 'hex'))) {
         touch(key);
@@ -121,7 +121,7 @@ export function createApiKeys({ store, clock, log, bootstrapKey }: ApiKeysDeps):
 
 const callerOf = ({ entity, id, scopes, limits }: ApiKey): Caller => ({ entity, keyId: id, scopes, limits });
 
-/** Not the hash itself, which nothing but the lookup of a key should use. */
+/** Derived from the hash, so that the hash itself is used only to look keys up. */
 const linkSecret = (secretHash: Buffer): Buffer => createHmac('sha256', secretHash).update('links').digest();
 
 const OPERATOR = { scopes: SCOPES, limits: {} };
@@ -142,7 +142,7 @@ function refuseLimited(limits: Limits): void {
   );
 }
 
-/** Null: it is a name. */
+/** Returns null if the name is valid. */
 export function entityFault(entity: string): string | null {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(entity)) return null;
   return `An entity is 1 to 64 letters, digits, dots, dashes or underscores, not "${entity}".`;

@@ -1,5 +1,5 @@
-// Blobs whose bytes are on somebody's account: what is deleted is taken off it. Who pays is noted where something is stored
-// (account-limits.ts), since only that place knows the owner.
+// Blobs that count towards an account: deleting them reduces its total. What is stored is charged where it is stored
+// (account-limits.ts), since only that code knows the owner.
 import type { BlobStore } from '#storage/blobs';
 import type { AccountStore } from '#storage/account-store';
 
@@ -7,7 +7,7 @@ export function createChargedBlobs<B extends BlobStore>(blobs: B, accounts: Acco
   return {
     ...blobs,
     async delete(name: string) {
-      await blobs.delete(name); // first: bytes that are there stay on the account
+      await blobs.delete(name); // first, so that bytes that could not be deleted stay charged
       await accounts.removeBlobs(name);
     },
   };

@@ -1,6 +1,6 @@
-// Amounts of what is being made, held against the limits of who makes it before it is there: what comes at once passes no limit
-// together. They are held in the memory of this server: what dies with it holds nothing. What is counted (bytes, jobs in the queue)
-// and how a refusal reads, the caller says.
+// Reserves amounts against limits while something is being made, so that concurrent requests cannot exceed a limit together.
+// Reservations are in this server's memory and end with it. The caller says what is counted (bytes, queued jobs) and how a refusal
+// reads.
 import { createKeyedLock } from '#base/keyed-lock';
 import type { AppError } from '#domain/errors';
 import type { Account } from '#domain/limits';
@@ -12,11 +12,11 @@ export interface AmountLimit {
 }
 
 export interface Hold {
-  /** More of it, before it is made. Throws the refusal where it does not fit; 0 fits wherever the limit is not reached yet. */
+  /** Reserves more. Throws the refusal if it does not fit; 0 always fits unless the limit is already reached. */
   hold(amount: number): void;
-  /** Runs what makes it; the amount that is there from now on is held no longer. */
+  /** Runs the work that makes it; the part that now exists is no longer reserved. */
   settle<T>(make: () => Promise<Settled<T>>): Promise<T>;
-  /** What is still held is given back. */
+  /** Releases what is still reserved. */
   release(): void;
 }
 
@@ -25,7 +25,7 @@ export interface Settled<T> {
   readonly amount: number;
 }
 
-/** What is known of an account while somebody makes something. */
+/** What is known about an account while something is being made. */
 interface Balance {
   used: number;
   held: number;
@@ -36,16 +36,16 @@ export interface Refused<L> {
   readonly limit: L;
   readonly used: number;
   readonly held: number;
-  /** Beside those who ask, others hold something. */
+  /** Whether other requests hold reservations. */
   readonly isShared: boolean;
 }
 
 export interface HeldAmounts<L extends AmountLimit> {
-  /** Without limits nothing is read. */
+  /** Without limits, nothing is read from the storage. */
   open(limits: readonly L[]): Promise<Hold>;
 }
 
-/** `lockOf`: limits of one lock are read and settled one after another, so that what is read is never about to be changed by what is being made. */
+/** `lockOf`: limits with the same lock are read and updated one at a time, so that no reading is stale. */
 export function createHeldAmounts<L extends AmountLimit>({
   readUsed,
   lockOf,

@@ -1,5 +1,5 @@
-// Idempotency keys whose storage failed while they were taken: let go behind the answer, when it works again. One after the
-// other, up to a number and a time; a key that is given up can begin again when the store takes its holder for dead.
+// Releases idempotency keys whose storage failed during the request, in the background, once the storage works again. They are released
+// one at a time, up to a maximum number and duration. A key that is given up can be used again once the store considers its holder dead.
 import pRetry from 'p-retry';
 import type { Log } from '#base/log';
 import type { IdempotencyStore } from '#storage/storage';
@@ -8,9 +8,9 @@ export interface HeldKeys {
   letGo(key: string, heldSinceMs: number): void;
 }
 
-/** A minute of refused requests at the rate of a busy server. */
+/** One minute of refused requests at the rate of a busy server. */
 export const HELD_KEYS_MAX = 10_000;
-/** Storage that is away for longer is away for hours. */
+/** Storage that is away for longer is probably away for hours. */
 const GIVE_UP_MS = 60_000;
 const RETRIES = { retries: Infinity, minTimeout: 200, maxTimeout: 5_000, maxRetryTime: GIVE_UP_MS, unref: true };
 

@@ -1,6 +1,6 @@
-// Lets a client repeat a creating POST safely: the same key and body give the same answer for 24 h, also when the server
-// died or lost its database between the work and the answer. Failures are not remembered, so that a retry after a 503 runs
-// again; where something may have been made before the failure, the retry gets the same id and finds it.
+// Lets a client repeat a creating POST safely: the same key and body give the same answer for 24 h, even if the server died or lost its
+// database between the work and the answer. Failures are not remembered, so that a retry after a 503 runs again; where the failed
+// attempt may have created something, the retry gets the same id and finds it.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
@@ -15,17 +15,17 @@ export interface IdempotentRequest {
   readonly route: string;
   /** The Idempotency-Key header; null: the client sent none. */
   readonly key: string | null;
-  /** Hash of the body's bytes. */
+  /** Hash of the body. */
   readonly bodyHash: string;
 }
 
 /**
- * Runs `create` unless this request was answered before. Answers are JSON. `create` gets the id of what it makes, and must
- * find it when it is there: an earlier run, cut off by a crash, had the same id.
+ * Runs `create` unless this request was answered before. Answers are JSON. `create` gets the id of the thing it makes, and must return
+ * the existing one if there is one: an earlier run that a crash cut off had the same id.
  */
 export type Idempotent = <T>(request: IdempotentRequest, create: (id: string) => Promise<T>) => Promise<T>;
 
-const MAX_KEY_CHARACTERS = 255; // as Stripe's, who made the header common
+const MAX_KEY_CHARACTERS = 255; // as in Stripe's API, which made the header common
 
 export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log): Idempotent {
   const heldKeys = createHeldKeys(store, log);
@@ -45,7 +45,7 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log
       .digest('hex');
     const nowMs = clock.now();
     const begun = await store.begin(scopedKey, bodyHash, createId(), nowMs).catch((error: unknown) => {
-      heldKeys.letGo(scopedKey, nowMs); // it may have begun, and only its answer was lost
+      heldKeys.letGo(scopedKey, nowMs); // the key may have been taken although the answer was lost
       throw error;
     });
     switch (begun.outcome) {
@@ -71,13 +71,13 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log
       return response;
     } catch (error) {
       const forgotten = isRefusal(error) ? store.release(scopedKey) : store.letGo(scopedKey, nowMs);
-      await forgotten.catch(() => heldKeys.letGo(scopedKey, nowMs)); // the first failure is the one to tell
+      await forgotten.catch(() => heldKeys.letGo(scopedKey, nowMs)); // report the first failure, not this one
       throw error;
     }
   };
 }
 
-/** Whether nothing can have been made: the request was refused. A failure may come behind the work. */
+/** Whether the request was certainly refused before anything was made. Other failures may come after the work. */
 const isRefusal = (error: unknown): boolean => error instanceof AppError && !FAILURES.has(error.code);
 
 const FAILURES: ReadonlySet<ErrorCode> = new Set([

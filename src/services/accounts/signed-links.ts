@@ -1,6 +1,6 @@
-// Permissions that are texts: whoever has one may do the one thing that it names, as the key that it was made for, until it expires
-// or the key is revoked. They are signed with the stored hash of that key, so that every server of a storage can check them and
-// no secret is kept for it. What they permit is the caller's word.
+// Signed links: whoever has one may do the one thing that it names, with the rights of the key that it was made for, until it expires or
+// the key is revoked. They are signed with a secret derived from the key's stored hash, so that every server of a storage can check
+// them and no further secret is stored. The caller defines what a link permits.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import type { Caller } from '#domain/caller';
@@ -8,13 +8,13 @@ import { AppError } from '#domain/errors';
 import type { ApiKeys } from './api-keys.ts';
 
 export interface SignedLinks {
-  /** For many at once. */
+  /** Signs many links at once. */
   signer(caller: Caller): Promise<(permission: string) => string>;
   /** Throws `link_refused`. */
   open(link: string): Promise<{ readonly caller: Caller; readonly permission: string }>;
 }
 
-/** Longer than any upload or download, which is also begun again with a new one. */
+/** Longer than any upload or download takes; one that is resumed gets a new link. */
 export const LINKS_VALID_MS = 24 * 60 * 60 * 1000;
 const LINK_MAX = 4_096;
 
@@ -33,11 +33,11 @@ export function createSignedLinks(apiKeys: Pick<ApiKeys, 'findSigner'>, clock: C
     async open(link) {
       const [text = '', signature = ''] = link.length > LINK_MAX ? [] : link.split('.', 2);
       const claims = readClaims(text);
-      if (!claims) throw refused('it is not whole');
+      if (!claims) throw refused('it is incomplete');
       const [entity, keyId, expiresAtMs, permission] = claims;
       const signer = await apiKeys.findSigner(entity, keyId);
       if (!signer || !isEqual(signature, signatureOf(text, signer.secret)))
-        throw refused('its key was revoked, or it was changed');
+        throw refused('its key was revoked, or the link was changed');
       if (clock.now() > expiresAtMs) throw refused('it has expired');
       return { caller: signer.caller, permission };
     },

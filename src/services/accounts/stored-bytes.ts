@@ -1,6 +1,6 @@
-// Bytes that are being stored, held (held-amounts.ts) before they are read. What is there in the end is charged by the storage, in the
-// transaction that notes it, so that servers which share a storage never pass a limit together; each may only read as much at once
-// as is left.
+// Bytes on their way into the storage, reserved (held-amounts.ts) before they are read. The storage charges the final size in the
+// transaction that records it, so that servers which share a storage never exceed a limit together; each server reads no more at
+// once than is left.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
@@ -12,20 +12,20 @@ import { createHeldAmounts, type Hold, type Refused } from './held-amounts.ts';
 export interface StoredLimit {
   readonly account: Account;
   readonly max: number;
-  /** "this key", or the entity. */
+  /** "this key", or the entity's name. */
   readonly whose: string;
 }
 
 export interface Reservation extends Hold {
   readonly payer: Payer;
-  /** For what is there. False: over a limit, since another server was faster, and nothing is noted. */
+  /** Charges what is stored. Returns false if that exceeds a limit, because another server was faster; then nothing is recorded. */
   charge(blob: string, sizeBytes: number): Promise<boolean>;
 }
 
-/** For whoever does not end it. */
+/** When the reservation expires if nobody ends it. */
 export type OpenReservation = Omit<Reservation, 'release'>;
 
-/** Somebody has to delete something. */
+/** The remedy takes a person: something has to be deleted. */
 const RETRY_SECONDS = 60;
 const TO_DO = 'Delete models, checkpoints or artifacts.';
 
@@ -53,9 +53,9 @@ export function createStoredBytes(accounts: Pick<AccountStore, 'storedBytes' | '
 
 export type HeldBlobs = Pick<BlobStore, 'put' | 'putDirectory'>;
 
-/** Where blobs are put within a reservation: held while they are written, and charged when they are there, before any row names them. */
+/** Stores blobs within a reservation: reserved while they are written, and charged once they are there, before any row names them. */
 export function holdBlobs(blobs: BlobStore, reservation: Pick<Reservation, 'hold' | 'charge'>): HeldBlobs {
-  reservation.hold(0); // nothing is begun where the limit is reached
+  reservation.hold(0); // refuses at once if the limit is already reached
   async function charged(name: string, stored: { sizeBytes: number }): Promise<{ sizeBytes: number }> {
     if (await reservation.charge(name, stored.sizeBytes)) return stored;
     await blobs.delete(name);
@@ -89,9 +89,9 @@ function refusal({ limit: { max, whose }, used, held, isShared }: Refused<Stored
     return tooMuch(`${whose[0]!.toUpperCase()}${whose.slice(1)} stores ${used} bytes, over its limit of ${max}`);
   }
   const left = `${max - used - held} bytes that ${whose} may still store`;
-  return tooMuch(`This is over the ${left}${isShared ? ', beside what it is storing at this moment' : ''}`);
+  return tooMuch(`This is over the ${left}${isShared ? ', in addition to what it is storing now' : ''}`);
 }
 
-/** Also where the storage itself refuses, since somebody else was faster. */
+/** Also used where the storage itself refuses, because another request was faster. */
 export const tooMuch = (what = 'This is over the limit of stored bytes'): AppError =>
   new AppError('too_many_requests', `${what}. ${TO_DO}`, { retryAfterSeconds: RETRY_SECONDS });

@@ -1,4 +1,4 @@
-// Who asked for work that runs after their request has ended: its limits and its place are those of their key's requests.
+// The caller of work that runs after its request has ended: the limits and the queue position of its key still apply.
 import type { Caller } from '#domain/caller';
 import type { Storage } from '#storage/storage';
 

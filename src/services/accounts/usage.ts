@@ -1,6 +1,6 @@
-// The accounts of what was used, exact to the token. Requests only leave their amounts here: they are summed in memory and
-// written together behind the answers, one write at a time, and what could not be written is kept and tried again. Only the
-// death of the process loses amounts, those of the last COLLECT_MS. Knows no prices and no limits.
+// Usage accounting, exact to the token. Requests only add to sums in memory, which are written after the answers, one write at a time;
+// what could not be written is kept and tried again. Only the death of the process loses amounts: those of the last COLLECT_MS.
+// Knows no prices and no limits.
 import { setTimeout as wakeAfter } from 'node:timers/promises';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
@@ -10,28 +10,28 @@ import { addUsage, totalUsage, usageId, type RequestUse, type UsageEntry } from 
 import type { UsageFilter, UsageListing, UsageStore } from '#storage/storage';
 
 export interface Usage {
-  /** When a request has ended, however it did. Never waits, never throws. */
+  /** Called when a request has ended, however it ended. Never waits, never throws. */
   record(use: RequestUse): void;
-  /** Includes every request that was recorded before. */
+  /** Includes every request that was recorded before the call. */
   list(caller: Caller, filter: Omit<UsageFilter, 'entity'>, page: Page): Promise<UsageListing>;
-  /** Writes what is left, or logs its amounts when that fails for too long. */
+  /** Writes what is left, or logs the amounts if that fails for too long. */
   close(): Promise<void>;
 }
 
 export interface UsageDeps {
   readonly storage: UsageStore;
   readonly log: Log;
-  /** Ends at once when the signal aborts; never throws. */
+  /** Returns at once when the signal aborts; never throws. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** One commit, which is an fsync, for all requests that end within this time. */
+/** Requests that end within this time share one commit, which is an fsync. */
 const COLLECT_MS = 100;
-/** Between tries of a write that fails: doubles from the first to the second. */
+/** Between attempts at a failing write: doubles from the first value to the second. */
 const RETRY_MS = [1_000, 30_000] as const;
 /**
- * Keys, about 5 MB, while nothing can be written. Callers invent projects, so theirs are given up first: from here on a new
- * one is counted as none. Keys and models alone are as many as the storage has.
+ * Maximum number of entries, about 5 MB, while nothing can be written. Projects are given up first, since clients invent them: beyond
+ * this number, usage of a new project is counted without its project. There are only as many keys and models as the storage has.
  */
 export const ENTRIES_MAX = 10_000;
 const LIST_WAIT_MS = 10_000; // a write that takes longer is stuck
@@ -42,12 +42,12 @@ const systemWait = (ms: number, signal: AbortSignal): Promise<void> =>
 
 export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usage {
   let pending = new Map<string, UsageEntry>();
-  /** What a write has taken out of `pending`. */
+  /** Entries that the current write has taken out of `pending`. */
   let inFlight: ReadonlyMap<string, UsageEntry> = new Map();
   let current: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
   let writingBehind = false;
-  /** Since the last write that succeeded: what was logged about it. */
+  /** What was logged about failing writes since the last success. */
   let outage = { failed: false, full: false };
   let closed = false;
   const closing = new AbortController();
@@ -79,7 +79,7 @@ export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usa
     outage = { failed: false, full: false };
   }
 
-  /** The write that has not begun yet takes all that is pending; whoever comes before it begins shares it. */
+  /** A write that has not started yet takes everything pending, so callers before it share it. */
   function flush(): Promise<void> {
     const begin = () => {
       next = null;
@@ -100,7 +100,7 @@ export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usa
     writingBehind = false;
   }
 
-  /** Null: it took longer. Not p-timeout: these deadlines use the wait that tests bring, and tell the work that time is over. */
+  /** Returns null on timeout. Not p-timeout: these deadlines use the injected wait, and abort the work when time is up. */
   async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
     const over = new AbortController();
     try {

@@ -1,5 +1,5 @@
-// An uploaded adapter becomes a checkpoint of the model whose name it has: checked against the base model, stored as checkpoints are,
-// and there before the client hears that it is committed.
+// Turns an uploaded adapter into a checkpoint of the model with its name: checks it against the base model and stores it as checkpoints
+// are stored, before the client hears that it is committed.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { holdBlobs } from '../accounts/stored-bytes.ts';
 import type { BaseModels } from '../models/base-models.ts';
 import { OWN_METADATA, PEFT_FILES } from './checkpoint-artifact.ts';
 
-/** Gives the checkpoint's id. Throws `artifact_conflict`. */
+/** Returns the checkpoint's id. Throws `artifact_conflict`. */
 export type CommitAdapter = (
   caller: Caller,
   model: Model,
@@ -55,14 +55,16 @@ export function createAdapterCommit({
     const files = PEFT_FILES.map((path) => {
       const file = all.find((each) => each.path === path);
       if (file) return file;
-      throw refused(`it has no ${path}. Give the directory that PEFT's save_pretrained writes.`);
+      throw refused(`it has no ${path}. Upload the directory that PEFT's save_pretrained writes.`);
     });
     const step = stepOf(draft);
     const there = step === null ? null : await storage.checkpoints.find(model.id, step);
     if (there) {
       const stored = await findChecksums(blobs, there.blobPrefix);
       if (files.every(({ path, sha256 }) => stored?.[path] === sha256)) return there.id;
-      throw refused(`it has a step ${step} with other bytes, and steps never change. Use another alias, or none.`);
+      throw refused(
+        `the model already has a step ${step} with other content, and steps never change. Use another alias, or none.`,
+      );
     }
 
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-adapter-'));
@@ -95,7 +97,7 @@ export function createAdapterCommit({
   };
 }
 
-/** The highest that it is called. Null: the next of its model. */
+/** The highest step among its aliases. Null: the model's next step. */
 function stepOf({ aliases }: ArtifactDraft): number | null {
   const steps = aliases.flatMap((alias) => STEP.exec(alias)?.[1] ?? []).map(Number);
   return steps.length === 0 ? null : Math.max(...steps);

@@ -1,5 +1,5 @@
-// The bytes of one file of a stored version, checked while they are read: a file that is damaged ends in an error, never in
-// as many bytes as look whole.
+// The bytes of one file of a stored version, verified while they are read: reading a damaged file fails, and never ends with the
+// expected number of wrong bytes.
 import { createHash } from 'node:crypto';
 import type { ArtifactFile, ArtifactVersion } from '#domain/artifact';
 import { digestOf } from '#base/stream-digest';
@@ -12,18 +12,18 @@ export interface OpenFile {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** A version with its files, and how to read them. */
+/** A version with its files, and a way to read them. */
 export interface OpenArtifact {
   readonly artifact: ArtifactVersion;
-  /** No later one has its name. */
+  /** Whether it is the latest version of its name. */
   readonly isLatest: boolean;
-  /** By path, in hex. */
+  /** SHA-256 by path, in hex. */
   md5s(): Promise<ReadonlyMap<string, string>>;
-  /** Throws `artifact_not_found`. `from`: as of `findArtifactFile`. */
+  /** Throws `artifact_not_found`. `from`: as in `findArtifactFile`. */
   open(path: string, from?: number): Promise<OpenFile>;
 }
 
-/** Null: the version has no such file, or was deleted meanwhile. `from`: without so many bytes at its beginning. */
+/** Returns null if the version has no such file or was deleted meanwhile. `from`: the number of bytes to skip at the beginning. */
 export async function findArtifactFile(
   { storage, blobs }: { storage: Storage; blobs: BlobStore },
   { entity, files }: Pick<ArtifactVersion, 'entity' | 'files'>,
@@ -45,7 +45,7 @@ async function streamOf(
   return stored && blobs.stream(stored.blob, from);
 }
 
-/** Of what is uploaded, and no version's yet. Throws `damaged_data`. */
+/** The bytes of an upload that belongs to no version yet. Throws `damaged_data`. */
 export async function openArtifactFile(
   at: { storage: Storage; blobs: BlobStore },
   entity: string,
@@ -56,7 +56,7 @@ export async function openArtifactFile(
   return checked(file, content);
 }
 
-/** What was stored without an MD5 is read for it, once. */
+/** Files that were stored without an MD5 are read once to compute it. */
 export async function md5sOf(
   { storage, blobs }: { storage: Storage; blobs: BlobStore },
   { entity, files }: Pick<ArtifactVersion, 'entity' | 'files'>,
@@ -78,9 +78,9 @@ export async function md5sOf(
 }
 
 /**
- * The last piece comes when all bytes are known to be right, and none beyond the size: whoever has as many bytes as were
- * promised has the right ones. Throws `damaged_data`. Of bytes that begin at `from` only their number is known: who has the others
- * has the checksum as well.
+ * Holds the last piece back until the checksum is verified, and passes no bytes beyond the size: a reader that has received the
+ * promised number of bytes has the right ones. Throws `damaged_data`. When reading begins at `from`, only the length is checked; the
+ * client that has the beginning also has the checksum.
  */
 export async function* checked(
   { path, sha256, sizeBytes }: ArtifactFile,

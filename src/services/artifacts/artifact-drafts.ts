@@ -1,5 +1,5 @@
-// Uploads of clients that announce a version before they send it, and name files by MD5: announced, its files in any order, a list of
-// them, committed. Everything may be repeated, and goes on after a restart. A `lora` with the name of a model becomes its checkpoint.
+// Uploads of clients that announce a version first and name files by MD5: the version is announced, its files arrive in any order,
+// then a list of them, then it is committed. Each step may be repeated, also after a restart. A `lora` that is named like a model becomes its checkpoint.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { manifestDigest } from '#base/manifest-digest';
@@ -18,35 +18,35 @@ import type { Artifacts, FileBytes } from './artifacts.ts';
 import { readClientManifest } from './client-manifest.ts';
 
 export interface Announced extends ArtifactName {
-  /** As its client calls it: whoever announces it again means the same. */
+  /** The client's own id: announcing it again means the same version. */
   readonly clientId: string;
   readonly type: string;
-  /** Of its project, if any. */
+  /** The run in its project that logs it, if any. */
   readonly run: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Without `latest`. */
   readonly aliases: readonly string[];
-  /** MD5 of its paths and their MD5s, in hex. */
+  /** MD5 over the paths and MD5s of its files, in hex. */
   readonly digest: string;
 }
 
 export type Begun =
   | { readonly outcome: 'pending'; readonly id: string; readonly latest: OpenArtifact | null }
-  /** The newest version has these files already, and the aliases now. */
+  /** The newest version has these files already, and now the aliases too. */
   | { readonly outcome: 'committed'; readonly artifact: OpenArtifact };
 
-/** All throw `artifact_not_found` for what is not there or another entity's. */
+/** All throw `artifact_not_found` for what does not exist or belongs to another entity. */
 export interface ArtifactDrafts {
-  /** What the version has, or will have, that a client calls so. */
+  /** Returns the id of the version that has, or will have, the client's id. */
   idOf(caller: Caller, clientId: string): string;
-  /** Throws `artifact_conflict` where a model has the name; `invalid_request`, `too_many_requests`. */
+  /** Throws `artifact_conflict` if a model has the name; `invalid_request`, `too_many_requests`. */
   begin(caller: Caller, announced: Announced): Promise<Begun>;
-  /** Those of these MD5s whose bytes are there already. */
+  /** Which of these MD5s are stored already. */
   known(caller: Caller, id: string, md5s: readonly string[]): Promise<ReadonlySet<string>>;
-  /** As uploads elsewhere. Throws `checksum_mismatch`. */
+  /** As for other uploads. Throws `checksum_mismatch`. */
   receive(caller: Caller, id: string, md5: string, file: Omit<FileBytes, 'sha256' | 'md5'>): Promise<void>;
   receiveManifest(caller: Caller, id: string, file: Omit<FileBytes, 'sha256' | 'md5'>): Promise<void>;
-  /** Throws `artifact_conflict` where files are missing, or an adapter does not fit its model. */
+  /** Throws `artifact_conflict` if files are missing, or an adapter does not fit its model. */
   commit(caller: Caller, id: string): Promise<OpenArtifact>;
 }
 
@@ -74,13 +74,13 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
     await runs.noteArtifact(caller, { entity: by.entity, project: by.project, name: by.run }, id, 'logged');
   }
 
-  /** What follows when the version is made; may be repeated. */
+  /** Follow-up work once the version exists; may be repeated. */
   async function finish(caller: Caller, draft: ArtifactDraft, committed: string): Promise<void> {
     await noteLogged(caller, draft, committed);
     await storage.artifacts.removeDrafts({ id: draft.id });
   }
 
-  /** Of a version that was made by a server that ended, or met a fault, before this. */
+  /** Completes a version whose server stopped, or failed, before the follow-up work. */
   async function finishLeft(caller: Caller, id: string): Promise<void> {
     const draft = await storage.artifacts.findDraft(id);
     if (draft) await finish(caller, draft, id);
@@ -126,7 +126,7 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
     async begin(caller, { clientId, digest, ...announced }) {
       const { entity, project, name, type, aliases } = announced;
       if (entity !== caller.entity)
-        throw new AppError('artifact_not_found', `No entity ${entity} for this key, which is of ${caller.entity}.`);
+        throw new AppError('artifact_not_found', `This key belongs to the entity ${caller.entity}, not to ${entity}.`);
       const bad = [project, name, type].find((text) => !isReadableName(text));
       if (bad !== undefined)
         throw new AppError(
@@ -201,17 +201,17 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
   };
 }
 
-/** Who forks a model names the step. */
+/** Whoever forks a model names the step. */
 function refuseAliases({ name, aliases }: Pick<Announced, 'name' | 'aliases'>): void {
   const other = aliases.find((alias) => !/^step\d+$/.test(alias));
   if (other === undefined) return;
   throw new AppError(
     'artifact_conflict',
-    `${name} is a model: a checkpoint of it is called stepN and latest, not ${other}. Log it without that alias.`,
+    `${name} is a model: its checkpoints are called stepN and latest, not ${other}. Log it without that alias.`,
   );
 }
 
-/** The same for the same client's word, in the form of the others. */
+/** Deterministic: the same client id gives the same id in our own form. */
 function idOf(entity: string, clientId: string): string {
   const hex = createHash('sha256')
     .update(JSON.stringify([entity, clientId]))

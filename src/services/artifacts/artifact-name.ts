@@ -4,32 +4,32 @@
 import { CHECKPOINT_TYPE, type ArtifactName, type ArtifactSelector, type ArtifactVersion } from '#domain/artifact';
 
 export interface NamedVersion extends ArtifactName {
-  /** As written; null: none was. */
+  /** The version as written; null: none was given. */
   readonly version: string | null;
 }
 
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-/** What may be looked up: models have freer names. */
+/** Names that may be looked up; models have fewer restrictions. */
 const READABLE = /^[^/:@\s]{1,128}$/;
 const SCHEME = /^(?:wandb-)?artifact:\/{2,3}/;
-/** Names that the server gives itself, or reads in its own way. */
+/** Aliases that the server assigns itself or interprets. */
 const RESERVED = /^(?:v\d+|step\d+|latest|draft)$/;
-/** One more than a name has: a text of millions of slashes is not made millions of parts. */
+/** One more than the number of parts in a name: a text with millions of slashes is not split into millions of parts. */
 const PARTS_MAX = 4;
 
 export const isArtifactSegment = (text: string): boolean => SEGMENT.test(text);
-/** Also of what other clients name: models have freer names, and so has what is made for them. */
+/** Also for names that other clients choose: models, and artifacts made for them, have fewer restrictions. */
 export const isReadableName = (text: string): boolean => READABLE.test(text);
-/** `stepN` is an alias like others where artifacts are versions of no model. */
+/** For artifacts that are not models, `stepN` is an alias like any other. */
 export const isClientAlias = (text: string): boolean => SEGMENT.test(text) && !/^(?:v\d+|draft)$/.test(text);
 export const isAlias = (text: string): boolean => SEGMENT.test(text) && !RESERVED.test(text);
 
-/** Null: not a URI of an artifact. */
+/** Returns null if the text is not an artifact URI. */
 export function parseArtifactUri(uri: string): NamedVersion | null {
   return SCHEME.test(uri) ? parseArtifactName(uri.replace(SCHEME, '')) : null;
 }
 
-/** `entity/project/name[:version]`; null: not such a name. */
+/** `entity/project/name[:version]`; returns null for anything else. */
 export function parseArtifactName(text: string): NamedVersion | null {
   const [entity, project, last, ...more] = text.split('/', PARTS_MAX);
   if (entity === undefined || project === undefined || last === undefined || more.length > 0) return null;
@@ -44,20 +44,20 @@ export function selectorOf(version: string | null): ArtifactSelector {
   return number === undefined ? { alias: version } : { version: Number(number) };
 }
 
-/** The step that a version of a model names: null the latest, undefined none. */
+/** The step that a version of a model names: null is the latest, undefined means that it names none. */
 export function stepOf(version: string | null): number | null | undefined {
   if (version === null || version === 'latest') return null;
   const step = /^(?:step|v)(\d{1,15})$/.exec(version)?.[1];
   return step === undefined ? undefined : Number(step);
 }
 
-/** As it is called: `v3`, and `step3` of a model. */
+/** The canonical version name: `v3`, or `step3` for a model. */
 export const versionText = ({ type, version, aliases }: ArtifactVersion): string =>
   type === CHECKPOINT_TYPE && aliases.includes(`step${version}`) ? `step${version}` : `v${version}`;
 
 const PATH_LENGTH_MAX = 512;
 
-/** Why a path cannot be a file of an artifact; null: it can. */
+/** Why a path cannot be a file of an artifact; null if it can. */
 export function faultOfPath(path: string): string | null {
   if (path === '' || path.length > PATH_LENGTH_MAX) return `must have 1 to ${PATH_LENGTH_MAX} characters`;
 

@@ -1,5 +1,5 @@
-// The artifact store: bytes come first and are nobody's yet, a manifest then makes a version of them, whole or not at all.
-// What is in it is not read here. Checkpoints of models can be read by the same names (checkpoint-artifact.ts).
+// The artifact store: bytes are uploaded first and belong to no version; a manifest then makes a version of them, whole or not at all.
+// File contents are not interpreted here. Checkpoints of models can be read by the same names (checkpoint-artifact.ts).
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
@@ -21,7 +21,7 @@ import { createArtifactCollections, type ArtifactCollections } from './collectio
 import { createCheckpointArtifacts, OWN_METADATA } from './checkpoint-artifact.ts';
 
 export interface Manifest {
-  /** Of the version to come, where it has one already. */
+  /** The id of the version, if it was assigned before. */
   readonly id?: string;
   readonly type: string;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -35,20 +35,20 @@ export type Committed =
 
 export interface FileBytes {
   readonly content: AsyncIterable<Uint8Array>;
-  /** As its sender says beforehand; null: it does not. */
+  /** The SHA-256 that the sender announced; null if it did not. */
   readonly declaredBytes: number | null;
-  /** As its sender says; null: whatever comes. */
+  /** The size that the sender announced; null: unknown. */
   readonly sha256: string | null;
   readonly md5?: string;
 }
 
-/** All throw `artifact_not_found` for what is not there or another entity's. */
+/** All throw `artifact_not_found` for what does not exist or belongs to another entity. */
 export interface Artifacts extends ArtifactCollections {
-  /** Keeps bytes for a version to come, for a day. Throws `checksum_mismatch`, `body_too_large`, `too_many_requests`. */
+  /** Keeps bytes for a later version, for one day. Throws `checksum_mismatch`, `body_too_large`, `too_many_requests`. */
   upload(caller: Caller, name: ArtifactName, file: FileBytes): Promise<Omit<ArtifactFile, 'path'>>;
-  /** Throws `artifact_conflict` where a model has the name; `too_many_requests`. */
+  /** Throws `artifact_conflict` if a model has the name; `too_many_requests`. */
   commit(caller: Caller, name: ArtifactName, manifest: Manifest): Promise<Committed>;
-  /** A file that is a version by itself; both of the above. */
+  /** Uploads one file and makes a version of it: both of the above. */
   store(
     caller: Caller,
     name: ArtifactName,
@@ -56,23 +56,23 @@ export interface Artifacts extends ArtifactCollections {
     file: FileBytes,
   ): Promise<Committed>;
   get(caller: Caller, named: NamedVersion): Promise<OpenArtifact>;
-  /** Null: not there, or another entity's. Of a name or an id, stored or of a model. */
+  /** Finds by name or id, stored versions or checkpoints of a model. Returns null if there is none, or it belongs to another entity. */
   look(caller: Caller, named: NamedVersion | { readonly id: string }): Promise<OpenArtifact | null>;
-  /** The versions of one name: stored ones, or the checkpoints of a model. Empty where there is none. */
+  /** All versions of one name: stored ones, or the checkpoints of a model. Empty if there are none. */
   versions(caller: Caller, name: ArtifactName, page: Page, order: Order): Promise<Listing<OpenArtifact>>;
   countVersions(caller: Caller, name: ArtifactName): Promise<number>;
-  /** Of stored versions; null where there is none. */
+  /** Stored versions only; null if there are none. */
   find(caller: Caller, named: NamedVersion): Promise<ArtifactVersion | null>;
   list(caller: Caller, filter: Omit<ArtifactFilter, 'entity'>, page: Page): Promise<Listing<ArtifactVersion>>;
   setAliases(caller: Caller, named: NamedVersion, aliases: readonly string[]): Promise<ArtifactVersion>;
-  /** Beside those that it has. Of a checkpoint, these are its own: others are refused. Throws `artifact_conflict`. */
+  /** Adds aliases. A checkpoint has fixed aliases; others are refused. Throws `artifact_conflict`. */
   addAliases(caller: Caller, id: string, aliases: readonly string[]): Promise<void>;
   removeAliases(caller: Caller, id: string, aliases: readonly string[]): Promise<void>;
-  /** In the place of what is there; of a checkpoint, beside what the server says of it. */
+  /** Replaces the metadata; for a checkpoint, only the owner's part of it. */
   setMetadata(caller: Caller, id: string, metadata: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Without a version: all of them. Gives how many. */
+  /** Without a version: all versions. Returns how many were deleted. */
   delete(caller: Caller, named: NamedVersion): Promise<number>;
-  /** Bytes that were uploaded and never became part of a version, or that no version has any more. */
+  /** Deletes bytes that never became part of a version, or that no version uses any more. */
   cleanUp(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export interface ArtifactsDeps {
 
 /** How long an upload may wait for its manifest. */
 const UNUSED_MS_MAX = 24 * 60 * 60 * 1000;
-/** Deleted versions' bytes stay for uploads that found them there a moment ago. */
+/** Deleted versions' bytes stay this long, for uploads that found them a moment ago. */
 const GRACE_MS = 60 * 60 * 1000;
 
 export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limits }: ArtifactsDeps): Artifacts {
@@ -150,7 +150,7 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
   async function nameIt({ id, name, version }: ArtifactVersion, isLatest: boolean, aliases: string[]): Promise<void> {
     if (await storage.artifacts.setAliases(id, aliases)) return;
     const own = `step${version}${isLatest ? ' and latest' : ''}`;
-    throw new AppError('artifact_conflict', `A checkpoint of ${name} is called ${own}, and nothing else.`);
+    throw new AppError('artifact_conflict', `The only alias of this checkpoint of ${name} is ${own}.`);
   }
 
   async function removeUnused(...what: Parameters<Storage['artifacts']['removeUnused']>): Promise<void> {
@@ -186,7 +186,7 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
       const found = await storage.artifacts.addContent(added, reservation.payer, clock.now());
       return { value: found, amount: found !== 'over_limit' && found.blob === blob ? sizeBytes : 0 };
     });
-    if (known === 'over_limit' || known.blob !== blob) await blobs.delete(blob); // the same bytes are there already
+    if (known === 'over_limit' || known.blob !== blob) await blobs.delete(blob); // the same content is stored already
     if (known === 'over_limit') throw tooMuch();
     return { sha256: actual.sha256, sizeBytes };
   }
@@ -245,7 +245,7 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
 
     async store(caller, name, { path, ...about }, file) {
       refuseOthers(caller, name);
-      await refuseModels(name); // before the bytes
+      await refuseModels(name); // before the bytes are read
       return limits.storing(caller, async (reservation) => {
         reservation.hold(
           rowBytes({ metadata: about.metadata, files: [{ path, sizeBytes: 0, sha256: '' }] }, about.aliases.length),
@@ -336,7 +336,7 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
   };
 }
 
-/** Of what a version is, whatever it is called. */
+/** Digest of a version's content, whatever its name. */
 const digestOf = ({ type, metadata, files }: Pick<ArtifactVersion, 'type' | 'metadata' | 'files'>): string =>
   createHash('sha256')
     .update(JSON.stringify([type, metadata, files]))
@@ -345,7 +345,7 @@ const digestOf = ({ type, metadata, files }: Pick<ArtifactVersion, 'type' | 'met
 const tooLarge = (bytesMax: number): AppError =>
   new AppError('body_too_large', `The file is over this server's limit of ${bytesMax} bytes. Split it.`);
 
-/** What comes beyond the bytes that are held already is held piece by piece. */
+/** Bytes beyond the reserved amount are reserved piece by piece. */
 async function* measure(
   content: AsyncIterable<Uint8Array>,
   digests: Pick<ReturnType<typeof createDigests>, 'add'>,

@@ -14,21 +14,21 @@ import { checked, damagedFile, type OpenArtifact } from './artifact-content.ts';
 import { stepOf, type NamedVersion } from './artifact-name.ts';
 import { digestOf, type Digests } from '#base/stream-digest';
 
-/** What others can load; optimizer state stays here. */
+/** Files that other programs can load; optimizer state is not offered. */
 export const PEFT_FILES = ['adapter_config.json', 'adapter_model.safetensors'];
 
-/** What the server says of every checkpoint; its owner's notes stand beside it. */
+/** Metadata that the server sets for every checkpoint; the owner's metadata is stored beside it. */
 export const OWN_METADATA = ['wandb.base_model', 'metrics'];
 
-/** All give null where there is none. Whoever calls has looked, or looks, at whose it is. */
+/** All return null if there is none. The caller checks that the model belongs to its entity. */
 export interface CheckpointArtifacts {
   find(named: NamedVersion): Promise<OpenArtifact | null>;
   findById(id: string): Promise<OpenArtifact | null>;
-  /** Of a model, by step. Null: no model has the name. */
+  /** The checkpoints of a model, by step. Null: no model has the name. */
   list(name: ArtifactName, page: Page, order: Order): Promise<Listing<OpenArtifact> | null>;
 }
 
-/** Checkpoints never change: what their files amount to is read once. */
+/** Checkpoints never change, so sizes and digests of their files are computed once. */
 const DIGESTS_MAX = 1_000;
 
 type PeftFile = ArtifactFile & Digests;
@@ -123,7 +123,7 @@ export function createCheckpointArtifacts({
   };
 }
 
-/** Throws `damaged_data` where a file of a checkpoint has other bytes than its list says; what is older than lists passes. */
+/** Throws `damaged_data` if a file of a checkpoint differs from its list of digests; checkpoints older than such lists are not checked. */
 export function refuseDamage(
   { path, sha256 }: Pick<ArtifactFile, 'path' | 'sha256'>,
   checksums: Awaited<ReturnType<typeof findChecksums>>,

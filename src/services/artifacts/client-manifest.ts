@@ -1,4 +1,4 @@
-// The list of files that the `wandb` library sends of an artifact: read, and written for what came in other ways.
+// The file list of an artifact in the `wandb` library's format: parsed, and written for artifacts that were uploaded in other ways.
 import { base64OfHex } from '#base/manifest-digest';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
@@ -12,9 +12,9 @@ export interface ManifestEntry {
   readonly sizeBytes: number;
 }
 
-/** As of artifacts that come in other ways. */
+/** Maximum number of files, as for other artifacts. */
 const FILES_MAX = 10_000;
-/** Of the text: a path of 512 characters, and as many of its client's own. */
+/** Maximum characters per file: a path of 512 characters, and as much for the client's own fields. */
 export const MANIFEST_BYTES_MAX = 16_000_000;
 
 const bad = (fault: string): AppError => new AppError('artifact_conflict', `The list of files ${fault}.`);
@@ -29,11 +29,11 @@ export function readClientManifest(text: string): readonly ManifestEntry[] {
   return entries.map(([path, entry]) => {
     const fault = faultOfPath(path);
     if (fault !== null) throw bad(`has the path ${JSON.stringify(path.slice(0, 200))}, which ${fault}`);
-    if (!isObject(entry)) throw bad(`says nothing of ${path}`);
+    if (!isObject(entry)) throw bad(`has no entry for ${path}`);
     const { ref, digest, size } = entry as Record<string, unknown>;
     if (ref !== undefined && ref !== null)
       throw bad(
-        `refers to ${JSON.stringify(ref).slice(0, 200)} for ${path}: Whetstone keeps files, no references. Add the file itself`,
+        `refers to ${JSON.stringify(ref).slice(0, 200)} for ${path}: Whetstone stores files and no references. Add the file itself`,
       );
     const md5 = typeof digest === 'string' ? Buffer.from(digest, 'base64').toString('hex') : '';
     if (md5.length !== 32) throw bad(`has no MD5 for ${path}`);

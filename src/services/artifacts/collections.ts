@@ -1,5 +1,5 @@
-// What a project has: types, and under each the names that have versions of it. Models stand among them, as the collections of their
-// checkpoints. What is in a version is not looked at.
+// The contents of a project: types, and for each type the names that have versions of it. Models are listed too, as collections of
+// their checkpoints. Does not look into versions.
 import type { ArtifactCollection } from '#domain/artifact';
 import type { Caller } from '#domain/caller';
 import { unknownCursor, type Listing, type Page } from '#domain/page';
@@ -11,9 +11,9 @@ const TYPES_MAX = 1_000;
 
 export type ArtifactTypeRow = Omit<ArtifactCollection, 'name'>;
 
-/** Another entity's project has nothing. */
+/** Empty for another entity's project. */
 export interface ArtifactCollections {
-  /** By name; pages go on from what `collectionCursor` gives. */
+  /** Sorted by name; the next page starts after `collectionCursor` of the last one. */
   collections(caller: Caller, filter: CollectionFilter, page: Page): Promise<Listing<ArtifactCollection>>;
   countCollections(caller: Caller, filter: CollectionFilter): Promise<number>;
   types(caller: Caller, filter: Pick<CollectionFilter, 'entity' | 'project'>): Promise<readonly ArtifactTypeRow[]>;

@@ -1,17 +1,17 @@
-// The deltas of a choice → its parts, in order: thinking, text, calls, each with a beginning, pieces and an end. For forms of
-// answers that are lists of such parts (blocks, output items); whole answers are what the pieces add up to.
+// Turns the deltas of a choice into its parts, in order: reasoning, text, calls, each with a start, pieces and an end. For answer formats
+// that are lists of parts (content blocks, output items); joining the pieces gives the complete answer.
 import type { TokenEvent } from '#engine/inference-engine';
 import type { ChatDelta } from './answer.ts';
 
 export type Part =
   | { readonly kind: 'thinking' | 'text'; readonly text: string; readonly tokens: readonly TokenEvent[] }
-  /** `text`: the arguments, as the model wrote them: JSON, unless it was cut off. */
+  /** `text`: the arguments as the model wrote them: JSON, unless the answer was cut off. */
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly text: string };
 
 export type PartEvent =
-  /** The part is empty so far. */
+  /** The part has just begun and is empty. */
   | { readonly kind: 'begin'; readonly index: number; readonly part: Part }
-  /** `tokens`: those that the piece, and what was held back before it, was made of. */
+  /** `tokens`: the tokens of this piece, including earlier ones whose text was held back. */
   | {
       readonly kind: 'piece';
       readonly index: number;
@@ -22,15 +22,15 @@ export type PartEvent =
   | { readonly kind: 'end'; readonly index: number; readonly part: Part };
 
 export interface PartReader {
-  /** The last delta has the choice's finish, and ends what is open. */
+  /** The last delta carries the choice's finish, and ends the open part. */
   push(delta: ChatDelta): PartEvent[];
 }
 
 export function createPartReader(): PartReader {
   let open: Part | null = null;
   let index = -1;
-  let waiting: TokenEvent[] = []; // brought no text yet
-  let own: TokenEvent[] = []; // of the open part; grows in place: a part may have very many
+  let waiting: TokenEvent[] = []; // have produced no text yet
+  let own: TokenEvent[] = []; // tokens of the open part; appended in place because there may be very many
 
   function end(): PartEvent[] {
     if (open === null) return [];

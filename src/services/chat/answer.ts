@@ -1,5 +1,5 @@
-// Tokens that an engine samples → the text of their choices, while they come; what they cost goes to the accounts. Chat and
-// completions differ in how a prompt is made, and in nothing here.
+// Turns sampled tokens into the text of their choices as they arrive, and records their usage. Shared by chat and completions, which
+// differ only in how the prompt is made.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
@@ -12,30 +12,30 @@ import type { GenerationOptions } from './chat-request.ts';
 import { createChoiceText, type ChoiceTextOptions, type TextDelta } from './choice-text.ts';
 import { generateWithReplay } from './replaying-generation.ts';
 
-/** One sampled token and the text it completed. */
+/** One sampled token and the text that it completed. */
 export interface ChatDelta extends TextDelta {
   readonly choiceIndex: number;
-  /** Null: none could come, and the choice ends here. */
+  /** Null: no token was possible, and the choice ends here. */
   readonly token: TokenEvent | null;
 }
 
-/** What a request is answered with: chat adds how it is shown, completions what stood before it. */
+/** A started answer; chat adds how it is presented, completions what precedes it. */
 export interface Answer {
   readonly model: SampledModel;
   readonly promptTokens: readonly number[];
-  /** Known with the first delta. */
+  /** Known when the first delta arrives. */
   readonly prompt: { report: PromptReport | null };
-  /** Ends when every choice has its finish. Leaving the loop stops the generation. */
+  /** Ends when every choice has finished. Leaving the loop stops the generation. */
   readonly deltas: AsyncIterable<ChatDelta>;
 }
 
 export interface ChatContext {
   readonly caller: Caller;
-  /** For the accounts; empty: none was named. */
+  /** For usage accounts; empty: none was named. */
   readonly project: string;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** Nobody waits for it: it goes behind all others, and what is said is not remembered for training. */
+  /** Background work: queued after all other requests, and not remembered for training. */
   readonly isBackground?: boolean;
 }
 
@@ -50,18 +50,18 @@ export interface Asked {
   readonly generate: GenerateRequest;
   readonly choice: ChoiceTextOptions;
   readonly beamSearch: GenerationOptions['beamSearch'];
-  /** Told what each choice has said, when it ends. Null: nobody asks, and it is not kept. */
+  /** Called with each choice's tokens when it ends. Null: they are not remembered. */
   readonly remember: ((said: readonly SaidToken[]) => void) | null;
 }
 
 export interface AnswerDeps {
-  /** Called once per request that began, however it ends. */
+  /** Called once for each request that started, however it ends. */
   readonly recordUsage: (use: RequestUse) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Nothing runs before the deltas are read; they throw what engines throw. */
+/** Nothing runs before the deltas are read; reading them throws the engine's errors. */
 export function beginAnswer(
   { recordUsage, clock, log }: AnswerDeps,
   { caller, project, signal }: ChatContext,
@@ -90,7 +90,7 @@ export function beginAnswer(
         yield { choiceIndex, token, ...delta };
       }
     } catch (error) {
-      // Whole or streamed, an answer that has begun is an answer: what was said stands, and why it ends.
+      // An answer that has begun is returned, streamed or not: the tokens so far, and why it ended.
       const isDeadEnd = error instanceof AppError && error.code === 'dead_end';
       if (!isDeadEnd || completionTokens === 0) throw error;
       for (const choiceIndex of open) yield { choiceIndex, token: null, ...choices[choiceIndex]!.endDead() };

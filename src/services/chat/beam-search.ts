@@ -1,7 +1,7 @@
-// Beam search over an engine that samples: each step asks for one token after every beam, with its likeliest alternatives,
-// and keeps the best. Prompts of beams share what the engine keeps of them. Penalties, temperature and stops do not apply.
-// A finished beam's score is its log-probability / length^penalty, the end token not counted (arXiv:1609.08144 §7 has
-// another denominator; this is Transformers' and vLLM's).
+// Beam search over an engine that samples: each step asks for one token after every beam, with its most likely alternatives,
+// and keeps the best. Beams share their prompts through the engine's prefix cache. Penalties, temperature and stops do not apply.
+// A finished beam's score is its log-probability / length^penalty, not counting the end token (as in Transformers and vLLM;
+// arXiv:1609.08144 §7 has another denominator).
 import { AppError } from '#domain/errors';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import type {
@@ -20,14 +20,14 @@ interface Beam {
 
 const START: Beam = { tokens: [], logprob: 0, ended: false };
 
-/** As many beams as choices; the events come when all are complete, best beam first. */
+/** `n` beams; their events come once all are complete, best beam first. */
 export function searchBeams(
   generate: (request: GenerateRequest) => GenerationStream,
   request: GenerateRequest,
   { lengthPenalty }: { lengthPenalty: number },
 ): GenerationStream {
   if (request.constraint)
-    throw new AppError('invalid_request', 'Beam search cannot keep to a constraint. Send one of them.', {
+    throw new AppError('invalid_request', 'Beam search cannot follow a constraint. Send only one of the two.', {
       param: 'use_beam_search',
     });
   const { n: width, sampling } = request;
@@ -67,7 +67,7 @@ export function searchBeams(
     for (let length = 0; length < maxTokens && open.length > 0; length++) {
       const extended = (await Promise.all(open.map(next))).flat().sort((a, b) => b.logprob - a.logprob);
       complete.push(...extended.filter(({ ended }) => ended).slice(0, candidates));
-      complete.sort((a, b) => score(b) - score(a)).splice(candidates); // no more can be chosen
+      complete.sort((a, b) => score(b) - score(a)).splice(candidates); // no more than this can be selected
       open = extended.filter(({ ended }) => !ended).slice(0, width);
     }
     return [...complete, ...open].sort((a, b) => score(b) - score(a)).slice(0, width);

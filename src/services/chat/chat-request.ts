@@ -1,28 +1,28 @@
-// A chat request as the service takes it: every field of the wire, typed, with ranges checked at the edge. Null: the
+// A chat request as the service receives it: every field of the wire, typed, with ranges already checked. Null: the model's default.
 // model's default.
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { Constraint } from '#domain/constraint';
 
 export interface ToolChoice {
-  /** `named`: one tool that the client chose, so that the call is no choice of the model's. */
+  /** `named`: the client chose one tool, so the call is not the model's own choice. */
   readonly mode: 'none' | 'auto' | 'required' | 'named';
   /** Names of the tools that may be called. Null: all of them. */
   readonly callable: readonly string[] | null;
 }
 
-/** What requests for tokens have in common, whatever their prompt. */
+/** Fields that all sampling requests share, whatever their prompt. */
 export interface GenerationOptions {
   /** Null: the server's default. */
   readonly model: string | null;
   readonly sampling: SamplingOptions;
   readonly output: OutputOptions;
   readonly n: number;
-  /** Null: sampling as usual. */
+  /** Null: ordinary sampling. */
   readonly beamSearch: { readonly lengthPenalty: number } | null;
   readonly constraint: RequestedConstraint | null;
-  /** Smaller ones first. */
+  /** Smaller numbers go first. */
   readonly priority: number;
-  /** Computed prompts are shared between requests of equal salt only. */
+  /** Prefixes are shared only between requests with the same salt. */
   readonly cacheSalt: string | null;
 }
 
@@ -34,27 +34,27 @@ export interface ChatRequest extends GenerationOptions {
   readonly prompt: PromptOptions;
 }
 
-/** What of a chat request becomes its prompt. */
+/** The part of a chat request that determines its prompt. */
 export type Conversation = Pick<ChatRequest, 'model' | 'messages' | 'tools' | 'prompt'>;
 
 export interface RequestedConstraint {
   readonly constraint: Constraint;
-  /** What the client called it. */
+  /** The client's name for the field. */
   readonly param: string;
 }
 
 export interface PromptOptions {
-  /** For error messages: what the client called it. */
+  /** For error messages: the client's name for the field. */
   readonly name: 'messages' | 'input';
-  /** Null: unless the final message is continued. */
+  /** Null: true, unless the final message is continued. */
   readonly addGenerationPrompt: boolean | null;
   readonly continueFinalMessage: boolean;
   readonly addSpecialTokens: boolean;
   /** Keep this many tokens; −1: as many as the context holds. */
   readonly truncatePromptTokens: number | null;
-  /** What is cut off: `left`, so that the end stays, where the question is. */
+  /** Which end is cut off: `left` keeps the end of the prompt, where the question is. */
   readonly truncationSide: 'left' | 'right';
-  /** Instead of the model's. */
+  /** Replaces the model's template. */
   readonly chatTemplate: string | null;
   readonly chatTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly documents: readonly Readonly<Record<string, string>>[] | null;
@@ -74,23 +74,23 @@ export interface SamplingOptions {
   readonly badWords: readonly string[];
   readonly seed: number | null;
   readonly maxTokens: number | null;
-  /** For error messages: what the client called it. */
+  /** For error messages: the client's name for the field. */
   readonly maxTokensField: string;
-  /** A limit over what the context leaves is no mistake: the answer ends at whichever comes first. */
+  /** A limit larger than the remaining context is allowed: the answer ends at whichever comes first. */
   readonly cutToContext: boolean;
   readonly minTokens: number;
   readonly stop: readonly string[];
   readonly stopTokenIds: readonly number[];
   readonly ignoreEos: boolean;
-  /** Null: no limit but the answer's. */
+  /** Null: only the limit of the whole answer. */
   readonly thinkingTokens: number | null;
 }
 
 export interface OutputOptions {
-  /** Null: on for trainable models, whose rollouts need them. */
+  /** Null: on for trainable models, because training needs them. */
   readonly logprobs: boolean | null;
   readonly topLogprobs: number;
-  /** For error messages: what the client called it. */
+  /** For error messages: the client's name for the field. */
   readonly topLogprobsField: string;
   /** Listed instead of the best alternatives. */
   readonly logprobTokenIds: readonly number[] | null;
@@ -101,12 +101,12 @@ export interface OutputOptions {
   readonly includeReasoning: boolean;
 }
 
-/** A request that begins with texts, or with token ids, instead of a conversation. */
+/** A request that starts from texts or token ids instead of a conversation. */
 export interface CompletionRequest extends GenerationOptions {
-  /** One answer each. */
+  /** One answer for each. */
   readonly prompts: readonly (string | readonly number[])[];
   readonly addSpecialTokens: boolean;
   readonly truncation: Pick<PromptOptions, 'truncatePromptTokens' | 'truncationSide'>;
-  /** Choices that are sampled; the best `n` of them are the answer. */
+  /** Number of choices to sample; the best `n` of them are returned. */
   readonly bestOf: number;
 }

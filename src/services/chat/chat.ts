@@ -1,5 +1,5 @@
-// A conversation in, choices of text with their tokens out. Everything that can be refused is refused before the first
-// token; what the wire looks like is api/schema/chat-response.ts, how tokens become text is answer.ts.
+// Chat: a conversation in, choices of text with their tokens out. Everything that can be refused is refused before the first token.
+// api/schema/chat-response.ts has the wire format; answer.ts turns tokens into text.
 import type { SamplingParams, ThinkingBudget } from '#domain/sampling';
 import type { GenerateRequest, TokenConstraint } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';
@@ -24,7 +24,7 @@ import { toolConstraint } from './tool-constraint.ts';
 
 export interface ChatAnswer extends Answer {
   readonly role: string;
-  /** What the answer begins with: the last message, where the client wants it repeated and it is of the same role. */
+  /** Prefix of the answer: the last message, if the client wants it repeated and its role is the same. */
   readonly echo: string;
   readonly logprobs: boolean;
 }
@@ -35,15 +35,15 @@ export interface Chat {
    * engines throw.
    */
   start(context: ChatContext, request: ChatRequest): Promise<ChatAnswer>;
-  /** What `start` would sample from: all that it would refuse is refused. Nothing is generated. */
+  /** Validates everything that `start` would refuse. Nothing is generated. */
   check(context: ChatContext, request: ChatRequest): Promise<SampledModel>;
-  /** The tokens that `start` would begin with; nothing is generated, and it may leave no room for an answer. Throws as `start`. */
+  /** The prompt tokens that `start` would use; generates nothing, and may leave no room for an answer. Throws as `start`. */
   prompt(context: PromptContext, conversation: Conversation): Promise<TokenizedPrompt>;
 }
 
 export interface ChatDeps extends AnswerDeps, ModelDeps {
   readonly sampledTokens: SampledTokens;
-  /** Null: chat templates of requests are not trusted. */
+  /** Null: chat templates in requests are not accepted. */
   readonly sandbox: TemplateSandbox | null;
   readonly settings: ChatSettings;
 }
@@ -62,7 +62,7 @@ export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDe
     return { prompt, contextLength, by };
   }
 
-  /** All that the engine needs; nothing runs yet. */
+  /** Everything that the engine needs; nothing runs yet. */
   async function plan(context: ChatContext, request: ChatRequest) {
     checkPriority(request, settings);
     const model = await resolveModel(deps, context.caller, request.model);
@@ -96,7 +96,7 @@ export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDe
       const conversation = createConversationDigest(request.messages).read();
       const reshapedBy = request.beamSearch ? ['use_beam_search'] : reshapingFields(generate.sampling);
 
-      /** For training: clients may lose what the tokens were. */
+      /** For training: clients may lose the token ids. */
       function remember(modelId: string, tokens: readonly SaidToken[]): void {
         const asked = { entity: context.caller.entity, baseModel: model.base.id, modelId, conversation };
         sampledTokens.remember(asked, wordsOf(tokens), {
@@ -132,7 +132,7 @@ export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDe
   };
 }
 
-/** Whether any of them was sampled under the constraint: it may hold only behind the thinking. */
+/** Whether any of the tokens was sampled under the constraint, which may apply only after the reasoning. */
 function heldFor(tokens: readonly SaidToken[], constraint: TokenConstraint | null): boolean {
   if (constraint === null) return false;
   const { afterTokenId } = constraint;
@@ -148,7 +148,7 @@ function wordsOf(tokens: readonly SaidToken[]): Words {
   return { content: tokens.map(({ delta }) => delta.content).join(''), calls };
 }
 
-/** How the choices' tokens are read. */
+/** How the tokens of the choices are parsed. */
 function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, prompt: Prompt): ChoiceTextOptions {
   const { sampling, output, toolChoice, tools } = request;
   const { reasoningSyntax, toolSyntax, eosTokenIds } = text;
@@ -158,7 +158,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
     throw new AppError('invalid_request', message, { param: 'tool_choice' });
   }
   return {
-    // Beams are whole texts: nothing ends them but the end of the model's text.
+    // Beams are whole texts: only the model's end token ends them.
     stops: request.beamSearch ? [] : sampling.stop,
     includeStop: output.includeStop,
     minTokens: sampling.minTokens,
@@ -175,13 +175,13 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
             syntax: toolSyntax ?? HERMES,
             definitions: tools,
             parallel: request.parallelToolCalls,
-            finishes: toolChoice.mode !== 'named', // no choice of the model's: OpenAI says `stop`
+            finishes: toolChoice.mode !== 'named', // not the model's choice: OpenAI reports `stop`
           }
         : null,
   };
 }
 
-/** Throws `invalid_request` where a model's thinking has no end that could be made to come. */
+/** Throws `invalid_request` if the model's reasoning has no end token that could be forced. */
 function thinkingBudget(
   tokens: number | null,
   { reasoning }: ChoiceTextOptions,
@@ -192,17 +192,17 @@ function thinkingBudget(
   if (reasoning && end !== null)
     return { tokens, start: tokenizer.encode(reasoning.syntax.start), end, isOpen: reasoning.state === 'open' };
   const message =
-    'The thinking of this model does not end with a token of its own, or it has none. Set max_tokens, which thinking and answer share.';
+    'This model does not end its reasoning with a single token, or does not reason. Set max_tokens, which limits reasoning and answer together.';
   throw new AppError('invalid_request', message, { param: 'thinking_token_budget' });
 }
 
-/** The final message is continued in the middle of a thought. */
+/** Whether the final message continues inside a reasoning block. */
 function continuesThinking(request: ChatRequest, { start, end }: ReasoningSyntax): boolean {
   const text = request.prompt.continueFinalMessage ? lastText(request) : '';
   return text.includes(start) && !text.includes(end);
 }
 
-/** Compiled before the answer begins. It holds behind the thinking, where the prompt leaves that open. */
+/** Compiled before the answer begins. It applies after the reasoning if the prompt leaves a reasoning block open. */
 async function prepareConstraint(
   model: SampledModel,
   request: ChatRequest,
@@ -215,21 +215,21 @@ async function prepareConstraint(
     await compileConstraint(model, chosen, by);
   } catch (error) {
     const isJoined = chosen.constraint.kind === 'either';
-    if (isJoined && request.constraint) await compileConstraint(model, request.constraint, by); // if the format is at fault, it says so
+    if (isJoined && request.constraint) await compileConstraint(model, request.constraint, by); // so that an error in the format names the format
     throw error;
   }
   const afterTokenId = reasoning?.state === 'open' ? model.base.text.tokenizer.tokenId(reasoning.syntax.end) : null;
   return { constraint: chosen.constraint, afterTokenId };
 }
 
-/** A forced call wins over the format of an answer; where calls are free, the model has the choice between the two. */
+/** A forced call takes precedence over the format of an answer; where calls are optional, the model chooses between the two. */
 function chooseConstraint(
   { constraint: requested, toolChoice, tools, parallelToolCalls }: ChatRequest,
   syntax: ToolSyntax | null,
 ): RequestedConstraint | null {
   if (!syntax || !tools) return requested;
   const isAuto = toolChoice.mode === 'auto';
-  // A structural tag says itself where calls may stand.
+  // A structural tag itself says where calls may appear.
   if (isAuto && requested?.constraint.kind === 'structural_tag') return requested;
   const form = isAuto ? (requested?.constraint ?? null) : null;
   const calls = toolConstraint(toolChoice, tools, syntax, parallelToolCalls, form);

@@ -1,11 +1,11 @@
-// What a request asks of the model's engine that the engine has not said it can do is refused by the field's name: nothing
-// that a client sends is ignored in silence.
+// Refuses, by the field's name, what a request asks for and the model's engine does not declare: nothing that a client sends is ignored
+// in silence.
 import { AppError } from '#domain/errors';
 import { PLAIN_SAMPLING, type SamplingParams } from '#domain/sampling';
 import { SAMPLING_SWITCHES, type EngineCapabilities, type SamplingSwitch } from '#engine/capabilities';
 import type { RequestedConstraint } from './chat-request.ts';
 
-/** As requests call them. */
+/** Engine capabilities by the names of request fields. */
 const FIELDS: Readonly<Record<SamplingSwitch, string>> = {
   temperature: 'temperature',
   topP: 'top_p',
@@ -26,10 +26,10 @@ const FIELDS: Readonly<Record<SamplingSwitch, string>> = {
 const isOn = (sampling: SamplingParams, name: SamplingSwitch): boolean =>
   JSON.stringify(sampling[name]) !== JSON.stringify(PLAIN_SAMPLING[name]);
 
-/** What is listed beside a token does not change which one comes. */
+/** Options that only list more about a token do not change which token is sampled. */
 const LISTED: readonly SamplingSwitch[] = ['topLogprobs', 'logprobTokenIds'];
 
-/** Fields by which tokens come from another distribution than the model's own, which is what their log-probabilities are of. */
+/** Fields that make the sampling distribution differ from the model's own, to which reported log-probabilities refer. */
 export const reshapingFields = (sampling: SamplingParams): readonly string[] =>
   SAMPLING_SWITCHES.filter((name) => !LISTED.includes(name) && isOn(sampling, name)).map((name) => FIELDS[name]);
 
@@ -56,7 +56,7 @@ export function checkConstraint({ constraint, param }: RequestedConstraint, { co
 export function checkEmbeddings({ embeddings }: EngineCapabilities): void {
   if (embeddings) return;
   const message =
-    'Embeddings are not supported by the engine of this model: it gives tokens only. Ask a model that runs in the server itself.';
+    'The engine of this model does not support embeddings: it returns tokens only. Use a model that runs in the server itself.';
   throw new AppError('invalid_request', message, { param: 'model' });
 }
 

@@ -1,6 +1,6 @@
-// One choice of a chat answer: token events in; text, thinking and tool calls out, cut at stop strings, with the reason for
-// its end. Finish and stop reasons are vLLM's: the primary end-of-sequence token gives no stop_reason, other stop tokens
-// give their id, a stop string gives itself, a parsed call gives `tool_calls`. Streams and whole answers are the same deltas.
+// One choice of a chat answer: token events in; text, reasoning and tool calls out, cut at stop strings, with the finish reason.
+// Finish and stop reasons are vLLM's: the primary end-of-sequence token gives no stop_reason, other stop tokens give their id, a stop
+// string gives itself, a parsed call gives `tool_calls`. Streams and whole answers use the same deltas.
 import { randomBytes } from 'node:crypto';
 import type { ToolDefinition } from '#domain/chat';
 import type { FinishReason } from '#domain/sampling';
@@ -18,7 +18,7 @@ export interface Finish {
   readonly stopReason: string | number | null;
 }
 
-/** A piece of a call: the first has id and name, the others go on with the JSON text of the arguments. */
+/** A piece of a call: the first has id and name, later ones continue the JSON text of the arguments. */
 export interface ToolCallDelta {
   readonly index: number;
   readonly id?: string;
@@ -30,26 +30,26 @@ export interface TextDelta {
   readonly content: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCallDelta[];
-  /** The token belongs to thinking that the client does not want to see. */
+  /** The token belongs to reasoning that the client asked not to see. */
   readonly hidden: boolean;
   readonly finish: Finish | null;
 }
 
 export interface ChoiceTextOptions {
   readonly stops: readonly string[];
-  /** Keep the stop string, or the text of the stop token. */
+  /** Include the stop string, or the text of the stop token, in the answer. */
   readonly includeStop: boolean;
-  /** Stop strings are looked for behind this many tokens. */
+  /** Stop strings count only after this many tokens. */
   readonly minTokens: number;
   readonly skipSpecialTokens: boolean;
   readonly primaryEos: number | null;
-  /** Null: thinking is not told apart. */
+  /** Null: reasoning is not separated from text. */
   readonly reasoning: {
     readonly syntax: ReasoningSyntax;
     readonly state: ThinkingState;
     readonly include: boolean;
   } | null;
-  /** Null: the text is not read for calls. */
+  /** Null: the text is not parsed for calls. */
   readonly tools: {
     readonly syntax: ToolSyntax;
     readonly definitions: readonly ToolDefinition[];
@@ -59,9 +59,9 @@ export interface ChoiceTextOptions {
 }
 
 export interface ChoiceText {
-  /** What may be shown now; the rest is held back until it is sure to be no part of a stop string or a tag. */
+  /** Returns what can be shown now; holds back text that may turn out to be part of a stop string or a tag. */
   push(event: TokenEvent): TextDelta;
-  /** No token can come next: what was held back. */
+  /** No token can follow: returns what was held back. */
   endDead(): TextDelta;
 }
 
@@ -75,9 +75,9 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
   const parts = createParts(options);
   let count = 0;
 
-  /** Text of this token, cut at a stop string. */
+  /** The text of this token, cut at a stop string. */
   function readText({ tokenId, finishReason }: TokenEvent): { text: string; matched: string | null } {
-    // A stop token ends the text; it is part of it only on request, whether or not the tokenizer calls it special.
+    // A stop token ends the text; it is included only on request, whether or not the tokenizer calls it special.
     const pushed = finishReason === 'stop' && !includeStop ? '' : detokenizer.push(tokenId);
     const piece = finishReason === null ? pushed : pushed + detokenizer.flush();
     return ++count <= minTokens ? { text: piece, matched: null } : matcher.push(piece);
@@ -108,7 +108,7 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
   }
 }
 
-/** Thinking first, calls in what follows it. */
+/** Separates reasoning first, then calls in the rest. */
 function createParts({ reasoning, tools }: ChoiceTextOptions) {
   const thinker = reasoning && reasoning.syntax.createParser(reasoning.state);
   const toolParser = tools && tools.syntax.createParser(tools.definitions);
@@ -149,7 +149,7 @@ function createParts({ reasoning, tools }: ChoiceTextOptions) {
 const newCallId = ({ callIds }: ToolSyntax): string =>
   callIds === 'nine' ? randomBytes(5).toString('hex').slice(0, 9) : `chatcmpl-tool-${randomBytes(8).toString('hex')}`;
 
-/** Special tokens that carry the syntax of thinking and calls. */
+/** Special tokens that mark reasoning and calls. */
 function markerTokens(tokenizer: Tokenizer, { reasoning, tools }: ChoiceTextOptions): ReadonlySet<number> {
   const texts = [...(reasoning?.syntax.markers ?? []), ...(tools?.syntax.markers ?? [])];
   return new Set(texts.map((text) => tokenizer.tokenId(text)).filter((id) => id !== null));

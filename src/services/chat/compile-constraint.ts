@@ -1,5 +1,5 @@
-// Has the constraint on an answer compiled before the answer begins, so that what is wrong with it is a refusal which names the
-// client's own field.
+// Compiles the constraint on an answer before the answer begins, so that an error in it becomes a refusal that names the client's own
+// field.
 import { AppError } from '#domain/errors';
 import type { SampledModel } from '../models/models.ts';
 import type { RequestedConstraint } from './chat-request.ts';
@@ -11,7 +11,7 @@ export interface CompilingFor {
   readonly signal: AbortSignal;
 }
 
-/** Throws `invalid_constraint`, `invalid_request` (the engine keeps to no such constraint). */
+/** Throws `invalid_constraint`, or `invalid_request` if the engine does not support such a constraint. */
 export async function compileConstraint(
   { base: { inference, capabilities } }: SampledModel,
   requested: RequestedConstraint,

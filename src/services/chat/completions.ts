@@ -1,5 +1,5 @@
-// Texts or token ids in, what follows them out: a generation for each prompt, without conversation, tools or thinking. What an
-// answer is made of is answer.ts, as for chat.
+// Completions: texts or token ids in, their continuation out. One generation per prompt, without conversation, tools or reasoning.
+// answer.ts makes the answer, as for chat.
 import type { GenerateRequest } from '#engine/inference-engine';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
 import { checkSampling } from './check-capabilities.ts';
@@ -13,12 +13,12 @@ import { roomFor } from './room.ts';
 import { samplingParams } from './sampling-params.ts';
 
 export interface CompletionAnswer extends Answer {
-  /** The prompt as it was sent; of token ids, what they say. */
+  /** The prompt as sent; for token ids, their text. */
   readonly promptText: string;
 }
 
 export interface Completions {
-  /** One answer per prompt, in their order. Throws as chat does; nothing runs before the deltas are read. */
+  /** One answer per prompt, in order. Throws as chat does; nothing runs before the deltas are read. */
   start(context: ChatContext, request: CompletionRequest): Promise<readonly CompletionAnswer[]>;
 }
 
@@ -70,7 +70,7 @@ export function createCompletions({ settings, ...deps }: CompletionsDeps): Compl
   };
 }
 
-/** Nothing is read out of the text. */
+/** Nothing is parsed out of the text. */
 function choiceOptions({ base: { text } }: SampledModel, request: CompletionRequest): ChoiceTextOptions {
   const { sampling, output, beamSearch } = request;
   return {
@@ -84,7 +84,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: CompletionRequ
   };
 }
 
-/** The `n` choices whose tokens are the likeliest on average, best first. */
+/** The `n` choices with the highest mean log-probability, best first. */
 export function bestChoices(choices: readonly (readonly ChatDelta[])[], n: number): (readonly ChatDelta[])[] {
   if (choices.length <= n) return [...choices];
   const score = (deltas: readonly ChatDelta[]) => {

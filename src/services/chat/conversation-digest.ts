@@ -1,11 +1,11 @@
-// One name for a conversation, whichever form its messages have: what a client sent for an answer and what it later sends to
-// train on it differ in nulls, parts, and keys that carry nothing. Grows with the conversation, message by message.
+// A digest that identifies a conversation whatever form its messages have: what a client sent to chat and what it later sends as
+// training data differ in nulls, content parts, and empty keys. Updated message by message.
 import { createHash } from 'node:crypto';
 import type { ChatMessage } from '#domain/chat';
 
 export interface ConversationDigest {
   add(message: ChatMessage): void;
-  /** Of all messages added so far. */
+  /** Digest of all messages added so far. */
   read(): string;
 }
 
@@ -27,7 +27,7 @@ const sayingOf = ({ role, content, tool_calls: calls }: ChatMessage): unknown[] 
   (calls ?? []).map(({ function: { name, arguments: text } }) => [name, text]),
 ];
 
-/** Parts are joined as the chat template gets them. */
+/** Joins parts as the chat template receives them. */
 export function textOf(content: ChatMessage['content']): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map((part) => (typeof part.text === 'string' ? part.text : '')).join('\n');

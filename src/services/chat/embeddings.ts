@@ -1,6 +1,6 @@
-// Texts or token ids in, a vector for each out: the hidden state of the hosted decoder at the last token, behind its last norm, made
-// of length 1. That is last-token pooling, which models that were trained to embed use too; whether the vectors of this one are any
-// good, nobody has trained for. They pass the engine's queue as prompts do.
+// Embeddings: texts or token ids in, one vector for each out: the decoder's hidden state at the last token after the final norm,
+// normalised to length 1. This is last-token pooling, which embedding models use too; a model that was not trained for embeddings
+// gives vectors of unknown quality. Inputs pass the engine's queue like prompts.
 import type { GenerateRequest } from '#engine/inference-engine';
 import { dayUtcAt } from '#domain/usage';
 import { PLAIN_SAMPLING } from '#domain/sampling';
@@ -18,7 +18,7 @@ export interface EmbeddingRequest extends Pick<
   'model' | 'addSpecialTokens' | 'truncation' | 'priority' | 'cacheSalt'
 > {
   readonly inputs: readonly (string | readonly number[])[];
-  /** The first so many numbers, made of length 1 again. Null: all. */
+  /** Keep this many leading numbers, normalised again. Null: all. */
   readonly dimensions: number | null;
 }
 
@@ -36,9 +36,9 @@ export interface EmbeddingsDeps extends AnswerDeps, ModelDeps {
   readonly settings: Pick<ChatSettings, 'priorities'>;
 }
 
-/** Of one request, in the engine's queue: enough to keep it busy, and others' requests come between. */
+/** Inputs of one request in the engine's queue at once: enough to keep it busy while leaving room for other requests. */
 const INPUTS_AT_ONCE = 8;
-/** An engine samples one token at least, which nobody is shown. */
+/** An engine always samples at least one token, which is discarded. */
 const ANSWER_ROOM = 1;
 
 export function createEmbed({ settings, ...deps }: EmbeddingsDeps): Embed {
@@ -100,7 +100,7 @@ export function createEmbed({ settings, ...deps }: EmbeddingsDeps): Embed {
   };
 }
 
-/** Of length 1. `dimensions`: of the first so many. */
+/** Normalised to length 1 over the first `dimensions` numbers. */
 function pooled(hidden: readonly number[], dimensions: number | null): Float32Array {
   if (dimensions !== null && dimensions > hidden.length) {
     const message = `dimensions ${dimensions} is more than the ${hidden.length} that this model has.`;

@@ -1,5 +1,5 @@
-// What a request for tokens says where its client says nothing: the model's defaults, and an answer that is text. For forms of
-// requests that have a part of chat's fields only.
+// Defaults of a sampling request: the model's own settings, and an answer that is plain text. For request formats that have only some of
+// chat's fields.
 import type { OutputOptions, PromptOptions, SamplingOptions } from './chat-request.ts';
 
 export const PLAIN_PROMPT: PromptOptions = {

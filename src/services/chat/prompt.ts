@@ -1,5 +1,5 @@
-// Messages → prompt tokens: the chat template with the variables of the request, tokens, truncation. What is refused here
-// is refused before anything is generated.
+// Turns messages into prompt tokens: chat template with the request's variables, tokenization, truncation. Errors here come before
+// anything is generated.
 import { AppError } from '#domain/errors';
 import type { ChatTemplate } from '#text/chat-template';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
@@ -12,12 +12,12 @@ import { refuseLongText } from './room.ts';
 export interface Prompt {
   readonly text: string;
   readonly tokens: readonly number[];
-  /** Who speaks next: the assistant, or where no turn was begun, whoever spoke last. */
+  /** The role that speaks next: the assistant, or the last role if no turn was begun. */
   readonly role: string;
 }
 
 export interface PromptDeps {
-  /** Null: templates of requests are not trusted. */
+  /** Null: templates in requests are not accepted. */
   readonly sandbox: TemplateSandbox | null;
 }
 
@@ -60,7 +60,7 @@ export async function buildPrompt(
   return { text, tokens, role: addGenerationPrompt ? 'assistant' : (messages.at(-1)?.role ?? 'assistant') };
 }
 
-/** Unknown names are dropped unless the template reads them. */
+/** Drops unknown names unless the template reads them. */
 function templateVariables(options: PromptOptions, template: ChatTemplate | null): Record<string, unknown> {
   const { chatTemplateKwargs, documents, reasoningEffort } = options;
   const known = Object.entries(chatTemplateKwargs).filter(([name]) => template === null || template.accepts(name));
@@ -79,11 +79,11 @@ function refuseHiddenTemplate({ chatTemplateKwargs }: PromptOptions, sandbox: Te
 
 function refuseTemplate(): never {
   const message =
-    'This server does not take chat templates from requests. Leave chat_template out, or start the server with --trust-request-chat-template.';
+    'This server does not accept chat templates in requests. Omit chat_template, or start the server with --trust-request-chat-template.';
   throw new AppError('invalid_request', message, { param: 'chat_template' });
 }
 
-/** Throws `invalid_request`. `answerRoom`: tokens that are left free at least. */
+/** Throws `invalid_request`. `answerRoom`: tokens to leave free at least. */
 export function truncate(
   tokens: readonly number[],
   { truncatePromptTokens: keep, truncationSide }: Pick<PromptOptions, 'truncatePromptTokens' | 'truncationSide'>,

@@ -1,5 +1,5 @@
-// A prompt that is a text or token ids → the tokens that a model reads, cut where the request says so. Conversations become tokens
-// in prompt.ts.
+// Turns a prompt that is text or token ids into the tokens that a model reads, truncated if the request says so. prompt.ts does it for
+// conversations.
 import { AppError } from '#domain/errors';
 import type { SampledModel } from '../models/models.ts';
 import type { CompletionRequest } from './chat-request.ts';
@@ -8,19 +8,19 @@ import { refuseLongText, type PromptName } from './room.ts';
 import { refuseUnknownTokens } from './tokenization.ts';
 
 export interface PromptReading extends Pick<CompletionRequest, 'addSpecialTokens' | 'truncation'> {
-  /** For error messages: what the client called it. */
+  /** For error messages: the client's name for the field. */
   readonly name: PromptName;
-  /** Tokens that must fit behind it. */
+  /** Tokens that must fit after it. */
   readonly answerRoom: number;
-  /** In what token ids say. */
+  /** Which end of a token list is cut off. */
   readonly skipSpecialTokens: boolean;
 }
 
-/** Tokens that a prompt and its answer may have. */
+/** Maximum tokens of prompt and answer together. */
 export const contextOf = ({ base: { text, inference } }: SampledModel): number =>
   Math.min(text.contextLength, inference.contextLength);
 
-/** Throws `invalid_request`, `context_length_exceeded` for a text that cannot fit whatever its tokens. */
+/** Throws `invalid_request`, or `context_length_exceeded` for a text that cannot fit however it is tokenized. */
 export async function readPrompt(
   model: SampledModel,
   { name, addSpecialTokens, truncation, answerRoom, skipSpecialTokens }: PromptReading,

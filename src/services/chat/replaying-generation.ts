@@ -1,6 +1,6 @@
-// Generation that survives the loss of the engine. Where answers depend on the seed alone, the next one gives the same tokens
-// again: those already passed on are skipped, and the client sees nothing but a pause. Where the engine does not promise
-// that, only an answer that has not begun is asked for again.
+// Generation that survives the loss of the engine. If answers depend only on the seed, the next engine repeats the same tokens: those
+// already delivered are skipped, and the client notices only a pause. If the engine does not promise that, only an answer that has
+// not begun is requested again.
 import pRetry from 'p-retry';
 import type { Log } from '#base/log';
 import type { Constraint } from '#domain/constraint';
@@ -9,10 +9,10 @@ import type { EngineCapabilities } from '#engine/capabilities';
 import { EngineLost } from '#engine/engine-lost';
 import type { GenerateRequest, GenerationStream, InferenceEngine, TokenEvent } from '#engine/inference-engine';
 
-// A request that kills its engine must not do so for ever.
+// A request that kills its engine must not do so forever.
 const ATTEMPTS_MAX = 3;
 
-/** `request.sampling.seed` is not null. Not p-retry: an attempt passes events on while it runs. */
+/** `request.sampling.seed` is not null. Not p-retry: an attempt delivers events while it runs. */
 export function generateWithReplay(
   engine: InferenceEngine,
   request: GenerateRequest,
@@ -21,7 +21,7 @@ export function generateWithReplay(
   signal: AbortSignal,
 ): GenerationStream {
   const passedOn: number[][] = Array.from({ length: request.n }, () => []);
-  const over = new Set<number>(); // choices that finished or were cancelled
+  const over = new Set<number>(); // choices that have finished or were cancelled
   let stream: GenerationStream | null = null;
 
   async function* events(): AsyncGenerator<TokenEvent> {
@@ -62,7 +62,7 @@ export function generateWithReplay(
   };
 }
 
-/** What was lost with a process is compiled by the next one. */
+/** The next process compiles what was lost with the previous one. */
 export async function prepareWithRetry(
   engine: InferenceEngine,
   constraint: Constraint,

@@ -1,5 +1,5 @@
-// What every request for tokens passes first, whatever its prompt: its key's tokens of the day, the model that it names, its rank
-// in the queue, and whom it shares computed prompts with.
+// Checks that every sampling request passes first, whatever its prompt: the key's daily tokens, the model that it names, its rank in
+// the queue, and with whom it shares cached prefixes.
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { GenerateRequest } from '#engine/inference-engine';
@@ -9,9 +9,9 @@ import type { ChatContext } from './answer.ts';
 import type { GenerationOptions } from './chat-request.ts';
 
 export interface ChatSettings {
-  /** Requests may go before others by their `priority`. */
+  /** Whether `priority` of a request affects the order. */
   readonly priorities: boolean;
-  /** Alternatives per token that a request may ask for; −1: no limit. */
+  /** Maximum alternatives per token that a request may ask for; −1: no limit. */
   readonly logprobsMax: number;
 }
 
@@ -40,7 +40,7 @@ export function checkPriority(
   throw new AppError('invalid_request', message, { param: 'priority' });
 }
 
-/** Behind whatever clients may ask for, and still an integer of 32 bits for engines elsewhere. */
+/** Lower than any priority that clients may send, and still a 32-bit integer for engines elsewhere. */
 const BACKGROUND_PRIORITY = 2 ** 31 - 1;
 
 export const servingOf = (

@@ -1,9 +1,9 @@
-// How many tokens an answer may have: what the context leaves behind the prompt. A limit that the client set is never cut in
-// silence: it is refused, or, where the client's API is made so, ends the answer with a reason of its own.
+// How many tokens an answer may have: the context minus the prompt. A limit that the client set is never reduced in silence: it is
+// refused, or, where the client's API is defined that way, the answer ends with its own finish reason.
 import { AppError } from '#domain/errors';
 import type { SamplingOptions } from './chat-request.ts';
 
-/** What the client sent, in messages and as their `param`. */
+/** The client's name for the prompt, used in messages and as `param`. */
 export type PromptName = 'messages' | 'prompt' | 'input';
 
 const HAVE: Readonly<Record<PromptName, string>> = {
@@ -35,7 +35,7 @@ export function roomFor(
   );
 }
 
-/** Refuses a text that cannot fit, before it is encoded. */
+/** Refuses a text that cannot fit, before it is tokenized. */
 export function refuseLongText(
   characters: number,
   charactersMax: number,

@@ -1,20 +1,20 @@
-// A bounded memory of what trainable models said, token by token, and behind which prompt: rollouts that did not ask for
-// logprobs, or lost them on the way, are still trained on exactly the tokens that were sampled, behind exactly those they were
-// sampled behind. In memory only; what was forgotten is reported as skipped, a forgotten prompt is rendered again.
+// A bounded memory of the tokens that trainable models sampled, and of the prompts before them, so that rollouts that did not ask for
+// logprobs, or lost them, are still trained on exactly the sampled tokens after exactly their prompt. In memory only; forgotten
+// tokens are reported as skipped, and a forgotten prompt is rendered again.
 //
-// A choice is found by the conversation that it answered and by its tokens or words. Prompts are not rendered to find it: the
-// request may have had other tools or variables of the template than the trajectory tells. Requests that differ in nothing
-// else may get the same answer: its log-probabilities tell them apart, else the model; where neither does, it is not found.
+// A choice is found by the conversation that it answered and by its tokens or text. The prompt is not rendered to find it, because the
+// request may have had other tools or template variables than the trajectory shows. Requests that differ in nothing else may get the
+// same answer: then log-probabilities decide, or else the model; if neither does, the choice is not found.
 import { createHash } from 'node:crypto';
 import { createSharedLists, type SharedList } from './shared-lists.ts';
 
-/** Who asked which model what. */
+/** Which entity asked which model what. */
 export interface Asked {
   readonly entity: string;
   readonly baseModel: string;
-  /** The trainable one. What another model over the same base said is found where this one did not say it. */
+  /** The trainable model. Answers of other models over the same base are searched if this one has none. */
   readonly modelId: string;
-  /** conversation-digest.ts, of all messages before the answer. */
+  /** Digest of all messages before the answer (conversation-digest.ts). */
   readonly conversation: string;
 }
 
@@ -29,9 +29,9 @@ export interface Sampling {
   readonly tokenIds: readonly number[];
   /** Nats. */
   readonly logprobs: readonly number[];
-  /** A constraint held for some of its tokens: their log-probabilities are those of the masked distribution. */
+  /** Some tokens were sampled under a constraint: their log-probabilities are those of the masked distribution. */
   readonly isConstrained: boolean;
-  /** Fields of the request by which its tokens came from another distribution than the model's own. */
+  /** Request fields that made the sampling distribution differ from the model's own. */
   readonly reshapedBy: readonly string[];
 }
 
@@ -40,27 +40,27 @@ type Logprobs = readonly (number | null)[] | null;
 
 export interface SampledTokens {
   remember(asked: Asked, words: Words, sampling: Sampling): void;
-  /** The latest of those that it can be; null also where they had different prompts. */
+  /** The latest possible prompt; null also if the candidates had different prompts. */
   findWords(asked: Asked, words: Words, logprobs: Logprobs): Sampling | null;
   findTokens(asked: Asked, tokenIds: readonly number[], logprobs: Logprobs): Sampling | null;
-  /** About what it takes of the heap. */
+  /** Approximate heap size. */
   readonly sizeBytes: number;
 }
 
 /** 64 MB: the rollouts of several RL steps. */
 const BYTES_MAX = 64e6;
-/** Measured (Node 20): keys, map entries and headers of the lists. */
+/** Measured with Node 20: keys, map entries and list headers. */
 const BYTES_PER_ENTRY = 1_200;
 const BYTES_PER_TOKEN = 8;
-/** Answers with the same key, each by another model or behind another prompt: what keeps a search short. */
+/** Maximum number of answers under one key, from different models or after different prompts: keeps a search short. */
 const SAME_MAX = 16;
-/** Nats: clients round. */
+/** Tolerance in nats, because clients round. */
 const LOGPROB_TOLERANCE = 1e-4;
 
 interface Kept {
   readonly keys: readonly string[];
   readonly modelId: string;
-  /** Equal prompts are the same object. */
+  /** Equal prompts are one shared object. */
   readonly prompt: SharedList;
   readonly tokenIds: Int32Array;
   readonly logprobs: Float32Array;
@@ -69,7 +69,7 @@ interface Kept {
 }
 
 export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
-  /** Oldest first. No lru-cache: what an entry costs depends on the prompts that it shares with others. */
+  /** Oldest first. Not lru-cache: the cost of an entry depends on the prompts that it shares with others. */
   const all = new Set<Kept>();
   const byKey = new Map<string, readonly Kept[]>();
   const prompts = createSharedLists();
@@ -138,18 +138,18 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
 }
 
 /**
- * Sampled from the model's own distribution. Where the same words were also sampled otherwise, such as by an evaluation at temperature 0,
- * nobody can tell which ones came back: only what is certain counts as off-policy.
+ * Whether they were sampled from the model's own distribution. If the same text was also sampled in another way, for example by an
+ * evaluation at temperature 0, it is unclear which of them came back: only certain cases count as off-policy.
  */
 const isOfPolicy = ({ isConstrained, reshapedBy }: Kept): boolean => !isConstrained && reshapedBy.length === 0;
 
-/** Those that hold, if any do. */
+/** Returns the matching ones if there are any, otherwise all. */
 function preferring<T>(list: readonly T[], holds: (item: T) => boolean): readonly T[] {
   const some = list.filter(holds);
   return some.length > 0 ? some : list;
 }
 
-/** Whether they are of one sampling. Where a log-probability is null, nothing is known. */
+/** Whether both are the same sample. A null log-probability matches anything. */
 export const agree = (sampled: ArrayLike<number>, given: NonNullable<Logprobs>): boolean =>
   sampled.length === given.length &&
   given.every((logprob, i) => logprob === null || Math.abs(logprob - sampled[i]!) <= LOGPROB_TOLERANCE);

@@ -1,4 +1,4 @@
-// What a chat request says about sampling, and what the model's makers say where it does not, → SamplingParams.
+// Turns the sampling fields of a request, and the model's own defaults where they are missing, into SamplingParams.
 import { randomInt } from 'node:crypto';
 import { AppError } from '#domain/errors';
 import type { SamplingParams } from '#domain/sampling';
@@ -6,7 +6,7 @@ import type { TextModel } from '#text/text-model';
 import type { Tokenizer } from '#text/tokenizer';
 import type { GenerationOptions } from './chat-request.ts';
 
-/** `room`: tokens that the context has left. `logprobsMax`: of alternatives per token; −1 for no limit. */
+/** `room`: remaining tokens of the context. `logprobsMax`: alternatives per token; −1 for no limit. */
 export function samplingParams(
   { sampling, output }: Pick<GenerationOptions, 'sampling' | 'output'>,
   { generationDefaults: defaults, eosTokenIds, tokenizer }: TextModel,
@@ -55,7 +55,7 @@ function checkLogprobs(param: string, count: number, limit: number): void {
   );
 }
 
-/** Bare, and with a space before it where that is one more way to begin it with as many tokens: vLLM's rule. */
+/** The word alone, and after a space if that tokenizes to the same number of tokens: vLLM's rule. */
 function wordTokens(word: string, tokenizer: Tokenizer): number[][] {
   const bare = tokenizer.encode(word.trimStart());
   const spaced = tokenizer.encode(` ${word.trimStart()}`);

@@ -1,16 +1,16 @@
-// Token lists that begin alike, each beginning kept once: the prompts of a conversation repeat each other from turn to turn,
-// and those of a group are the same. Lists are cut into blocks; a block is found by all the tokens up to its end.
+// Stores token lists so that common prefixes are kept once: the prompts of a conversation repeat each other from turn to turn, and those
+// of a group are equal. Lists are cut into blocks; a block is identified by all tokens up to its end.
 import { createHash } from 'node:crypto';
 
 export interface SharedLists {
-  /** Lists are let go of by `release`, once for each `keep`. */
+  /** Call `release` once for each `keep`. */
   keep(tokens: readonly number[]): SharedList;
   release(list: SharedList): void;
-  /** About what they take of the heap. */
+  /** Approximate heap size. */
   readonly sizeBytes: number;
 }
 
-/** Of lists that are kept, equal ones are the same object. */
+/** Equal lists that are kept are one object. */
 export interface SharedList {
   read(): number[];
 }
@@ -19,13 +19,13 @@ interface Block extends SharedList {
   readonly key: string;
   readonly parent: Block | null;
   readonly tokens: Int32Array;
-  /** Lists that end with it, and blocks that follow it. */
+  /** Number of lists that end with this block and of blocks that follow it. */
   users: number;
 }
 
 const BLOCK = 64;
 const BYTES_PER_TOKEN = 4;
-/** Measured (Node 20): key, map entry and header of the tokens. */
+/** Measured with Node 20: key, map entry and header of the tokens. */
 const BYTES_PER_BLOCK = 750;
 
 export function createSharedLists(): SharedLists {

@@ -1,9 +1,9 @@
-// Text ↔ token ids of a model that the caller may use, as its tokenizer has them. Conversations become tokens in chat.ts.
+// Converts between text and token ids with the tokenizer of a model that the caller may use. chat.ts does it for conversations.
 import { AppError } from '#domain/errors';
 import type { Models, SampledModel } from '../models/models.ts';
 import type { ChatContext } from './answer.ts';
 
-/** Nothing is sampled for it: it costs no tokens of the day. */
+/** Nothing is sampled, so it does not count towards the daily tokens. */
 export type PromptContext = Pick<ChatContext, 'caller' | 'signal'>;
 
 export interface TokenizedPrompt {
@@ -17,7 +17,7 @@ export interface Tokenization {
     context: PromptContext,
     request: { readonly model: string | null; readonly text: string; readonly addSpecialTokens: boolean },
   ): Promise<TokenizedPrompt>;
-  /** Special tokens are written out. Throws `model_not_found`, `invalid_request` for an id that no token has. */
+  /** Includes special tokens in the text. Throws `model_not_found`, or `invalid_request` for an unknown token id. */
   detokenize(
     context: PromptContext,
     request: { readonly model: string | null; readonly tokens: readonly number[] },
@@ -28,7 +28,7 @@ export function createTokenization({ models }: { readonly models: Pick<Models, '
   return {
     async tokenize({ caller, signal }, { model: name, text: prompt, addSpecialTokens }) {
       const model = await models.resolve(caller, name);
-      // A request body bounds the text.
+      // The limit on request bodies bounds the text.
       const call = { prompt, addSpecialTokens, charactersMax: Infinity };
       const { tokens } = await model.base.text.prompts.make(call, { payer: caller.keyId, signal });
       return { model, tokens: tokens! };

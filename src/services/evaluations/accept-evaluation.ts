@@ -1,5 +1,5 @@
-// An evaluation as a client asks for it → what is stored of it. Its prompts are read and checked before the job is accepted, and
-// copied: nobody learns after an hour of training that a line was wrong, and an artifact that is deleted meanwhile does not matter.
+// Turns a client's evaluation request into what is stored. Its prompts are validated and copied before the job is accepted: an invalid
+// line is reported at once instead of after an hour of training, and deleting the artifact later does no harm.
 import type { Caller } from '#domain/caller';
 import type { ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
@@ -12,12 +12,12 @@ import type { Artifacts } from '../artifacts/artifacts.ts';
 
 export interface RequestedEvaluation {
   readonly settings: EvaluationSettings;
-  /** Of prompts that bring none. */
+  /** Sampling settings of prompts that bring none. */
   readonly tools: readonly ToolDefinition[] | null;
   readonly prompts: readonly EvaluationPrompt[] | PromptFile;
 }
 
-/** `path` null: the one that is known by its name, or the only one with lines of JSON. */
+/** `path` null: the file with a well-known name, or the only JSON Lines file. */
 export interface PromptFile {
   readonly artifact: NamedVersion;
   readonly path: string | null;
@@ -27,9 +27,9 @@ export interface EvaluationLimits {
   readonly promptsMax: number;
   /** Per prompt. */
   readonly samplesMax: number;
-  /** Prompts times samples times max_tokens. */
+  /** Maximum of prompts × samples × max_tokens. */
   readonly tokensMax: number;
-  /** Of all prompts together, as JSON. */
+  /** Maximum size of all prompts together, as JSON. */
   readonly promptBytesMax: number;
 }
 
@@ -93,7 +93,7 @@ export function createAcceptEvaluation({ artifacts, limits, readLine }: AcceptEv
   }
 }
 
-/** JSON has no integers beyond 2^53, which tools and metadata may hold. */
+/** JSON cannot represent integers beyond 2^53, which tools and metadata may contain. */
 const rounded = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
 
 const FILES = ['prompts.jsonl', 'val.jsonl', 'validation.jsonl', 'test.jsonl'];

@@ -1,5 +1,5 @@
-// One prompt of an evaluation, answered by a checkpoint: a chat request like any other, behind all of them, and what comes back
-// token by token made one answer per sample.
+// Answers one prompt of an evaluation with a checkpoint: an ordinary chat request with the lowest rank, whose tokens are collected into
+// one answer per sample.
 import type { Caller } from '#domain/caller';
 import type { ChatMessage, ToolCall } from '#domain/chat';
 import { AppError, type ErrorCode } from '#domain/errors';
@@ -12,14 +12,14 @@ export interface PlacedPrompt {
   readonly index: number;
   readonly prompt: EvaluationPrompt;
   readonly settings: EvaluationSettings;
-  /** As chat requests name the checkpoint. */
+  /** The checkpoint's name in chat requests. */
   readonly model: string;
 }
 
-/** What is wrong with a prompt, and not with the server: the others are answered all the same. */
+/** An error of this prompt and not of the server: the other prompts are still answered. */
 const PROMPT_FAULTS: ReadonlySet<ErrorCode> = new Set(['context_length_exceeded', 'invalid_request', 'dead_end']);
 
-/** Throws what chat requests throw, but for faults of the prompt. */
+/** Throws the errors of chat requests, except those that the prompt itself causes. */
 export async function answerPrompt(
   chat: Chat,
   caller: Caller,
@@ -105,7 +105,7 @@ async function collect({ role, deltas }: ChatAnswer): Promise<EvaluationAnswer[]
   }));
 }
 
-/** As a chat answer has it. */
+/** As in a chat answer. */
 function messageOf(
   role: string,
   { content, reasoning, calls }: Pick<Said, 'content' | 'reasoning' | 'calls'>,

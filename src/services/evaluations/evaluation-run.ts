@@ -1,5 +1,5 @@
-// One attempt at one evaluation: a few prompts at a time, behind every request of a client. Each answer is stored when it is whole;
-// one that is there already is only counted, so that whoever goes on after a death begins with the first that is missing.
+// One attempt at one evaluation: a few prompts at a time, ranked below all client requests. Each answer is stored when it is complete;
+// existing ones are only counted, so that an attempt after a crash continues with the first that is missing.
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { Evaluation } from '#domain/evaluation';
@@ -16,22 +16,22 @@ export interface EvaluationRunDeps {
   readonly storage: Storage;
   readonly blobs: BlobStore;
   readonly chat: Chat;
-  /** With an engine that is away, a full queue, a limit that is reached, a storage that cannot work. */
+  /** Retries while an engine is away, a queue is full, a limit is reached, or the storage cannot work. */
   readonly retryPolicy: RetryPolicy;
 }
 
 export interface RunContext {
   readonly log: Log;
-  /** Before anything is written: aborts the signal where it is another attempt's by now. */
+  /** Called before each write: aborts the signal if another attempt has taken over. */
   readonly renewLease: () => Promise<void>;
-  /** Aborts when the run is to end. */
+  /** Aborts when the run has to end. */
   readonly signal: AbortSignal;
 }
 
-/** A small engine's batch is full with them, and little is lost when it dies. */
+/** Fills the batch of a small engine, and loses little when the engine dies. */
 const PROMPTS_AT_ONCE = 4;
 
-/** Resolves when every prompt is done, or the signal has aborted. Throws what the evaluation cannot survive. */
+/** Resolves when every prompt is done or the signal has aborted. Throws errors that end the evaluation. */
 export async function runEvaluation(
   evaluation: Evaluation,
   { storage, blobs, chat, retryPolicy }: EvaluationRunDeps,
@@ -51,7 +51,7 @@ export async function runEvaluation(
     for (const placed of left) {
       const stored = await retrying(() => findAnswers(blobs, evaluation, placed.index));
       const { answers, blob, sizeBytes } = stored ?? (await answerAndStore(placed));
-      await retrying(() => storage.accounts.addBlob({ blob, entity, keyId, sizeBytes })); // of a stored one too: it may not be noted
+      await retrying(() => storage.accounts.addBlob({ blob, entity, keyId, sizeBytes })); // also if stored before: it may not have been charged
       counts.answeredCount++;
       if (answers.error !== null) counts.failedCount++;
       await retrying(() => storage.evaluations.updateProgress(jobId, attempt, { ...counts }));
@@ -74,7 +74,7 @@ export async function runEvaluation(
       faults.push(error);
     }),
   );
-  await Promise.all(runs); // nothing runs on
+  await Promise.all(runs); // nothing runs on after this
   if (faults.length > 0 && !signal.aborted) throw faults[0];
 }
 

@@ -1,5 +1,5 @@
-// Claims evaluations whose checkpoint is there, on servers that sample, and says how each ended. What an evaluation cannot survive
-// ends the evaluation, never the job, whose checkpoint was visible before. Answering is evaluation-run.ts.
+// Claims evaluations whose checkpoint exists, on servers that sample, and stores how each ended. An error ends the evaluation, never the
+// job, whose checkpoint was visible before. evaluation-run.ts answers the prompts.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { evaluationBlobs } from '#domain/blob-names';
@@ -13,7 +13,7 @@ import { runEvaluation, type EvaluationRunDeps } from './evaluation-run.ts';
 
 export interface EvaluationRunner {
   start(): Promise<void>;
-  /** What is being answered is left, and answered by whoever goes on. */
+  /** Abandons what is being answered; the next server continues. */
   stop(): Promise<void>;
 }
 
@@ -21,20 +21,20 @@ export interface EvaluationRunnerDeps extends EvaluationRunDeps {
   readonly jobEvents: Pick<JobEvents, 'listen' | 'notify'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** No other server runs evaluations of this storage: those that were running when it starts are free. */
+  /** No other server runs evaluations of this storage, so those that are marked running at the start are free. */
   readonly exclusive: boolean;
-  /** That are sampled here. */
+  /** Base models that this server samples. */
   readonly baseModels: readonly string[];
 }
 
 /** A dead server's evaluations are free after this. */
 const LEASE_MS = 20_000;
-/** How long a checkpoint that another process made may wait for us to notice. */
+/** Maximum delay until a checkpoint that another process made is noticed. */
 const POLL_MS = 1_000;
-/** So that nobody waits for another's thousand prompts; more would only wait in the engine's queue. */
+/** So that small evaluations need not wait for one with a thousand prompts; more would only wait in the engine's queue. */
 const EVALUATIONS_MAX = 4;
 
-/** Why a run ends before its work does. */
+/** Why a run ends early. */
 type Cut = 'cancelled' | 'lost' | 'stopped';
 
 export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRunner {
@@ -72,7 +72,7 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
     const why = held.signal.aborted ? (held.signal.reason as Cut) : null;
     if (why === 'cancelled') end = { status: 'cancelled', errorMessage: 'cancelled' };
     if (why === null || why === 'cancelled') await finish(evaluation, end, log);
-    if (why === 'stopped') await storage.evaluations.renewLease(jobId, attempt, 0); // anyone may go on at once
+    if (why === 'stopped') await storage.evaluations.renewLease(jobId, attempt, 0); // any server may continue at once
     log.info(`evaluation.${why ?? end.status}`);
     deps.jobEvents.notify(jobId);
     if (why === 'lost' && !(await storage.evaluations.find(jobId))) await blobs.delete(evaluationBlobs(modelId, jobId)); // its model was deleted
@@ -88,7 +88,7 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
 
   return {
     async start() {
-      if (deps.exclusive) await storage.evaluations.releaseLeases(); // whoever held them is gone
+      if (deps.exclusive) await storage.evaluations.releaseLeases(); // their holders are gone
       stopListening = deps.jobEvents.listen(() => loop.wake());
       loop.start();
     },

@@ -1,5 +1,5 @@
-// Evaluations as their owners see them: how far they are, the answers with their rewards beside them, cancelling. Running them is
-// evaluation-runner.ts. Rewards are those of the latest log that names the job.
+// Evaluations as their owners see them: progress, answers with their rewards, cancelling. evaluation-runner.ts runs them. Rewards are
+// those of the latest log that names the job.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
@@ -20,24 +20,24 @@ import { findAnswers, readEvaluationBody } from './stored-answers.ts';
 export type { EvaluationOfStep };
 
 export interface Evaluations {
-  /** Throws `job_not_found`, as all of these do for a job that is not the caller's. Null: it has none. */
+  /** Null: the job has none. Throws `job_not_found`, as all of these do for another entity's job. */
   find(caller: Caller, jobId: string): Promise<Evaluation | null>;
-  /** Throws `not_found` where the job has none. */
+  /** Throws `not_found` if the job has none. */
   get(caller: Caller, jobId: string): Promise<EvaluationDetail>;
-  /** Of a model's jobs, by submission. Throws `model_not_found`. */
+  /** The evaluations of a model's jobs, in order of submission. Throws `model_not_found`. */
   list(caller: Caller, modelId: string, page: Page, order: Order): Promise<Listing<EvaluationOfStep>>;
-  /** By prompt. Throws `not_found`, also where answers are not kept any more. */
+  /** By prompt. Throws `not_found`, also if the answers have been deleted. */
   listAnswers(caller: Caller, jobId: string, page: Page): Promise<Listing<AnsweredPrompt>>;
-  /** The job and its checkpoint stay. Throws `not_found`, `job_finished`. */
+  /** Cancels the evaluation; the job and its checkpoint stay. Throws `not_found`, `job_finished`. */
   cancel(caller: Caller, jobId: string): Promise<Evaluation>;
 }
 
 export interface EvaluationDetail {
   readonly evaluation: Evaluation;
   readonly job: TrainingJob;
-  /** Null: not kept any more. */
+  /** Null: deleted. */
   readonly body: Pick<EvaluationBody, 'settings' | 'source'> | null;
-  /** Of its rewards; null: none were sent. */
+  /** Mean of the rewards; null: none were sent. */
   readonly log: TrajectoryLog | null;
 }
 
@@ -63,7 +63,7 @@ export interface EvaluationsDeps {
   readonly log: Log;
 }
 
-/** A page ends behind the prompt with which its answers pass this. */
+/** A page ends after the prompt whose answers exceed this. */
 const ANSWER_BYTES = 4_000_000;
 
 export function createEvaluations({ storage, blobs, getJob, clock, log }: EvaluationsDeps): Evaluations {

@@ -1,5 +1,5 @@
-// Prompts and answers of evaluations in the blob store: one blob for all prompts, one for the answers to each, every one of them
-// sealed. An answer that is there is never made again.
+// Prompts and answers of evaluations in the blob store: one blob for all prompts, one per prompt for its answers, each with a checksum.
+// An existing answer is never made again.
 import { answersBlob, evaluationBodyBlob } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
 import type { Evaluation, EvaluationBody, PromptAnswers } from '#domain/evaluation';
@@ -14,7 +14,7 @@ export const putEvaluationBody = (
   body: EvaluationBody,
 ): Promise<{ sizeBytes: number }> => blobs.put(evaluationBodyBlob(modelId, jobId), sealJson(body));
 
-/** Throws `damaged_data`, `not_found` where it is not kept any more. */
+/** Throws `damaged_data`, or `not_found` if they have been deleted. */
 export async function readEvaluationBody(
   blobs: Pick<BlobStore, 'find'>,
   { modelId, jobId }: Place,
@@ -36,7 +36,7 @@ export async function putAnswers(
   return { blob, ...(await blobs.put(blob, sealJson(answers))) };
 }
 
-/** Null: there are none, or other bytes come back than were stored. */
+/** Returns null if there are none, or the stored bytes are damaged. */
 export async function findAnswers(
   blobs: Pick<BlobStore, 'find'>,
   { modelId, jobId }: Place,
