@@ -88,7 +88,7 @@ test('are refused by name where the engine has none', async () => {
   const without = await openTestServer({ capabilities: { embeddings: false } });
   try {
     const refused = await send(without, { url, body: body() });
-    expect([refused.statusCode, refused.json()]).toMatchObject([400, { error: { param: 'model', message: containing('Embeddings are not supported') } }]);
+    expect([refused.statusCode, refused.json()]).toMatchObject([400, { error: { param: 'model', message: containing('does not support embeddings') } }]);
   } finally {
     await without.close();
   }

@@ -123,7 +123,7 @@ test('and what jobs were sent go when they are old; settings, events and what is
   expect(await storage.accounts.storedBytes(account)).toBeLessThan(before);
   const gone = await send(server, { url: `${url}/${old}/groups` });
   expect(gone.statusCode).toBe(404);
-  expect(gone.body).toContain('not stored any more');
+  expect(gone.body).toContain('has been deleted');
   expect((await get<List<object>>(`${url}/${old}/events`)).data).toHaveLength(1);
   for (const id of [queued, recent]) expect((await get<List<object>>(`${url}/${id}/groups`)).data).toHaveLength(1);
   expect((await get<List<Log>>(logs)).data).toEqual([]);

@@ -96,7 +96,7 @@ test('evaluations of nothing are named in the warnings', async () => {
   const { first, steps } = await trained({ pairs: PREFERENCE.pairs, config });
   expect(first['warnings']).toEqual([
     'said',
-    expect.stringContaining('config.eval_steps was not used: no row is held out'),
+    expect.stringContaining('config.eval_steps was not used, because no rows are held out'),
   ]);
   expect(losses(steps)).toEqual([undefined, undefined]);
 });

@@ -1,5 +1,4 @@
 // A chat request as the service receives it: every field of the wire, typed, with ranges already checked. Null: the model's default.
-// model's default.
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { Constraint } from '#domain/constraint';
 

@@ -1,7 +1,7 @@
-// What tools demand of an answer's text → a constraint, in the syntax that the model's chat template teaches, so that one parser
-// reads forced and free calls. `required` and a named tool: the answer is calls and nothing else. Under `auto`, where a tool is
-// strict or not all may be called: text is free, and a call that has begun is of those tools, with arguments of its schema. Where
-// the answer has a form, it is either in that form or calls.
+// Turns the tool settings of a request into a constraint, in the syntax that the model's chat template uses, so that one parser reads
+// forced and optional calls. `required` and a named tool: the answer consists of calls. Under `auto`, if a tool is strict or not all may
+// be called: text is free, and a call that has begun is one of those tools, with arguments of its schema. If the answer has a required
+// format, it has that format or consists of calls.
 import { stringifyExactJson } from '#base/exact-json';
 import type { ToolDefinition } from '#domain/chat';
 import type { Constraint } from '#domain/constraint';
@@ -12,8 +12,8 @@ import { Inexpressible, type Format } from './tool-constraint/argument-formats.t
 import { CALL_SYNTAXES, type CallSyntax } from './tool-constraint/call-syntaxes.ts';
 
 /**
- * `form`: what an answer that is no call keeps to; null: its text is free. Result null: calls are as free as the text. Throws
- * `invalid_constraint` for a strict tool that the syntax cannot be held to.
+ * `form`: the constraint on an answer that is not a call; null: its text is free. Returns null if nothing needs to be constrained. Throws
+ * `invalid_constraint` for a strict tool that the syntax cannot enforce.
  */
 export function toolConstraint(
   { mode, callable }: ToolChoice,
@@ -53,7 +53,7 @@ const jsonObject = (tool: ToolDefinition, mode: ToolChoice['mode']): Format => (
   ...(isStrict(tool) ? { json_schema: schemaOf(tool) } : loosely(tool, mode)),
 });
 
-/** Arguments that a function does not know break the call. What a combined schema does not know, only its parts can say. */
+/** Unknown arguments break the call, so other properties are forbidden. In a combined schema, only its parts know the properties. */
 function schemaOf({ function: { parameters } }: ToolDefinition): object {
   const isCombined = COMBINING.some((key) => Object.hasOwn(parameters ?? {}, key));
   return { ...ANY_OBJECT, ...(isCombined ? {} : { additionalProperties: false }), ...(parameters as object) };
@@ -61,11 +61,11 @@ function schemaOf({ function: { parameters } }: ToolDefinition): object {
 
 const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 
-/** Nobody was promised the schema: where it cannot be kept to, a call is better than none. */
+/** The tool is not strict: if its schema cannot be enforced, a call without it is better than none. */
 const loosely = (tool: ToolDefinition, mode: ToolChoice['mode']): object =>
   mode === 'auto' ? { json_schema: ANY_OBJECT } : { json_schema: schemaOf(tool), otherwise: ANY_OBJECT };
 
-/** The same where arguments are no JSON object. */
+/** The same for arguments that are not a JSON object. */
 function written(
   tool: ToolDefinition,
   mode: ToolChoice['mode'],

@@ -1,9 +1,9 @@
-// A stream of bytes, read in portions of known length.
+// Reads portions of known length from a stream of bytes.
 
 export interface ByteReader {
-  /** Null: fewer are left. */
+  /** Null: fewer bytes are left. */
   take(length: number): Promise<Buffer | null>;
-  /** False: fewer were left. */
+  /** False: fewer bytes were left. */
   skip(length: number): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -12,7 +12,7 @@ export function createByteReader(content: AsyncIterable<Uint8Array>): ByteReader
   const chunks = content[Symbol.asyncIterator]();
   let chunk: Uint8Array = new Uint8Array(0);
 
-  /** Parts that together have the length; the stream may reuse their memory with the next. */
+  /** Parts that together have the length; the stream may reuse their memory for the next chunk. */
   async function* parts(length: number): AsyncGenerator<Uint8Array> {
     for (let missing = length; missing > 0;) {
       if (chunk.length === 0) {

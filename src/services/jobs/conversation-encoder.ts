@@ -1,4 +1,4 @@
-// A base model's text side as training needs it (training/tokenize.ts): prompts and closed turns by its chat template.
+// Tokenizes conversations for training (training/tokenize.ts) with a base model's tokenizer and chat template: prompts and closed turns.
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
 import { createPromptEncoding } from '#text/prompt-encoding';
@@ -6,8 +6,8 @@ import type { TextModel } from '#text/text-model';
 import type { ConversationEncoder } from '#training/tokenize';
 
 /**
- * `id` is for the error of a model that has no chat template. `vocabSize` is the engine's: a sampler may take the rows that
- * pad the embedding beyond the tokenizer's vocabulary (ours does not), and what was sampled can be trained.
+ * `id` is for the error of a model without a chat template. `vocabSize` is the engine's: a sampler may choose rows that pad the
+ * embedding beyond the tokenizer's vocabulary (ours does not), and what was sampled can be trained.
  */
 export function createConversationEncoder(
   id: string,
@@ -22,7 +22,7 @@ export function createConversationEncoder(
     if (!chatTemplate)
       throw new AppError(
         'invalid_request',
-        `\`${id}\` has no chat template, so conversations cannot train it. Have the server started with --chat-template FILE, or send token ids.`,
+        `\`${id}\` has no chat template, so it cannot train on conversations. Start the server with --chat-template FILE, or send token ids.`,
       );
     return chatTemplate.render({
       messages,
@@ -32,7 +32,7 @@ export function createConversationEncoder(
     });
   }
 
-  /** By the difference it makes: the same conversation with its last turn left open and closed. */
+  /** Found by comparison: the same conversation with its last turn left open and closed. */
   function readTurnEnd(): string {
     if (!chatTemplate) return '';
     const messages = [
@@ -54,7 +54,7 @@ export function createConversationEncoder(
       tokenizer,
       endId !== undefined && tokenizer.isSpecial(endId) ? tokenizer.tokenText(endId) : null,
     ),
-    /** By its bytes; where not one token alone has them, by its spelling in the vocabulary, which must not belie known bytes. */
+    /** By its bytes; if no single token has them, by its spelling in the vocabulary, which must not contradict known bytes. */
     findToken(token) {
       const bytes = typeof token === 'string' ? Buffer.from(token) : Buffer.from(token);
       const only = tokenizer.tokenOfBytes(bytes);

@@ -1,6 +1,6 @@
-// What the order of a job's rows is drawn from: a digest of what the client asked for and of the turns to train, so that the same
-// data trains the same adapter. Warnings, prompt ids and how turns were sampled are left out: they tell what this server noticed
-// and remembers. So are notes, which nothing trains on.
+// The seed for the order of a job's rows: a digest of the client's settings and of the turns to train, so that the same data trains the
+// same adapter. Warnings, prompt ids and sampling records are left out, because they depend on what this server remembers; so are
+// notes, which training does not use.
 import { createHash } from 'node:crypto';
 import type { Turn } from '#domain/trajectory';
 
@@ -13,10 +13,10 @@ interface StoredGroup {
 }
 
 export interface DataDigest {
-  /** Lines as they are stored, and their values; the head comes first. */
+  /** Stored lines and their parsed values; the head comes first. */
   addHead(line: Uint8Array, head: object): void;
   addGroup(line: Uint8Array, group: unknown): void;
-  /** Of all that was added. */
+  /** The digest of everything added. */
   read(): string;
 }
 

@@ -1,5 +1,5 @@
-// How long data that is only looked at is kept: what RL jobs were sent and their records, for some time after they ended, what
-// checkpoints answered, and logged trajectories. Rows, events, metrics and checkpoints stay; what a job must still train on is never touched.
+// Deletes data that is kept only for people after a configured time: the bodies and records of RL jobs that have ended, answers of
+// evaluations, and logged trajectories. Rows, events, metrics and checkpoints stay; data that a job still needs is never touched.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { evaluationBlobs, jobRecordBlob } from '#domain/blob-names';
@@ -15,7 +15,7 @@ export interface DataRetentionDeps {
   readonly keepMs: number;
 }
 
-/** Deletes what is older. */
+/** Deletes expired data. */
 export async function deleteOldData({ storage, blobs, clock, log, keepMs }: DataRetentionDeps): Promise<void> {
   const beforeMs = clock.now() - keepMs;
   const jobs = await deleteInBatches(

@@ -1,6 +1,6 @@
-// Rows of training data, conversations and preference pairs, and their tokens as a job would train them, for people to look at before they pay for it. A page reads
-// the file from its beginning, as far as it goes. What is long is not encoded here, where others are answered meanwhile: jobs
-// encode it in a process of its own.
+// A preview of training data: rows (conversations or preference pairs) and their tokens as a job would train them. A page reads the file
+// from its beginning up to the last row shown. Long rows are not tokenized here, because that would block other requests; jobs do it in
+// a separate process.
 import { createYielder } from '#base/yield-to-loop';
 import { splitLines } from '#base/lines';
 import type { Caller } from '#domain/caller';
@@ -18,41 +18,41 @@ import type { BaseModels } from '../models/base-models.ts';
 import { createConversationEncoder } from './conversation-encoder.ts';
 import { datasetFile, readText } from './sft-dataset.ts';
 
-/** Reads one line as what it is: a conversation, or a preference pair. Its wire form is the API's business. */
+/** Parses one line as a conversation or a preference pair. The API defines the wire form. */
 export type ReadDatasetLine = (
   line: string,
 ) => { readonly row: SftRow | PreferencePair } | { readonly problem: string };
 
 export interface DatasetRow {
-  /** Of the file, from 1. */
+  /** Line number in the file, from 1. */
   readonly line: number;
   readonly sizeBytes: number;
-  /** Null: it cannot be read, which `problem` says, or is too long to be shown. */
+  /** Null: the line is invalid, which `problem` explains, or too long to show. */
   readonly row: SftRow | PreferencePair | null;
   readonly problem: string | null;
-  /** The beginning of the line, where there is no row. */
+  /** The beginning of the line if there is no row. */
   readonly beginning: string | null;
-  /** Null: not encoded, because there is no row or it is long. Of a pair: the chosen answer's, then the rejected one's. */
+  /** Null: not tokenized, because there is no row or it is too long. For a pair: the chosen answer, then the rejected one. */
   readonly sequences: readonly DatasetSequence[] | null;
 }
 
 export interface DatasetSequence {
   readonly tokens: Int32Array;
   readonly texts: readonly string[];
-  /** By token, 1: to be predicted. */
+  /** For each token, 1 if it is trained. */
   readonly trained: Uint8Array;
 }
 
 export interface RowsOf {
-  /** Of the artifact; null: the one that a job would read. */
+  /** A file of the artifact; null: the one that a job would read. */
   readonly path: string | null;
-  /** Whose template and tokenizer; null: the server's first. */
+  /** The base model whose template and tokenizer are used; null: the server's first. */
   readonly baseModel: string | null;
   readonly assistantTurns: 'all' | 'last';
 }
 
 export interface DatasetRows {
-  /** Throws `artifact_not_found`, `base_model_not_found`, `unknownCursor`, `invalid_request` where no file could be meant. */
+  /** Throws `artifact_not_found`, `base_model_not_found`, `unknownCursor`, or `invalid_request` if it is unclear which file is meant. */
   list(caller: Caller, named: NamedVersion, of: RowsOf, page: Page): Promise<Listing<DatasetRow>>;
 }
 
@@ -62,7 +62,7 @@ export interface DatasetRowsDeps {
   readonly readLine: ReadDatasetLine;
 }
 
-/** Some tenths of a second of a tokenizer. A page ends behind the row with which it passes this. */
+/** A few tenths of a second of tokenization. A page ends after the row that exceeds this. */
 const ENCODED_BYTES = 262_144;
 const ROW_BYTES_MAX = 65_536;
 const SHOWN_BYTES_MAX = 1_000_000;
@@ -101,7 +101,7 @@ export function createDatasetRows({ artifacts, baseModels, readLine }: DatasetRo
   };
 }
 
-/** Null for an empty line. */
+/** Returns null for an empty line. */
 function readRow(bytes: Buffer, line: number, readLine: ReadDatasetLine): DatasetRow | null {
   const place = { line, sizeBytes: bytes.length, sequences: null };
   const beginning = () => bytes.toString('utf8', 0, BEGINNING_CHARACTERS);
@@ -113,7 +113,7 @@ function readRow(bytes: Buffer, line: number, readLine: ReadDatasetLine): Datase
     : { ...place, row: null, problem: read.problem, beginning: beginning() };
 }
 
-/** Or what the template says against it. */
+/** Returns the chat template's error instead, if there is one. */
 async function tokenize(
   row: SftRow | PreferencePair,
   assistantTurns: RowsOf['assistantTurns'],
@@ -141,13 +141,13 @@ async function conversationSequences(
   return (await tokenizeHistory({ turns, tools }, encoder, assistantTurns)).sequences;
 }
 
-/** None of a pair that a job would leave out. */
+/** Empty for a pair that a job would skip. */
 async function pairSequences(pair: PreferencePair, encoder: ConversationEncoder): Promise<readonly TokenSequence[]> {
   const { sequences, problem } = await tokenizePair(pair, encoder);
   return problem === null ? sequences : [];
 }
 
-/** A row is called by its line. Throws `unknownCursor`. */
+/** The cursor is the line number. Throws `unknownCursor`. */
 function parseLine(after: string): number {
   if (/^\d{1,12}$/.test(after)) return Number(after);
   throw unknownCursor(after);

@@ -1,5 +1,5 @@
-// What jobs over the rows of an artifact have in common, SFT and DPO: rows are encoded into a file of the work directory, so that
-// neither preparing nor training them takes more memory for more of them. What a row is, and how it is trained, is the kind's to say.
+// What SFT and DPO jobs have in common: the rows of an artifact are tokenized into a file of the work directory, so that memory does not
+// grow with their number, neither in preparation nor in training. Each kind defines its rows and how they are trained.
 import { AppError } from '#domain/errors';
 import type { DatasetVersion } from '#domain/sft';
 import type { BatchConfig } from '#training/sft-config';
@@ -12,7 +12,7 @@ import { openRowsFile } from './rows-file.ts';
 import { parseSealedJson } from './sealed-json.ts';
 import { readDataset } from './sft-dataset.ts';
 
-/** What a job's body blob holds. */
+/** Content of a job's body blob. */
 interface DatasetBody<Input> {
   readonly dataset: DatasetVersion;
   readonly config: Input;
@@ -22,14 +22,14 @@ interface DatasetBody<Input> {
 export interface RowsToRead<Config> {
   readonly dataset: DatasetVersion;
   readonly config: Config;
-  /** Tokens of a sequence. */
+  /** Maximum tokens of a sequence. */
   readonly lengthMax: number;
   readonly content: AsyncIterable<Uint8Array>;
   readonly put: (bytes: Uint8Array) => Promise<void>;
 }
 
 export interface DatasetKind<Input, Config extends BatchConfig> {
-  /** With every default filled in. */
+  /** With all defaults filled in. */
   resolve(asked: Input): Config;
   read(rows: RowsToRead<Config>): Promise<EncodedSftData>;
   /** For the first event. */
@@ -42,7 +42,7 @@ interface Trained extends Pick<JobWork, 'logsToRun' | 'prepare' | 'measure'> {
 }
 
 const NOTHING_HELD_OUT =
-  'config.eval_steps was not used: no row is held out that could be evaluated. Hold out more of them with validation_split.';
+  'config.eval_steps was not used, because no rows are held out. Hold some out with validation_split.';
 
 export async function readDatasetWork<Input, Config extends BatchConfig>(
   { job, limits, capabilities, storage, blobs, workDirectory }: WorkContext,

@@ -1,5 +1,5 @@
-// What the policy that a DPO job begins with says of its answers: computed once, before the first gradient step, and kept in the blob
-// store until the job ends, so that a job that is resumed goes on with the same numbers, whichever trainer it comes to.
+// Log-probabilities of a DPO job's answers under its starting policy: computed once, before the first gradient step, and kept in the blob
+// store until the job ends, so that a resumed job continues with the same numbers on any trainer.
 import { jobPreparationBlob } from '#domain/blob-names';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import { scoreReference, type DpoPlan, type ReferenceScores } from '#training/dpo-job';
@@ -7,7 +7,7 @@ import { getCheckpointFiles } from '../models/checkpoint-files.ts';
 import type { WorkContext } from './job-work.ts';
 import { parseSealedJson, sealJson } from './sealed-json.ts';
 
-/** Null: `goesOn` said no. */
+/** Null: `goesOn` returned false. */
 export async function prepareReference(
   { job, start, engine, blobs }: Pick<WorkContext, 'job' | 'start' | 'engine' | 'blobs'>,
   plan: DpoPlan,
@@ -15,7 +15,7 @@ export async function prepareReference(
   signal: AbortSignal,
 ): Promise<ReferenceScores | null> {
   const saved = await blobs.find(jobPreparationBlob(job.id));
-  const opened = saved && parseSealedJson<ReferenceJson>(saved); // damaged: computed again
+  const opened = saved && parseSealedJson<ReferenceJson>(saved); // null if damaged: then computed again
   if (opened && opened.value.rowsDigest === plan.digest) return fromJson(opened.value);
   const from = await getCheckpointFiles(blobs, start);
   const options = { from, lora: DEFAULT_LORA, resetOptimizer: false, headTokensMax: null };

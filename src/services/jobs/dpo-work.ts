@@ -37,7 +37,7 @@ export function readDpoWork(context: WorkContext, signal: AbortSignal): Promise<
   });
 }
 
-/** Of a gradient step, what is said of pairs. */
+/** The metrics of a gradient step that concern pairs. */
 const OF_PAIRS = ['loss', 'rewards/chosen', 'rewards/rejected', 'rewards/margins', 'rewards/accuracies'] as const;
 
 const onlyOf = (split: string, metrics: StepMetrics): StepMetrics =>

@@ -1,5 +1,5 @@
-// Pages of the groups and trajectories of a stored blob, as people look at them: what a job was sent, or what was logged. Bounded
-// in items and in bytes; the blob is read from its beginning, as far as the page goes.
+// Pages of groups and trajectories from a stored blob, for people to look at: a job's body, or logged trajectories. Pages are bounded in
+// items and bytes; the blob is read from its beginning up to the end of the page.
 import { unknownCursor, type Listing, type Page } from '#domain/page';
 import { AppError } from '#domain/errors';
 import type { RolloutException, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
@@ -10,29 +10,29 @@ import { createSearch } from './trajectory-search.ts';
 import { parsePiece, readStoredPieces, type StoredPiece } from './stored-pieces.ts';
 
 export interface GroupSource {
-  /** Of the blob. */
+  /** The blob's name. */
   readonly name: string;
   readonly content: AsyncIterable<Uint8Array>;
-  /** Of the job's advantages; null: nothing was trained on these. */
+  /** How the job computes advantages; null: nothing was trained on these. */
   readonly scaleRewards: boolean | null;
 }
 
 export interface GroupSummary {
   readonly index: number;
-  /** The end of what was asked, cut; null: nothing was said. */
+  /** The end of the last question, cut to a maximum length; null: there is none. */
   readonly prompt: { readonly text: string; readonly isCut: boolean } | null;
   readonly rewards: readonly number[];
   /** Of each trajectory within its group, before the job's weights; null: nothing was trained on these. */
   readonly advantages: readonly number[] | null;
-  /** Means, under the names that a step's metrics have. */
+  /** Means, under the names of step metrics. */
   readonly metrics: Readonly<Record<string, number>>;
   readonly counts: {
     readonly trajectories: number;
     readonly exceptions: number;
     readonly messages: number;
-    /** Choices. */
+    /** Number of choices. */
     readonly sampledTurns: number;
-    /** That came with the Choices, or that the server remembered. */
+    /** How many of them have tokens, sent with the choice or remembered by the server. */
     readonly sampledTokens: number;
   };
   readonly exceptions: readonly RolloutException[];
@@ -46,7 +46,7 @@ export interface ReadTrajectory {
   readonly advantage: number | null;
 }
 
-/** A page ends behind the item with which it passes one of these. */
+/** A page ends after the item that exceeds one of these. */
 const ANSWER_BYTES = 4_000_000;
 const READ_BYTES = 64_000_000;
 const PROMPT_CHARACTERS = 2_000;
@@ -115,7 +115,7 @@ export interface PlacedTrajectory {
   readonly trajectory: Trajectory;
 }
 
-/** All of them, or those in which `search` stands, in order. Throws `damaged_data`. */
+/** All groups, or those that contain `search`, in order. Throws `damaged_data`. */
 export async function* streamTrajectories(
   { content, name }: GroupSource,
   search: string | null,
@@ -134,7 +134,7 @@ interface ReadGroup {
   readonly sizeBytes: number;
 }
 
-/** Wanted groups, each behind a word that it begins; at the end, the number of all groups. */
+/** Yields the wanted groups, each after a header, and at the end the number of all groups. */
 async function* readGroups(
   source: GroupSource,
   wanted: (group: number) => boolean,
@@ -154,7 +154,7 @@ async function* readGroups(
   }
 }
 
-/** Of one group, what its summary needs: not its conversations. */
+/** What the summary of a group needs: everything except its conversations. */
 function startGroup() {
   const trajectories: Pick<Trajectory, 'reward' | 'metrics'>[] = [];
   const counts = { messages: 0, sampledTurns: 0, sampledTokens: 0 };
@@ -178,7 +178,7 @@ function startGroup() {
       if (piece.index === 0) prompt = promptOf(histories[0]?.turns ?? []);
     },
     end({ group: index, bytes }: Extract<StoredPiece, { kind: 'group' }>, source: GroupSource): ReadGroup {
-      // An older version may have stored less.
+      // An older version may have stored fewer fields.
       const rest = parsePiece<Partial<Omit<TrajectoryGroup, 'trajectories'>>>(bytes, source.name);
       const { exceptionCount = 0, metrics = {}, notes = {} } = rest;
       const rewards = trajectories.map(({ reward }) => reward);
@@ -212,11 +212,11 @@ export function promptOf(turns: readonly Turn[], charactersMax = PROMPT_CHARACTE
   return { text: text.slice(0, charactersMax), isCut: text.length > charactersMax };
 }
 
-/** A group or trajectory is called by its place. Throws `unknownCursor`. */
+/** The cursor is the index of a group or trajectory. Throws `unknownCursor`. */
 export function parseIndex(after: string): number {
   if (/^\d{1,9}$/.test(after)) return Number(after);
   throw unknownCursor(after);
 }
 
 const noGroup = (index: number): AppError =>
-  new AppError('not_found', `There is no group ${index}. The list of groups says which there are.`);
+  new AppError('not_found', `There is no group ${index}. List the groups to see which exist.`);

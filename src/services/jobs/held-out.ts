@@ -1,6 +1,6 @@
-// Held-out rows of a job while it trains: measured as often as its settings say, so that it can end when they get no better and keep
-// the weights that were the best. The best weights are a saved state of the job's progress (job-progress.ts): whoever goes on with the
-// job finds them there, and makes the same checkpoint of them. Which evaluation is the best is training/early-stopping.ts.
+// Evaluates held-out rows while a job trains, as often as its settings say, so that it can stop early and keep the best weights. The best
+// weights are a saved state of the job's progress (job-progress.ts), so that an attempt that continues the job makes the same checkpoint
+// from them. training/early-stopping.ts decides which evaluation is best.
 import { AppError } from '#domain/errors';
 import { progressStateBlob } from '#domain/blob-names';
 import type { TrainingSession } from '#engine/training-engine';
@@ -18,32 +18,32 @@ import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 
 export interface HeldOutRows {
   readonly schedule: EvaluationSchedule;
-  /** Metrics as `val/NAME`. Asks before each row whether to go on; null: the answer was no. */
+  /** Metrics are named `val/NAME`. Calls `goesOn` before each row; returns null if it returned false. */
   evaluate(session: TrainingSession, goesOn: () => Promise<boolean>): Promise<StepMetrics | null>;
 }
 
-/** Of one attempt at a job. */
+/** The held-out rows of one attempt at a job. */
 export interface HeldOutWatch {
   /** Null: nothing is evaluated. */
   readonly standing: Standing | null;
-  /** The step's metrics, with those of its evaluation where it has one. Null: `goesOn` said no. Throws `engine_failed` where the model computes no numbers. */
+  /** The step's metrics, with those of its evaluation if it has one. Null: `goesOn` returned false. Throws `engine_failed` if log-probabilities are not finite. */
   measured(
     session: TrainingSession,
     step: number,
     metrics: StepMetrics,
     goesOn: () => Promise<boolean>,
   ): Promise<StepMetrics | null>;
-  /** Training ends after what was measured last. */
+  /** Training ends after the latest evaluation. */
   readonly stops: boolean;
-  /** The step whose weights are to be kept; null: only the last one's count. */
+  /** The step whose weights must be kept; null: only those of the last step count. */
   readonly keptStep: number | null;
-  /** Where the checkpoint is not to have the weights of the last step, `last`: those that it has. */
+  /** The step whose weights the checkpoint gets instead of `last`'s, if any. */
   instead(last: number): Standing['best'];
   /** For the last event. */
   told(last: number): Readonly<Record<string, string | number>>;
 }
 
-/** `standing`: of the progress that an attempt goes on from; null: it begins. */
+/** `standing`: from the saved progress that the attempt continues; null: the job starts. */
 export function watchHeldOut(rows: HeldOutRows | null, steps: number, standing: Standing | null): HeldOutWatch {
   let now = standing ?? NOTHING_EVALUATED;
   const loadsBest = rows?.schedule.loadsBest ?? false;
@@ -80,7 +80,7 @@ const notFinite = (step: number, learningRate: number | undefined) =>
     `After gradient step ${step} the model's log-probabilities of held-out rows are not finite: the learning rate ${learningRate} is far too large. No checkpoint was made.`,
   );
 
-/** Of the job's best state: the files of its checkpoint. Throws `damaged_data`. */
+/** The checkpoint files of the job's best state. Throws `damaged_data`. */
 export async function copyState(
   blobs: BlobStore,
   jobId: string,

@@ -1,5 +1,5 @@
-// One attempt at one job, from claim to closing event, whatever its kind. Everything it does can be done again: the plan
-// follows from the body, events are stored once per ordinal, the last write is a single transaction.
+// One attempt at one job, from claim to closing event, for every kind of job. Everything it does can be repeated: the plan follows from
+// the body, events are stored once per ordinal, and the last write is a single transaction.
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
@@ -29,19 +29,19 @@ import { createRunMetrics } from './run-metrics.ts';
 import type { ReadPairLine, ReadSftLine } from './sft-dataset.ts';
 import { meansOfSteps } from './step-means.ts';
 
-/** What trains models of one base model, as main.ts wires it. */
+/** What trains models of one base model, as wired by main.ts. */
 export interface Trainer {
   readonly engine: TrainingEngine;
-  /** `exactLogprobs`: the sampler's too. They may change between attempts. */
+  /** `exactLogprobs`: whether both sampler and trainer have them. Values may change between attempts. */
   readonly capabilities: () => TrainerCapabilities;
   readonly encoder: ConversationEncoder;
-  /** Of the model; absent: not known. */
+  /** Hidden size of the model; absent: unknown. */
   readonly hiddenSize?: number;
-  /** Reads a job's data in a process of its own; null: there is none. */
+  /** Reads a job's data in a separate process; null: there is none. */
   readonly readElsewhere: ReadData | null;
-  /** Loads the adapter into the sampler, so that the first call after `training_ended` does not wait. */
+  /** Loads the adapter into the sampler, so that the first request after `training_ended` does not wait. */
   readonly preload: (checkpoint: Checkpoint) => Promise<void>;
-  /** Of a checkpoint that is deleted, once requests that run with it have ended. */
+  /** Unloads the adapter of a deleted checkpoint once requests that use it have ended. */
   readonly unload: (checkpointId: string) => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export interface AttemptDeps {
   readonly jobEvents: JobEvents;
   readonly clock: Clock;
   readonly log: Log;
-  /** For states on their way into the blob store. */
+  /** Temporary directory for states on their way into the blob store. */
   readonly workDirectory: string;
   readonly saveEveryMs: number;
   readonly readSftLine: ReadSftLine;
@@ -59,13 +59,13 @@ export interface AttemptDeps {
   readonly observer: JobObserver;
 }
 
-/** Told of what happens to jobs, for metrics and traces. Never throws. */
+/** Receives job events for metrics and traces. Never throws. */
 export interface JobObserver {
   began(job: TrainingJob): void;
   stepped(job: TrainingJob, step: ObservedStep): void;
-  /** Its checkpoint is there. */
+  /** The checkpoint exists. */
   measured(job: TrainingJob, measured: ObservedEnd): void;
-  /** Also of a job that was cancelled before it began. */
+  /** Called also for a job that was cancelled before it began. */
   ended(job: TrainingJob, outcome: AttemptOutcome | 'failed', error?: unknown): void;
 }
 
@@ -90,7 +90,7 @@ export interface ObservedEnd {
 export type AttemptOutcome = 'succeeded' | 'cancelled' | 'lost' | 'stopped';
 
 /**
- * Throws what the job cannot survive; `engine_unavailable` means that another attempt in the same process may go on from
+ * Throws what ends the job; `engine_unavailable` means that another attempt in the same process may continue from
  * the saved progress.
  */
 export async function attemptJob(
@@ -118,14 +118,14 @@ export async function attemptJob(
   }
 }
 
-/** Null: go on. */
+/** Null: continue. */
 async function endingOf(job: TrainingJob, storage: Storage, signal: AbortSignal): Promise<AttemptOutcome | null> {
   if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
   return signal.aborted ? 'stopped' : null;
 }
 
 interface StartOfWork extends Pick<WorkContext, 'job' | 'model' | 'start'> {
-  /** Of the checkpoint; null: its file is gone. */
+  /** The adapter settings of the checkpoint; null: its file is missing. */
   readonly lora: CheckpointLora | null;
 }
 
@@ -199,7 +199,7 @@ async function trainWork(
     const { means } = await meansOfSteps(storage.events, job.id);
     await runMetrics.ended(stepsDone, { ...means, ...metrics });
   }
-  const closingOrdinal = await storage.events.count(job.id); // behind those of a longer plan too
+  const closingOrdinal = await storage.events.count(job.id); // also after the events of a longer plan
   const usedSinceMs = clock.now() - USED_MS;
   const surplus = await planDeletions(storage, model.id, checkpoint, usedSinceMs);
   const finished = await storage.jobs.finish(job.id, job.attempt, {
@@ -222,12 +222,12 @@ async function trainWork(
   if (finished) deps.observer.measured(job, { baseModel: model.baseModel, metrics, skipped: work.skipped });
   return finished ? 'succeeded' : 'lost';
 
-  /** False: the job is another attempt's, or over. */
+  /** False: another attempt has the job, or it is over. */
   function update(changes: Parameters<Storage['jobs']['updateProgress']>[2]): Promise<boolean> {
     return storage.jobs.updateProgress(job.id, job.attempt, changes);
   }
 
-  /** Gives the metrics of the last step, or why there was none. */
+  /** Returns the metrics of the last step, or why there was none. */
   async function train(
     session: TrainingSession,
     loop: StepLoop,
@@ -247,7 +247,7 @@ async function trainWork(
       if (!metrics) return (await ending()) ?? 'stopped';
       last = metrics;
       const isLast = stepsDone === steps || heldOut.stops;
-      if (!(await update({ progress: stepsDone / steps }))) return 'lost'; // before event and state: a later attempt has its own
+      if (!(await update({ progress: stepsDone / steps }))) return 'lost'; // before event and state, because a later attempt has its own
       await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
       await runMetrics?.stepped(stepsDone, metrics);
       const { standing, keptStep } = heldOut;
@@ -275,7 +275,7 @@ async function trainWork(
     return { last, stepsDone };
   }
 
-  /** Of a job that training itself ends: what was computed until then shows why. Lost engines are asked again. */
+  /** For a job that training itself ends: the values computed so far show why. If the engine was lost, another attempt follows. */
   async function* keepingRecord(steps: AsyncIterable<StepMetrics>, stepsDone: () => number) {
     try {
       yield* steps;
@@ -290,7 +290,7 @@ async function trainWork(
   }
 }
 
-/** Before the job ends: a replay writes the same bytes. */
+/** Written before the job ends: a replay writes the same bytes. */
 async function keepRecord(
   { storage, blobs }: AttemptDeps,
   { id, entity, keyId }: TrainingJob,
@@ -303,12 +303,12 @@ async function keepRecord(
   await storage.accounts.addBlob({ blob, entity, keyId, sizeBytes });
 }
 
-/** In the last event, of a job whose first gradient steps came from an attempt that planned otherwise. */
+/** In the last event of a job whose first gradient steps were made by an attempt with another plan. */
 const BEGAN_AGAIN =
   'Training began again, because the trainer that went on with this job plans other rows than the one that began it. ' +
-  'The first gradient_step events tell of steps that are not in this checkpoint.';
+  'The first gradient_step events are about steps that are not in this checkpoint.';
 
-/** Not known of a job that an older version began. */
+/** Unknown for a job that an older version began. */
 async function beganWithOtherRows({ events }: Storage, { id }: TrainingJob, { rowsDigest }: JobWork): Promise<boolean> {
   const [first, step] = (await events.list(id, { after: null, limit: 2 })).rows;
   const planned = first?.data['rows_digest'];

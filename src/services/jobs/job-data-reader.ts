@@ -1,8 +1,8 @@
-// Where a job's data is read: little of it here, which is done at once; more in a process of its own, which may end without
-// this one, and during which others are answered here.
+// Where a job's data is read: small data in this process, at once; large data in a separate process, which may die without this one
+// and leaves this one free to answer requests.
 import { readJobData, type DataCalls, type DataKind, type DataTools } from './read-job-data.ts';
 
-/** Throws what reading throws; `engine_unavailable` where others ended the process, `cancelled`. */
+/** Throws what reading throws; `engine_unavailable` if something else ended the process, `cancelled`. */
 export type ReadData = <K extends DataKind>(
   kind: K,
   call: DataCalls[K]['call'],
@@ -11,10 +11,10 @@ export type ReadData = <K extends DataKind>(
   signal: AbortSignal,
 ) => Promise<DataCalls[K]['result']>;
 
-/** A prompt of this length is made in some hundredths of a second; a job has it rendered turn by turn. */
+/** A prompt of this length is rendered in a few hundredths of a second; a job renders it again for each turn. */
 const SHORT_BYTES = 32_768;
 
-/** `elsewhere` null: there is no such process, all is read here. */
+/** `elsewhere` null: there is no such process, and everything is read here. */
 export function createJobDataReader(tools: DataTools, elsewhere: ReadData | null): ReadData {
   return async (kind, call, content, put, signal) => {
     const iterator = content[Symbol.asyncIterator]();
@@ -23,7 +23,7 @@ export function createJobDataReader(tools: DataTools, elsewhere: ReadData | null
       if (isWhole || !elsewhere) return await readJobData[kind](call, chain(begun, iterator), tools, put);
       return await elsewhere(kind, call, chain(begun, iterator), put, signal);
     } finally {
-      await iterator.return?.(); // also of what nobody has asked for: a file is open
+      await iterator.return?.(); // also if nothing was read from it: a file is open
     }
   };
 }

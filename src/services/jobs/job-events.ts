@@ -1,12 +1,12 @@
-// Tells followers in this process that a job has something new to read. Only a hint: whoever waits also polls, because the
-// writer may be another process.
+// Notifies followers in this process that a job has something new to read. Only a hint: followers also poll, because the writer may be
+// another process.
 
 export interface JobEvents {
-  /** Something of this job changed; null: a job was submitted. */
+  /** This job changed; null: a job was submitted. */
   notify(jobId: string | null): void;
   /** Resolves at the next notification for this job (null: of a submission), after `timeoutMs`, or when aborted. */
   wait(jobId: string | null, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Calls at every notification with what it is about, until what it gives is called. */
+  /** Calls the listener at every notification with the job's id, until the returned function is called. */
   listen(listener: (jobId: string | null) => void): () => void;
 }
 

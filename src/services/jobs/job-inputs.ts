@@ -1,5 +1,5 @@
-// What a job was sent and what it trains with, for its owner to look at. The data is the stored body, read as far as is asked for;
-// pages of it are group-pages.ts.
+// What a job received and what it trains with, for its owner. The data comes from the stored body, read as far as needed; group-pages.ts
+// makes pages of it.
 import { jobRecordBlob } from '#domain/blob-names';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
@@ -33,46 +33,46 @@ import { readReasons, readTraining, type TrajectoryReasons, type TrajectoryTrain
 import { streamSummaries, type TrajectorySummary } from './trajectory-summaries.ts';
 
 export interface JobInputs {
-  /** Throws `job_not_found`, as all of these do for a job that is not the caller's; `not_found` where its data is deleted. */
+  /** Throws `job_not_found`, as all of these do for another entity's job; `not_found` if its data has been deleted. */
   config(caller: Caller, id: string): Promise<JobConfig>;
-  /** What was said of the request and its data, when the job began and when it ended. */
+  /** Warnings about the request and its data, from the first and the last event. */
   warnings(caller: Caller, id: string): Promise<readonly string[]>;
   /** Throws `not_found` also for an SFT or DPO job, whose rows are in an artifact. */
   listGroups(caller: Caller, id: string, page: Page): Promise<Listing<JobGroup>>;
   getGroup(caller: Caller, id: string, index: number): Promise<JobGroup>;
   listTrajectories(caller: Caller, id: string, group: number, page: Page): Promise<Listing<ReadTrajectory>>;
-  /** With what training made of their tokens; fewer on a page where there are many. */
+  /** With the token record of training; pages have fewer items if they have many tokens. */
   listTokens(caller: Caller, id: string, group: number, page: Page): Promise<Listing<TrainedTrajectory>>;
-  /** Of all groups; with `search`, those in which it stands. What is refused, is refused before the first. */
+  /** All groups, or with `search` those that contain it. Errors are thrown before the first group. */
   streamTrajectories(caller: Caller, id: string, search: string | null): Promise<AsyncIterable<PlacedTrajectory>>;
-  /** The same, in short. */
+  /** The same as one-line summaries. */
   streamSummaries(caller: Caller, id: string, search: string | null): Promise<AsyncIterable<JobTrajectorySummary>>;
 }
 
 export interface JobGroup {
   readonly summary: GroupSummary;
-  /** Trajectories by the reason why they are not trained, or not to their end. Null: the job has not ended, or kept no record. */
+  /** Trajectories that were not or only partly trained, by reason. Null: the job has not ended, or has no record. */
   readonly skipped: Readonly<Record<string, number>> | null;
 }
 
 export interface TrainedTrajectory extends ReadTrajectory {
-  /** Null: as of a group. */
+  /** Null: it applies to the whole group. */
   readonly training: TrajectoryTraining | null;
-  /** Of tokens that follow each other; null: this server does not host the base model. */
+  /** The text of consecutive tokens; null: this server does not host the base model. */
   readonly textsOf: ((tokens: Int32Array) => string[]) | null;
 }
 
 export interface JobTrajectorySummary extends TrajectorySummary {
-  /** Null: the job has not ended, or kept no record. `reason`: `truncated`, or why nothing of it was trained; null: all was. */
+  /** Null: the job has not ended, or has no record. `reason`: `truncated`, or why nothing of it was trained; null: all was. */
   readonly outcome: { readonly reason: string | null } | null;
 }
 
 export interface JobConfig {
   readonly job: TrainingJob;
   readonly config: ResolvedConfig;
-  /** False: the job has not begun, or an older version began it; with these defaults it would train now. */
+  /** False: the job has not begun, or an older version began it; these are the defaults it would use now. */
   readonly isAsTrained: boolean;
-  /** Of an SFT or DPO job; null: the job's own groups. */
+  /** The artifact of an SFT or DPO job; null: the job has its own groups. */
   readonly dataset: DatasetVersion | null;
 }
 
@@ -109,7 +109,7 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
   async function source(caller: Caller, id: string): Promise<GroupSource> {
     const job = await getJob(caller, id);
     if (job.type !== 'rl') {
-      const message = `Training job ${id} has no groups: it is one of ${job.type.toUpperCase()}, whose rows are in an artifact. Its config says which.`;
+      const message = `Training job ${id} has no groups: it is an ${job.type.toUpperCase()} job, whose rows are in an artifact. Its config names the artifact.`;
       throw new AppError('not_found', message);
     }
     const { scaleRewards } = resolveRlConfig(await readHead(job));
@@ -211,4 +211,4 @@ async function* withReasons(
 }
 
 const gone = ({ id }: TrainingJob): AppError =>
-  new AppError('not_found', `What training job ${id} was sent is not stored any more.`);
+  new AppError('not_found', `The data of training job ${id} has been deleted.`);

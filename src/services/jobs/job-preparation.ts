@@ -1,6 +1,6 @@
-// What an RL job fixes before its first gradient step: log-probabilities of other policies, the scale of its learning rate, and how
-// far its trainer is from its sampler. Kept in the blob store until the job ends, because checkpoints and metrics that they came from may change under a
-// running job, and a job that is resumed must go on with the same numbers.
+// Values that an RL job fixes before its first gradient step: log-probabilities of other policies, the scale of its learning rate, and
+// the mismatch between trainer and sampler. Kept in the blob store until the job ends, because the checkpoints and metrics they come
+// from may change meanwhile, and a resumed job must continue with the same numbers.
 import { jobPreparationBlob } from '#domain/blob-names';
 import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
@@ -28,7 +28,7 @@ import { parseSealedJson, sealJson } from './sealed-json.ts';
 export interface Preparation {
   readonly policies: ComparisonPolicies;
   readonly learningRateScale: number;
-  /** Null: both are exact, or what was sampled is not known. */
+  /** Null: both engines are exact, or the sampled log-probabilities are unknown. */
   readonly mismatch: SamplerMismatch | null;
 }
 
@@ -36,7 +36,7 @@ export interface PreparationDeps {
   readonly storage: Storage;
   readonly blobs: BlobStore;
   readonly engine: TrainingEngine;
-  /** Before each row: whether the job is still wanted. */
+  /** Called before each row: whether the job is still wanted. */
   readonly goesOn: () => Promise<boolean>;
 }
 
@@ -44,18 +44,18 @@ export interface PreparedJob {
   readonly job: TrainingJob;
   readonly model: Model;
   readonly plan: RlPlan;
-  /** Of the plan's rows (rows-digest.ts). */
+  /** Digest of the plan's rows (rows-digest.ts). */
   readonly rowsDigest: string;
   readonly klReference: KlReference | null;
   readonly start: Checkpoint;
-  /** Sampler and trainer say the same of the same tokens: nothing is to be measured. */
+  /** Sampler and trainer compute the same log-probabilities, so nothing needs to be measured. */
   readonly exactLogprobs: boolean;
 }
 
-/** The latest steps that a trend is fitted through. */
+/** The number of latest steps that the trend is fitted to. */
 const TREND_STEPS_MAX = 10_000;
 
-/** Null: `goesOn` said no. */
+/** Null: `goesOn` returned false. */
 export async function prepareJob(
   request: PreparedJob,
   deps: PreparationDeps,
@@ -65,7 +65,7 @@ export async function prepareJob(
   const { loss, scalesLearningRateByRewardSpread: scales } = plan.config;
   if (!asksComparisonPolicies(loss) && !scales && exactLogprobs) return NOTHING_ASKED;
   const saved = await deps.blobs.find(jobPreparationBlob(job.id));
-  const opened = saved && parseSealedJson<PreparationJson>(saved); // damaged: computed again
+  const opened = saved && parseSealedJson<PreparationJson>(saved); // null if damaged: then computed again
   if (opened && opened.value.rowsDigest === rowsDigest) return fromJson(opened.value);
   const compared = exactLogprobs ? [] : comparedRows(plan.rows);
   const asked = loss.precalculates ? plan.rows : compared;
@@ -87,7 +87,7 @@ export async function prepareJob(
 
 const NOTHING_ASKED: Preparation = { policies: NO_COMPARISON_POLICIES, learningRateScale: 1, mismatch: null };
 
-/** The first, as many as have enough tokens whose log-probabilities are known: their order is drawn. */
+/** The first rows with enough tokens of known log-probability; their order is random. */
 function comparedRows(rows: readonly PackedRow[]): readonly PackedRow[] {
   let tokens = 0;
   const enough = rows.findIndex((row) => (tokens += knownTokens(row)) >= COMPARED_TOKENS);
@@ -131,12 +131,15 @@ async function referenceOf(
   const step = 'step' in klReference ? klReference.step : Math.max(0, start.step - klReference.stepLag);
   const checkpoint = await storage.checkpoints.find(model.id, step);
   if (checkpoint) return checkpoint;
-  throw new AppError('checkpoint_not_found', `The KL reference, step ${step} of the model, does not exist (any more).`);
+  throw new AppError(
+    'checkpoint_not_found',
+    `The KL reference, step ${step} of the model, does not exist or was deleted.`,
+  );
 }
 
-/** Of the model's checkpoints, those that know the spread of their rewards. */
+/** The model's checkpoints whose reward spread is known. */
 async function spreadsOf(model: Model, { storage }: PreparationDeps): Promise<{ step: number; spread: number }[]> {
-  // At once: between two pages the checkpoint that the second begins after may be deleted.
+  // In one read: between two pages, the checkpoint that is the cursor may be deleted.
   const { rows } = await storage.checkpoints.list(model.id, { after: null, limit: TREND_STEPS_MAX }, 'desc');
   return rows.toReversed().flatMap(({ step, metrics }) => {
     const spread = metrics['train/reward_std_dev'];
@@ -149,7 +152,7 @@ interface PreparationJson {
   readonly start: string[] | null;
   readonly reference: string[] | null;
   readonly learningRateScale: number;
-  /** Another one, or none from an older version: it is of other rows, and computed again. */
+  /** A different digest, or none in records of an older version, means that other rows were prepared: computed again. */
   readonly rowsDigest?: string;
   /** Absent: an older version made it. */
   readonly mismatch?: SamplerMismatch | null;

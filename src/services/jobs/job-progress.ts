@@ -1,6 +1,6 @@
-// How far a running job has come, durably: the trainer's whole state after some gradient step, so that a new attempt goes on
-// from there and ends with the same bytes. Events are appended before the state they belong to is saved: a replay then finds
-// them there (each ordinal is stored once), and there is never a gap.
+// Saved progress of a running job: the trainer's whole state after some gradient step, so that a new attempt continues from there and
+// ends with the same bytes. Events are appended before the state they belong to is saved: a replay then finds them there (each ordinal
+// is stored once), and there is never a gap.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '#base/log';
@@ -26,20 +26,20 @@ export interface SavedProgress {
   readonly stepsDone: number;
   /** PEFT directory with optimizer state. */
   readonly directory: string;
-  /** Of the evaluations until then; null: there was none. */
+  /** The evaluations so far; null: there was none. */
   readonly standing: Standing | null;
 }
 
 interface Pointer extends Pick<SavedProgress, 'stepsDone'> {
   readonly standing?: Standing;
   readonly keptStep?: number;
-  /** Of what the steps trained (JobWork). Absent: an older version saved it. */
+  /** Digest of the rows that the steps trained (JobWork). Absent: an older version saved it. */
   readonly rowsDigest?: string;
 }
 
 /**
- * Null: none, or it is damaged, or its steps trained other rows than those that are planned now; such a state is deleted. The job then
- * begins again, which takes longer and ends as if it had never been interrupted.
+ * Null: nothing was saved, or the state is damaged, or its steps trained other rows than are planned now; such a state is deleted. The
+ * job then starts again, which takes longer and ends as if it had never been interrupted.
  */
 export async function findProgress(
   blobs: BlobStore,
@@ -56,7 +56,7 @@ export async function findProgress(
   const { stepsDone, standing = null, keptStep = stepsDone } = opened.value;
   if (opened.value.rowsDigest !== rowsDigest) {
     log.warn('job.begins_again', { stepsDone, reason: 'other rows are planned than those that were trained' });
-    await blobs.delete(progressPointerBlob(jobId)); // first: what it points to is then nobody's
+    await blobs.delete(progressPointerBlob(jobId)); // first, so that nothing points to what is deleted next
     await blobs.delete(jobProgressBlobs(jobId));
     return null;
   }
@@ -71,24 +71,24 @@ export async function findProgress(
   }
 }
 
-/** Null: none was saved, or an older version saved the state. Whether it is undamaged, who reads it sees. */
+/** Null: nothing was saved, or an older version saved the state. Damage is detected when it is read. */
 export const findRecord = (blobs: BlobStore, jobId: string, stepsDone: number): Promise<Uint8Array | null> =>
   blobs.find(progressRecordBlob(jobId, stepsDone));
 
-/** What is saved of a job after a gradient step. */
+/** What is saved after a gradient step. */
 export interface Progress {
   readonly session: TrainingSession;
   readonly stepsDone: number;
   readonly rowsDigest: string;
-  /** Of the evaluations until then; null: there was none. */
+  /** The evaluations so far; null: there was none. */
   readonly standing: Standing | null;
-  /** The step of an earlier state that stays beside this one; null: none does. */
+  /** The step of an earlier state that is kept too; null: none is. */
   readonly keptStep: number | null;
-  /** Of the tokens until then (token-recorder.ts); null: nothing. */
+  /** The token record so far (token-recorder.ts); null: none. */
   readonly record: Uint8Array | null;
 }
 
-/** The state first, then the pointer to it, then the old state goes. */
+/** Writes the state first, then the pointer to it, then deletes the old state. */
 export async function saveProgress(
   blobs: BlobStore,
   jobId: string,
@@ -114,7 +114,7 @@ export async function saveProgress(
   }
 }
 
-/** Also makes checkpoints: they can be resumed by the next job. */
+/** Also used for checkpoints, so that the next job can resume from them. */
 export async function saveSession(
   blobs: BlobStore,
   prefix: string,
@@ -131,8 +131,8 @@ export async function saveSession(
 }
 
 /**
- * After an attempt that does not go on: its files, and all that the job kept for itself where the job is over. The checkpoint that
- * it ended with stays, and so does everything of a job that a later attempt is running.
+ * Cleans up after an attempt that ends: its files, and everything that the job kept for itself if the job is over. Its final
+ * checkpoint stays, and so does everything of a job that a later attempt is running.
  */
 export async function forgetAttempt(
   { storage, blobs }: { readonly storage: Pick<Storage, 'jobs'>; readonly blobs: BlobStore },

@@ -1,6 +1,6 @@
-// Claims jobs and sees each to its end: a checkpoint, or `training_failed` with a cause. Jobs over different base models run side by
-// side, and of one base model as many as its trainer has room for; those of one model follow each other. Survives the death of a training process (another attempt from
-// the saved progress) and of its own (leases; progress is in the blob store), and waits while the database or the disk cannot work.
+// Claims jobs and runs each until it ends: with a checkpoint, or with `training_failed` and a cause. Jobs over different base models run
+// side by side, and over one base model as many as its trainer has room for; jobs of one model run in order. Survives the death of a
+// training process (another attempt continues from the saved progress) and of the server (leases; progress is in the blob store), and waits while the database or the disk cannot work.
 import { mkdir, rm } from 'node:fs/promises';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
@@ -13,38 +13,38 @@ import { watchRowDeaths } from './row-deaths.ts';
 
 export interface JobRunner {
   start(): Promise<void>;
-  /** Lets the gradient steps that run end, saves them, gives their jobs back. */
+  /** Lets running gradient steps finish, saves them, and releases their jobs. */
   stop(): Promise<void>;
   status(): { running: readonly string[]; lastFailure: string | null };
 }
 
 export interface JobRunnerDeps extends AttemptDeps {
-  /** No other server runs jobs of this storage: those that were running when it starts are free. */
+  /** No other server runs jobs of this storage, so those marked running at the start are free. */
   readonly exclusive: boolean;
-  /** With a storage that cannot work. */
+  /** Retries while the storage cannot work. */
   readonly retryPolicy: RetryPolicy;
-  /** Only jobs of models over one of these are for this server; null: there is no other. */
+  /** Only jobs over one of these base models are for this server; null: there is no other server. */
   readonly baseModels: readonly string[] | null;
-  /** Base models that are hosted here, and how many of their jobs may be claimed and run at once, now. Others': one. */
+  /** Hosted base models, and how many of their jobs may be claimed and run at once, now. Other base models: one. */
   readonly trainerRoom: () => ReadonlyMap<string, TrainerRoom>;
-  /** Null: this server does not host the base model (any more). */
+  /** Null: this server does not (or no longer) host the base model. */
   trainerOf(baseModel: string): Trainer | null;
 }
 
 export interface TrainerRoom {
-  /** Jobs at once. More of them do not go on here. */
+  /** Maximum number of concurrent jobs; further ones are not continued here. */
   readonly jobs: number;
-  /** Its trainer can be asked now; otherwise new jobs wait. */
+  /** Whether its trainer is available now; if not, new jobs wait. */
   readonly isReady: boolean;
 }
 
 /** A dead server's jobs are free after this; a live one renews three times as often. */
 const LEASE_MS = 20_000;
-/** How long a job submitted through another process may wait for us to notice. */
+/** Maximum delay until a job submitted through another process is noticed. */
 const POLL_MS = 1_000;
-/** Deaths of the training process in a row, without a new gradient step between. It restarts with growing delays itself. */
+/** Consecutive deaths of the training process without a new gradient step in between. The process restarts with growing delays itself. */
 const ENGINE_FAILURES_MAX = 8;
-/** Attempts in a row that ended with the whole server and saved nothing. A job must not take it down for ever. */
+/** Consecutive attempts that ended with the whole server and saved nothing. A job must not crash the server forever. */
 const ATTEMPTS_MAX = 20;
 
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
@@ -52,10 +52,10 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   const worker = createId();
   const stopping = new AbortController();
   let loop: Promise<void> = Promise.resolve();
-  /** What runs here → its base model; null: not known yet. */
+  /** Running jobs → their base model; null: not known yet. */
   const running = new Map<TrainingJob, string | null>();
   const runs = new Set<Promise<void>>();
-  /** Of those that run: they lost their trainer, and there is no other for them now. */
+  /** Running jobs that lost their trainer while no other is available. */
   const withoutTrainer = new Set<TrainingJob>();
   let anyFreed = new AbortController();
   let lastFailure: string | null = null;
@@ -79,7 +79,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     [...running.keys()].filter((job) => running.get(job) === baseModel);
   const roomOf = (baseModel: string): TrainerRoom => deps.trainerRoom().get(baseModel) ?? { jobs: 1, isReady: true };
 
-  /** Those whose trainer has room for another job, and is there to take one. */
+  /** Base models whose trainer is available and has room for another job. */
   function freeBaseModels(): Parameters<typeof storage.jobs.claim>[3] {
     const isFull = (baseModel: string) => {
       const { jobs, isReady } = roomOf(baseModel);
@@ -89,7 +89,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     return deps.baseModels?.filter((baseModel) => !isFull(baseModel)) ?? { except: [...known].filter(isFull) };
   }
 
-  /** Resolves when it is known whose trainer the job has: then the next can be claimed. */
+  /** Resolves when the job's base model is known: then the next job can be claimed. */
   function begin(job: TrainingJob): Promise<void> {
     return new Promise((mayClaim) => {
       running.set(job, null);
@@ -126,11 +126,11 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     try {
       const outcome = await retrying(() => tryUntilDecided(job, { ...deps, log }, onBaseModel), log);
       if (outcome === 'cancelled') await retrying(() => close(job, 'cancelled', 'cancelled'), log);
-      if (outcome === 'stopped') await storage.jobs.renewLease(job.id, job.attempt, 0); // anyone may go on at once
+      if (outcome === 'stopped') await storage.jobs.renewLease(job.id, job.attempt, 0); // any server may continue at once
       end = { outcome };
       log.info(`job.${outcome}`);
     } catch (error) {
-      if (stopping.signal.aborted) throw error; // whoever starts next goes on
+      if (stopping.signal.aborted) throw error; // the next start continues
       const message = (lastFailure = publicError(error).message);
       log.error('job.failed', { err: error });
       await retrying(() => close(job, 'failed', message), log);
@@ -186,8 +186,8 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   }
 
   /**
-   * Several trainers may be gone at once: as many of their jobs go on as there is room for, before new ones are claimed; the others wait
-   * like those in the queue, without end. Null: it goes on.
+   * Several trainers may be gone at once: as many of their jobs continue as there is room for, before new ones are claimed; the others wait
+   * without a limit, like those in the queue. Null: the job continues.
    */
   async function waitForRoom(job: TrainingJob, baseModel: string, log: Log): Promise<AttemptOutcome | null> {
     withoutTrainer.add(job);
@@ -219,9 +219,9 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
 
   return {
     async start() {
-      await rm(deps.workDirectory, { recursive: true, force: true }); // what a crash left behind
+      await rm(deps.workDirectory, { recursive: true, force: true }); // left behind by a crash
       await mkdir(deps.workDirectory, { recursive: true });
-      if (deps.exclusive) await storage.jobs.releaseLeases(null); // whoever held them is gone
+      if (deps.exclusive) await storage.jobs.releaseLeases(null); // their holders are gone
       loop = runJobs();
     },
     async stop() {

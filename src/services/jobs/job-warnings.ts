@@ -1,5 +1,5 @@
-// What a person who knows RL would say of a job before it trains: nothing to learn from, rewards that fall, a learning rate that
-// is far from what works. Advice, never a refusal. What of a request was not used, or not exactly, is said elsewhere.
+// Warnings about an RL job before it trains, as an experienced person would give them: nothing to learn from, falling rewards, a
+// learning rate far from what usually works. Advice, never a refusal. Warnings about unused parts of a request are elsewhere.
 import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
 
@@ -7,11 +7,11 @@ export interface JudgedJob {
   readonly plan: Pick<RlPlan, 'config' | 'skipped' | 'counts' | 'rewards' | 'rewardStandardError' | 'rows'>;
   /** Mean rewards of the model's latest steps, oldest first. */
   readonly rewardsBefore: readonly number[];
-  /** Of the model; null: not known. */
+  /** Hidden size of the model; null: unknown. */
   readonly hiddenSize: number | null;
 }
 
-/** So many falls in a row get a warning, */
+/** A warning needs this many consecutive falls, */
 export const STEPS_COMPARED = 3;
 /** where they add up to more than so many standard errors of a difference: of 24 loops on other prompts in each step one falls three times by luck. */
 const STANDARD_ERRORS = 3;
@@ -39,7 +39,7 @@ function nothingToLearn({ rows, skipped, counts: { num_trajectories: all } }: Ju
   ];
 }
 
-/** The checkpoint is the one before it: whoever runs a loop should not take it for progress. */
+/** The checkpoint equals the previous one: a training loop must not mistake it for progress. */
 function nothingTrained(skipped: JudgedJob['plan']['skipped'], all: number): string {
   if (all > 0 && skipped['equal_rewards'] === all)
     return 'All rewards are equal within their groups: nothing was trained. Reward what is better, or sample more per prompt.';
@@ -74,9 +74,9 @@ function fallingRewards(rewards: readonly number[], standardError: number | null
   ];
 }
 
-/** The default of the reference trainer (ART), with which its users train models of some billions of parameters. */
+/** The default of the reference trainer (ART), whose users train models of some billions of parameters. */
 const CAUTIOUS_RATE = 5e-6;
-/** Beyond the range by more than this, somebody meant another number. */
+/** A rate that is further from the range than this factor is probably a mistake. */
 const FAR = 10;
 
 function unusualLearningRate(rate: number, hiddenSize: number | null): string[] {

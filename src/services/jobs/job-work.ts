@@ -1,5 +1,5 @@
-// What an attempt at a job needs to know of its kind: RL (rl-work.ts), SFT (sft-work.ts) and DPO (dpo-work.ts) plan a job's data and
-// train it; everything else about jobs is the same for all (job-attempt.ts).
+// The interface between an attempt at a job and the kind of job: RL (rl-work.ts), SFT (sft-work.ts) and DPO (dpo-work.ts) plan a job's
+// data and train it; everything else about jobs is the same for all kinds (job-attempt.ts).
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { Skipped, TrainingJob } from '#domain/training-job';
@@ -14,36 +14,36 @@ import type { ResolvedConfig } from './resolved-config.ts';
 import type { TokenRecorder } from './token-recorder.ts';
 
 export interface JobWork {
-  /** Gradient steps; 0: there is nothing to train. */
+  /** Number of gradient steps; 0: there is nothing to train. */
   readonly steps: number;
-  /** Of what they train: another plan has another one. */
+  /** Digest of the rows that the steps train: another plan has another digest. */
   readonly rowsDigest: string;
   readonly skipped: Skipped;
-  /** What of the request was not done, or not as sent. */
+  /** Parts of the request that were not used, or not used exactly as sent. */
   readonly warnings: readonly string[];
-  /** With every default filled in, for the first event. */
+  /** With all defaults filled in, for the first event. */
   readonly config: ResolvedConfig;
-  /** Of the data, for the first and the last event. */
+  /** Counts of the data, for the first and the last event. */
   readonly counts: Readonly<Record<string, number>>;
   readonly headTokensMax: number | null;
-  /** Zero moments where it does not go on with its own. */
+  /** Start with zero optimizer moments unless the job continues its own. */
   readonly resetsOptimizer: boolean;
-  /** What training computes of each token; null: jobs of this kind keep nothing of it. */
+  /** Records what training computes for each token; null: this kind of job has no record. */
   readonly recorder: TokenRecorder | null;
-  /** Evaluated while it trains; null: none are, or there are none. */
+  /** Held-out rows to evaluate during training; null: none. */
   readonly heldOut: HeldOutRows | null;
-  /** Gradient steps become lines of the run that is named like the model. */
+  /** Logs gradient steps as lines of the run that is named like the model. */
   readonly logsToRun: boolean;
-  /** What must be known before the first step, kept until the job ends. Null: `goesOn` said no. */
+  /** Computes what must be known before the first step and stay fixed until the job ends. Null: `goesOn` returned false. */
   prepare(goesOn: () => Promise<boolean>, signal: AbortSignal): Promise<StepLoop | null>;
-  /** What showed after the first event; the last says it. */
+  /** Warnings that arose after the first event; the last event has them. */
   lateWarnings(): readonly string[];
-  /** Of the checkpoint, when the last step is done; `lastStep`: the one whose weights it has. Session null: there was none. */
+  /** Metrics of the checkpoint when the last step is done; `lastStep`: the step whose weights it has. Session null: nothing was trained. */
   measure(session: TrainingSession | null, lastStep: StepMetrics): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
-/** Yields after each gradient step from `firstStep` on. */
+/** Yields after each gradient step, starting with `firstStep`. */
 export type StepLoop = (session: TrainingSession, firstStep: number) => AsyncIterable<StepMetrics>;
 
 export interface WorkContext {
@@ -52,14 +52,14 @@ export interface WorkContext {
   /** The checkpoint that the job starts from. */
   readonly start: Checkpoint;
   readonly engine: TrainingEngine;
-  /** Of rows beside the adapter that the job trains. */
+  /** Limits of rows, after subtracting the memory of the job's adapter. */
   readonly limits: TrainingLimits;
   readonly capabilities: TrainerCapabilities;
-  /** Of the base model; null: not known. */
+  /** Hidden size of the base model; null: unknown. */
   readonly hiddenSize: number | null;
   readonly read: ReadData;
   readonly storage: Storage;
   readonly blobs: BlobStore;
-  /** For data on its way into rows. */
+  /** Temporary directory for data that becomes rows. */
   readonly workDirectory: string;
 }

@@ -1,5 +1,5 @@
-// Logged trajectories: their averages become metrics of a checkpoint (`split/reward`, …), the model's latest unless they say which, so
-// that a later clean-up can tell which checkpoint was best. Those that name an evaluation are rewards of its answers.
+// Logging trajectories: their averages become metrics of a checkpoint (`split/reward`, …), the latest unless they name one, so that
+// clean-up policies can tell which checkpoint is best. Trajectories that name an evaluation are rewards for its answers.
 import { createYielder } from '#base/yield-to-loop';
 import type { Clock } from '#base/clock';
 import { logBlob } from '#domain/blob-names';
@@ -19,9 +19,9 @@ import { writeGroups } from './stored-groups.ts';
 export interface TrajectoriesToLog {
   readonly split: string;
   readonly groups: readonly TrajectoryGroup[];
-  /** Which checkpoint they are of; null: that of the evaluation, else the latest. */
+  /** The step of the checkpoint they belong to; null: the evaluation's, otherwise the latest. */
   readonly step: number | null;
-  /** They give rewards to the answers of this job's evaluation: a group per prompt, in order. Null: to none. */
+  /** The job whose evaluation answers they reward: one group per prompt, in order. Null: none. */
   readonly evaluationJobId: string | null;
 }
 
@@ -47,7 +47,7 @@ export function createLogTrajectories({ storage, blobs, limits, clock }: LogTraj
     if (asked !== null && evaluated !== null && asked !== evaluated)
       throw refusal(
         'step',
-        `The evaluation of job ${evaluationJobId} is of step ${evaluated}, not ${asked}. Leave step out.`,
+        `The evaluation of job ${evaluationJobId} is of step ${evaluated}, not ${asked}. Omit step.`,
       );
     const checkpoint = await getLoggedCheckpoint(storage, modelId, evaluated ?? asked);
     const blob = logBlob(modelId, id);
@@ -88,7 +88,7 @@ async function getLoggedCheckpoint(
   });
 }
 
-/** Of the checkpoint that answered. A group that has as many trajectories as its prompt has answers says which is whose. */
+/** The checkpoint that answered. In a group with as many trajectories as its prompt has answers, they are matched in order. */
 async function getEvaluatedStep(
   { jobs, evaluations }: Storage,
   modelId: string,
@@ -122,9 +122,9 @@ async function getEvaluatedStep(
 
 const refusal = (param: string, message: string): AppError => new AppError('invalid_request', message, { param });
 
-/** A checkpoint's metrics are a row, and answered with each listing. */
+/** A checkpoint's metrics are stored in its row and sent with each listing. */
 const NAMES_MAX = 10_000;
-/** Averaging more of them would keep others waiting for over a tenth of a second. */
+/** Averaging more would block other requests for over a tenth of a second. */
 const VALUES_MAX = 1_000_000;
 
 async function refuseManyMetrics(groups: readonly TrajectoryGroup[]): Promise<void> {

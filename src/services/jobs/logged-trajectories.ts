@@ -1,4 +1,4 @@
-// What was logged of a model, for its owner to look at: which requests there were, and their trajectories.
+// Logged trajectories of a model, for its owner: the list of log requests, and their trajectories.
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Listing, Page } from '#domain/page';
@@ -23,9 +23,9 @@ export interface LogFilter {
 }
 
 export interface LoggedTrajectories {
-  /** Throws `model_not_found`, as all of these do for a model that is not the caller's. */
+  /** Throws `model_not_found`, as all of these do for another entity's model. */
   list(caller: Caller, modelId: string, filter: LogFilter, page: Page): Promise<Listing<TrajectoryLog>>;
-  /** Throws `not_found`, as the next ones do where the model has no such log (any more). */
+  /** Throws `not_found`, as the next ones do, if the model has no such log or it was deleted. */
   listGroups(caller: Caller, modelId: string, id: string, page: Page): Promise<Listing<GroupSummary>>;
   listTrajectories(
     caller: Caller,
@@ -34,7 +34,7 @@ export interface LoggedTrajectories {
     group: number,
     page: Page,
   ): Promise<Listing<ReadTrajectory>>;
-  /** With `search`, those in which it stands. */
+  /** With `search`: those that contain it. */
   streamTrajectories(
     caller: Caller,
     modelId: string,
@@ -62,7 +62,7 @@ export function createLoggedTrajectories({ storage, blobs }: LoggedTrajectoriesD
     if (log && content) return { name: log.blob, content, scaleRewards: null };
     throw new AppError(
       'not_found',
-      `Model ${modelId} has no log ${id} (any more). The list of its logs says which there are.`,
+      `Model ${modelId} has no log ${id}, or it was deleted. List its logs to see which exist.`,
     );
   }
   return {

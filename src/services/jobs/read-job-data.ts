@@ -1,5 +1,5 @@
-// A job's stored data → what is trained. This takes time, and as much memory as its largest piece wants, so that large data is
-// read in a process of its own: what comes in and goes out crosses to it as it is. Where that is, job-data-reader.ts decides.
+// Turns a job's stored data into what is trained. This takes time, and as much memory as the largest piece of data needs, so large data
+// is read in a separate process: inputs and outputs cross to it unchanged. job-data-reader.ts decides where it runs.
 import type { DatasetVersion } from '#domain/sft';
 import { encodePairs, type PairLimits } from '#training/dpo-rows';
 import type { Datum } from '#training/packing';
@@ -10,13 +10,13 @@ import type { ConversationEncoder } from '#training/tokenize';
 import { readRows, type ReadPairLine, type ReadSftLine } from './sft-dataset.ts';
 import { readGroups, type RlJobHead } from './stored-groups.ts';
 
-/** Rows of the plan go out as they are read. */
+/** Yields rows of the plan as they are read. */
 export interface RlData {
   readonly head: RlJobHead;
   readonly plan: Omit<RlPlan, 'rows'>;
 }
 
-/** What goes out: encoded rows (SFT, DPO), or the members of a row (RL). */
+/** The output: encoded rows (SFT, DPO), or the members of a row (RL). */
 export interface DataCalls {
   sft: {
     readonly call: { readonly dataset: DatasetVersion; readonly limits: SftRowLimits };
@@ -59,7 +59,7 @@ export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
 
   async rl({ blob, budget, hiddenSize }, content, { encoder }, put) {
     const { head, groups, digest } = await readGroups<RlJobHead>(content, blob);
-    // The order of rows is drawn from the data: the same trains the same adapter, whatever the job is called.
+    // The order of rows is seeded by the data: the same data trains the same adapter, whatever the job's id.
     const { rows, ...plan } = await planRlJob(groups, head, { encoder, budget, hiddenSize, seed: digest });
     for (const { members } of rows) await put(members);
     return { head, plan };

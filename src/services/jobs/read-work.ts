@@ -1,5 +1,5 @@
-// Reads a job's data, whatever its kind, for as long as the job is wanted: reading may take many minutes, and who cancels the
-// job, or stops the server, does not wait for it.
+// Reads a job's data, whatever its kind, for as long as the job is wanted: reading may take many minutes, and a cancellation or a server
+// shutdown must not wait for it.
 import { readDpoWork } from './dpo-work.ts';
 import type { JobType } from '#domain/training-job';
 import type { JobWork, WorkContext } from './job-work.ts';
@@ -10,7 +10,7 @@ const LOOK_MS = 1_000;
 
 const READERS = { rl: readRlWork, sft: readSftWork, dpo: readDpoWork } satisfies Readonly<Record<JobType, unknown>>;
 
-/** Null: `goesOn` said no, or the signal aborted. */
+/** Null: `goesOn` returned false, or the signal aborted. */
 export async function readWork(
   context: WorkContext,
   goesOn: () => Promise<boolean>,
@@ -20,7 +20,7 @@ export async function readWork(
   const look = setInterval(() => {
     goesOn().then(
       (wanted) => wanted || unwanted.abort(),
-      () => {}, // a storage that cannot be asked now is asked again
+      () => {}, // a storage that fails now is asked again later
     );
   }, LOOK_MS);
   const ended = AbortSignal.any([signal, unwanted.signal]);

@@ -1,6 +1,6 @@
-// Completes the Choices of an RL job from the server's memory of what it sampled: tokens where none came, the prompt's ids,
-// which choices of a chat answer do not carry, and how they were sampled, which they do not tell. Done once, when the job is
-// submitted: its body is complete then, and a replay of it does not depend on memory.
+// Completes the choices of an RL job from the server's memory of sampled tokens: missing tokens, the ids of the prompt (which choices of
+// a chat answer do not carry), and how they were sampled. Done once, when the job is submitted, so that its stored body is complete
+// and a replay does not depend on memory.
 import { createYielder } from '#base/yield-to-loop';
 import type { Model } from '#domain/model';
 import type { History, NamedToken, SampledTurn, Trajectory, TrajectoryGroup } from '#domain/trajectory';
@@ -8,7 +8,7 @@ import { createPromptFolding } from '#training/folded-prompts';
 import { createConversationDigest, textOf } from '../chat/conversation-digest.ts';
 import { agree, type Asked, type SampledTokens, type Sampling } from '../chat/sampled-tokens.ts';
 
-/** One group at a time, with folded prompts: whole, they may be much longer than the body. */
+/** One group at a time, with folded prompts: unfolded, they may be much longer than the body. */
 export async function* recallTokens(
   groups: readonly TrajectoryGroup[],
   { entity, baseModel, id: modelId }: Pick<Model, 'entity' | 'baseModel' | 'id'>,
@@ -56,7 +56,7 @@ function recallTurn(turn: SampledTurn, asked: Asked, memory: SampledTokens): Sam
 
 const isId = (token: NamedToken): token is number => typeof token === 'number';
 
-/** Texts may name several tokens; the log-probabilities tell that these were sampled. */
+/** Several token sequences can have the same text; the log-probabilities show which was sampled. */
 const isSampling = ({ tokens, logprobs }: SampledTurn, found: Sampling): boolean =>
   logprobs !== null &&
   logprobs.some((logprob) => logprob !== null) &&

@@ -1,5 +1,5 @@
-// The settings of a job with every default filled in, under the names that clients send: what the first event says, and what a job
-// that has not begun would train with. What kind of adapter it trains, the model says (models/checkpoint-lora.ts).
+// A job's settings with all defaults filled in, under the names that clients send: shown in the first event, and for a job that has not
+// begun as what it would train with. models/checkpoint-lora.ts adds the adapter's settings.
 import type { KlReference } from '#domain/trajectory';
 import type { DpoConfig } from '#training/dpo-config';
 import type { EvaluationSchedule } from '#training/early-stopping';
@@ -8,7 +8,7 @@ import type { BatchConfig, SftConfig } from '#training/sft-config';
 
 export type ResolvedConfig = Readonly<Record<string, unknown>>;
 
-/** Learning rates per batch are shown in full up to this many. */
+/** Learning rates per batch are shown individually up to this number. */
 const RATES_SHOWN_MAX = 100;
 
 export function resolvedRl(config: RlConfig, reference: KlReference | null): ResolvedConfig {
@@ -41,7 +41,7 @@ export function resolvedRl(config: RlConfig, reference: KlReference | null): Res
   };
 }
 
-/** `warmupSteps`: where the number of steps is known, those that the ratio came to. */
+/** `warmupSteps`: the number of steps that the ratio amounts to, once the total is known. */
 export const resolvedSft = (config: SftConfig, warmupSteps?: number): ResolvedConfig => ({
   ...resolvedBatches(config, warmupSteps),
   assistant_turns: config.trainedTurns,

@@ -12,7 +12,7 @@ import { resolvedRl } from './resolved-config.ts';
 import { digestRows } from './rows-digest.ts';
 import { createTokenRecorder } from './token-recorder.ts';
 
-/** Of the checkpoints that RL jobs made, and no others. */
+/** Optimizer state is reused only from checkpoints that RL jobs made. */
 const REWARD = 'train/reward';
 
 export async function readRlWork(
@@ -64,10 +64,10 @@ export async function readRlWork(
   };
 }
 
-/** Moments of SFT or DPO say nothing of policy gradients: they begin anew where the kind of job changes, as the reference trainer's do. */
+/** Moments from SFT or DPO do not fit policy gradients, so they start at zero when the kind of job changes, as in the reference trainer. */
 const isMadeByRl = ({ metrics }: Checkpoint): boolean => metrics[REWARD] !== undefined;
 
-/** Of the model's latest steps, oldest first; up to the first that has none. */
+/** Rewards of the model's latest steps, oldest first, back to the last step without one. */
 async function latestRewards({ checkpoints }: Storage, modelId: string): Promise<number[]> {
   const { rows } = await checkpoints.list(modelId, { after: null, limit: STEPS_COMPARED }, 'desc');
   const rewards = rows.map(({ metrics }) => metrics[REWARD]);

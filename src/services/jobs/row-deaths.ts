@@ -1,18 +1,17 @@
-// Ends a job whose row the training process does not survive: one that ended again and again while it computed the same row would
-// end once more, and takes minutes of everybody's for each. Watches the engine for one job, over all its attempts.
-// A process that somebody killed does not count (docs/decisions/0014); one on another machine, whose end nobody saw, counts a
-// little less (docs/decisions/0024).
+// Ends a job if the training process keeps dying at the same row: it would die again, and each death costs all users minutes. Watches
+// the engine for one job, over all its attempts. Deaths that somebody caused by killing the process do not count
+// (docs/decisions/0014); deaths on another machine, whose cause is unknown, count a little less (docs/decisions/0024).
 import { AppError } from '#domain/errors';
 import { EngineLost } from '#engine/engine-lost';
 import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
 
 /** Deaths at one row that end its job. */
 const DEATHS_MAX = 2;
-/** On another machine: schedulers and networks take workers away as well, but hardly three times at the same row. */
+/** On another machine: schedulers and networks end workers too, but hardly three times at the same row. */
 const UNSEEN_DEATHS_MAX = 3;
 
 export function watchRowDeaths(engine: TrainingEngine): TrainingEngine {
-  /** The process ended at this row, which has not been computed since. */
+  /** The row at which the process last died; cleared once it has been computed. */
   let suspect: { readonly row: TrainingRow; deaths: number } | null = null;
 
   async function watch<T>(row: TrainingRow, compute: () => Promise<T>): Promise<T> {
@@ -66,7 +65,7 @@ function fatalRow({ row, deaths }: { row: TrainingRow; deaths: number }, error: 
   );
 }
 
-/** Attempts plan the same rows anew. */
+/** Each attempt plans its rows again, so rows are compared by content. */
 const isSameRow = (a: TrainingRow, b: TrainingRow): boolean =>
   isEqual(a.tokens, b.tokens) && isEqual(a.segments, b.segments) && isEqual(a.targets, b.targets);
 

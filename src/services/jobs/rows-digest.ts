@@ -1,6 +1,6 @@
-// What the gradient steps of an RL job train, as one digest. A saved state counts steps, and means these rows only by it: a trainer
-// that takes rows of another length, or a later version, may plan others, and must not go on from there (job-progress.ts). How rows are
-// laid out in memory does not matter.
+// A digest of all rows that the gradient steps of an RL job train. A saved state counts steps, which is meaningful only for the same rows:
+// a trainer with another row limit, or a later version, may plan others and must not continue from that state (job-progress.ts). The
+// memory layout of rows does not matter.
 import { createHash } from 'node:crypto';
 import { createYielder } from '#base/yield-to-loop';
 import type { PackedRow } from '#training/packing';

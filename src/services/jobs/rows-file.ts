@@ -1,5 +1,5 @@
-// The encoded rows of a job's data, in a file of the server's work directory: written once, then read as often as batches are
-// trained. Goes with the attempt; what a crash leaves there is removed when job-runner.ts starts.
+// A file in the server's work directory with the encoded rows of a job: written once, then read for every epoch. Deleted when the attempt
+// ends; job-runner.ts removes leftovers of a crash when it starts.
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';

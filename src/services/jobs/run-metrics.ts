@@ -1,6 +1,6 @@
-// Gradient steps of a job as lines of the run that is named like its model, where the job asks for it (`metric_logging`): they stand
-// beside what a script logs there, and no script has to wait for them. Names are those under which ART logs a trainer of its own.
-// Knows nothing of who reads runs.
+// Logs a job's gradient steps as lines of the run that is named like its model, if the job asks for it (`metric_logging`): they appear
+// beside what a script logs there, without a script having to wait for them. Names are those that ART uses for its own trainer. Knows
+// nothing about readers of runs.
 import { createId } from '#base/ids';
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
@@ -11,11 +11,11 @@ import type { Storage } from '#storage/storage';
 import type { StepMetrics } from '#training/step-metrics';
 import { readLoggedObject } from '../runs/run-json.ts';
 
-/** Each line is written once, however often it is asked for. Neither throws: a job does not fail for its curves. */
+/** Each line is written once, even if called again. Neither method throws: a failure to log does not fail the job. */
 export interface RunMetrics {
-  /** Of gradient step 1, 2, …: every name below `sft/`. */
+  /** Gradient step 1, 2, …; all names start with `sft/`. */
   stepped(gradientStep: number, metrics: StepMetrics): Promise<void>;
-  /** Of the checkpoint: means over its gradient steps, and what was measured of it. */
+  /** The checkpoint: means over its gradient steps, and its own metrics. */
   ended(gradientSteps: number, metrics: StepMetrics): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface RunMetricsDeps {
   readonly log: Log;
 }
 
-/** In the summary of the run: the job and the number of the last line that came from here, so that a replay adds none twice. */
+/** In the run's summary: the job and the number of its last logged line, so that a replay adds no line twice. */
 const LOGGED = 'whetstone/logged';
 const SECTIONS = /^(loss|data|train|val)\//;
 const ART_NAMES: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const ART_NAMES: Readonly<Record<string, string>> = {
   num_trainable_tokens: 'data/step_trainable_assistant_tokens',
 };
 
-/** `trainingStep`: of the checkpoint that the job makes. */
+/** `trainingStep`: the step of the checkpoint that the job makes. */
 export function createRunMetrics(
   { runs, clock, log }: RunMetricsDeps,
   job: TrainingJob,
@@ -89,13 +89,13 @@ export function createRunMetrics(
 const namedAsArt = (metrics: StepMetrics) =>
   Object.entries(metrics).map(([name, value]) => [ART_NAMES[name] ?? name, value] as const);
 
-/** Ordinal of the last line of this job; -1: none of it. */
+/** Ordinal of the job's last logged line; -1: none. */
 function lastLogged(mark: unknown, jobId: string): number {
   const [id, ordinal] = typeof mark === 'string' ? mark.split(' ') : [];
   return id === jobId ? Number(ordinal) : -1;
 }
 
-/** The library continues a run behind the `_step` of its last line. */
+/** The library numbers new lines after the `_step` of the run's last line. */
 function nextStep(last: string | undefined, historyLines: number): number {
   const step = last === undefined ? undefined : readLoggedObject(last)?.['_step'];
   return typeof step === 'number' ? step + 1 : historyLines;

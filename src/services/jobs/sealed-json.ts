@@ -1,5 +1,5 @@
-// Small JSON in the blob store with its checksum, for what is read after a crash: a disk that gives back other bytes than it
-// was given must not look like an answer.
+// Small JSON in the blob store with its checksum, for data that is read after a crash: bytes that a disk has changed must not be taken for
+// valid data.
 import { createHash } from 'node:crypto';
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -9,7 +9,7 @@ export function sealJson(value: unknown): Uint8Array {
   return Buffer.from(`${digestOf(text)}\n${text}`);
 }
 
-/** Null: these are not the bytes that were stored. */
+/** Returns null if the bytes are not those that were stored. */
 export function parseSealedJson<T>(bytes: Uint8Array): { readonly value: T } | null {
   const text = Buffer.from(bytes).toString('utf8');
   const end = text.indexOf('\n');

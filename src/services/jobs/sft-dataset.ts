@@ -1,5 +1,5 @@
-// Training data of an SFT or DPO job: which file of an artifact it is, and its rows, one at a time: the file may be larger than memory.
-// All of it is read before training starts, so that bad data is reported as a whole, line by line, and nothing is half trained.
+// Training data of an SFT or DPO job: which file of an artifact it is, and its rows, one at a time, since the file may be larger than
+// memory. All of it is read before training starts, so that invalid lines are reported together and nothing is half trained.
 import { createYielder } from '#base/yield-to-loop';
 import type { ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
@@ -10,19 +10,19 @@ import type { Storage } from '#storage/storage';
 import { findArtifactFile } from '../artifacts/artifact-content.ts';
 import { splitLines } from '#base/lines';
 
-/** Reads one line; its wire form is the API's business. */
+/** Parses one line; the API defines the wire form. */
 export type ReadSftLine = (line: string) => ReadSftRow;
 export type ReadPairLine = (line: string) => ReadPreferencePair;
 
 type ReadRow<Row> = { readonly row: Row } | { readonly problem: string };
 
-/** As clients upload it, and as the documentation of the hosted service has it. */
+/** File names that clients upload, and that the hosted service documents. */
 const FILES = ['train.jsonl', 'trajectories.jsonl'];
 const PROBLEMS_SHOWN = 20;
-/** A row is parsed at once. The longest conversations have some megabytes. */
+/** A row is parsed at once. The longest conversations have a few megabytes. */
 const LINE_BYTES_MAX = 16_000_000;
 
-/** Throws `invalid_request` where there is no such file, or several that could be it. */
+/** Throws `invalid_request` if no file, or more than one, could be the training data. */
 export function datasetFile({ name, version, files }: ArtifactVersion): string {
   const known = FILES.find((path) => files.some((file) => file.path === path));
   if (known !== undefined) return known;
@@ -39,7 +39,7 @@ export function datasetFile({ name, version, files }: ArtifactVersion): string {
   );
 }
 
-/** Throws `artifact_not_found` where it was deleted. */
+/** Throws `artifact_not_found` if it was deleted. */
 export async function readDataset(
   { storage, blobs }: { storage: Storage; blobs: BlobStore },
   dataset: DatasetVersion,
@@ -53,7 +53,7 @@ export async function readDataset(
 const nameOf = ({ entity, project, name, version }: DatasetVersion): string =>
   `${entity}/${project}/${name}:v${version}`;
 
-/** Rows up to the first line that is bad. Throws `invalid_training_data` with the first problems when all lines are read. */
+/** Yields rows up to the first invalid line. Throws `invalid_training_data` with the first problems once all lines are read. */
 export async function* readRows<Row>(
   content: AsyncIterable<Uint8Array>,
   dataset: DatasetVersion,
@@ -78,7 +78,7 @@ export async function* readRows<Row>(
     const lines = bad === 1 ? '1 line' : `${bad} lines`;
     throw new AppError(
       'invalid_training_data',
-      `${lines} of ${name} cannot be trained on. Nothing was trained: upload a corrected version.\n${problems.join('\n')}${more}`,
+      `${lines} of ${name} are invalid. Nothing was trained: upload a corrected version.\n${problems.join('\n')}${more}`,
     );
   }
   if (rows === 0) throw new AppError('invalid_training_data', `${name} has no rows in ${dataset.path}.`);
@@ -86,7 +86,7 @@ export async function* readRows<Row>(
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Null for an empty line. */
+/** Returns null for an empty line. */
 export function readText<Row>(
   bytes: Buffer,
   line: number,

@@ -1,5 +1,5 @@
-// How a model came to be what it is, step by step: for each of its jobs what training measured, how long it took, what was left
-// out. Read from jobs and their events, which stay when checkpoints are deleted; what was logged of a step goes with its checkpoint.
+// The history of a model, step by step: for each of its jobs the metrics of training, the duration, and what was skipped. Read from jobs
+// and their events, which remain when checkpoints are deleted; metrics logged for a step are deleted with its checkpoint.
 import type { Caller } from '#domain/caller';
 import type { Listing, Page } from '#domain/page';
 import type { JobStatus, JobType, Skipped, TrainingJob } from '#domain/training-job';
@@ -8,27 +8,27 @@ import { getOwnModel } from '../models/own-model.ts';
 import { meansOfSteps, type MeansOfSteps } from './step-means.ts';
 
 export interface HistoryStep {
-  /** Of the job; `step-0` of the step that no job made. */
+  /** The job's id; `step-0` for the step that no job made. */
   readonly id: string;
   readonly job: (Pick<TrainingJob, 'id'> & { readonly type: JobType; readonly status: JobStatus }) | null;
   readonly step: number | null;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly gradientSteps: number;
-  /** Means over the gradient steps, sums of those in SUMS; and the metrics of the checkpoint, while it is there. */
+  /** Means over the gradient steps, sums for those in SUMS; and the checkpoint's own metrics while it exists. */
   readonly metrics: Readonly<Record<string, number>>;
   readonly skipped: Skipped;
 }
 
 export interface StepHistory {
-  /** By submission, oldest first; a page ends early where jobs have many gradient steps. Throws `model_not_found`. */
+  /** In order of submission, oldest first; a page ends early if jobs have many gradient steps. Throws `model_not_found`. */
   list(caller: Caller, modelId: string, page: Page): Promise<Listing<HistoryStep>>;
-  /** From the cursor on, to the end. Throws before the first. */
+  /** From the cursor to the end. Errors are thrown before the first item. */
   stream(caller: Caller, modelId: string, after: string | null): Promise<AsyncIterable<HistoryStep>>;
 }
 
 const STEP_ZERO = 'step-0';
-/** A page of jobs reads their events: a page with so many ends behind the job that has them. */
+/** A page reads the events of its jobs: it ends after the job that exceeds this number. */
 const EVENTS_MAX = 20_000;
 const STREAM_PAGE = 100;
 
@@ -37,7 +37,7 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
     const rows: HistoryStep[] = [];
     if (after === null) rows.push(await stepZero(modelId));
     const page = { after: after === STEP_ZERO ? null : after, limit: limit - rows.length };
-    // A page of none would still say whether there are more.
+    // Even an empty page must say whether more follow.
     const filter = { entity: caller.entity, modelId };
     const jobs = await storage.jobs.list(filter, { ...page, limit: Math.max(1, page.limit) });
     if (page.limit === 0) return { rows, hasMore: jobs.rows.length > 0 };

@@ -1,17 +1,17 @@
-// What the gradient steps of a job measured, as one number for each metric: read from its events.
+// Reduces the metrics of a job's gradient steps, read from its events, to one number per metric.
 import { createYielder } from '#base/yield-to-loop';
 import type { EventStore } from '#storage/storage';
 
 export interface MeansOfSteps {
   readonly gradientSteps: number;
-  /** Means over the gradient steps; sums of those in SUMS. */
+  /** Means over the gradient steps; sums for those in SUMS. */
   readonly means: Readonly<Record<string, number>>;
-  /** Events that were read. */
+  /** Number of events read. */
   readonly events: number;
 }
 
 const EVENTS_PAGE = 1_000;
-/** Of a gradient step: what adds up. */
+/** Metrics that are added up instead of averaged. */
 const SUMS: ReadonlySet<string> = new Set(['num_tokens', 'num_trained_tokens', 'tokens_saved_by_sharing']);
 
 export async function meansOfSteps(store: EventStore, jobId: string): Promise<MeansOfSteps> {
@@ -30,9 +30,9 @@ export async function meansOfSteps(store: EventStore, jobId: string): Promise<Me
   }
 }
 
-/** Of a metric that some steps lack, over those that have it. */
+/** The mean over the steps that have the metric. */
 function createMeans() {
-  /** `mean`: where the sum leaves the range of a double. */
+  /** `mean`: used if the sum leaves the range of a double. */
   const sums = new Map<string, { sum: number; mean: number; count: number }>();
   let gradientSteps = 0;
   return {

@@ -1,6 +1,6 @@
-// Trajectory groups as a blob of lines: a head (a job's settings, a log's step), then one group per line, so that neither
-// writing nor training ever holds the whole of it as text. Hundreds of megabytes are common. The last line is a checksum of
-// the others: what a disk cut off or changed is not trained on.
+// Trajectory groups as a blob of lines: a head (a job's settings, a log's step), then one group per line, so that neither writing nor
+// training ever holds all of it as text. Hundreds of megabytes are common. The last line is a checksum of the others, so that data that
+// was truncated or changed is not trained on.
 import { createHash } from 'node:crypto';
 import { AppError } from '#domain/errors';
 import type { RlConfigInput, RlJobBody, TrajectoryGroup } from '#domain/trajectory';
@@ -9,14 +9,14 @@ import { createYielder } from '#base/yield-to-loop';
 import { splitLines } from '#base/lines';
 import { createDataDigest } from './data-digest.ts';
 
-/** Before the groups in a job's body. Without warnings: there were none, or it is from an older version. */
+/** Precedes the groups in a job's body. Absent warnings: there were none, or it is from an older version. */
 export type RlJobHead = RlConfigInput & Partial<Pick<RlJobBody, 'warnings'>>;
 
 export interface StoredGroups<Head> {
   readonly head: Head;
-  /** Once. */
+  /** Can be read once. */
   readonly groups: AsyncIterable<TrajectoryGroup>;
-  /** Of what was read (data-digest.ts). */
+  /** Digest of what was read (data-digest.ts). */
   readonly digest: () => string;
 }
 
@@ -55,7 +55,7 @@ async function* linesOf(
 const NEW_LINE = Buffer.from('\n');
 const TEXT_CHARACTERS = 65_536;
 
-/** Together what JSON.stringify gives, which would keep others waiting while it writes a large group. */
+/** Equal to what JSON.stringify returns, which would block other requests while it writes a large group. */
 function* textsOf({ trajectories, ...rest }: TrajectoryGroup): Generator<string> {
   let text = '{"trajectories":[';
   for (const [i, trajectory] of trajectories.entries()) {
@@ -68,13 +68,13 @@ function* textsOf({ trajectories, ...rest }: TrajectoryGroup): Generator<string>
   yield `${text}]${others === '}' ? '' : ','}${others}`;
 }
 
-/** `name`: of the blob, for whoever reads that it is damaged. Throws `damaged_data`, also while the groups are read. */
+/** `name`: the blob's name in error messages. Throws `damaged_data`, also while the groups are read. */
 export async function readGroups<Head>(content: AsyncIterable<Uint8Array>, name: string): Promise<StoredGroups<Head>> {
   const hash = createHash('sha256');
   const digest = createDataDigest();
   const lines = splitLines(content);
   const damaged = () =>
-    new AppError('damaged_data', `The data ${name} is damaged: other bytes come back than were stored. Send it again.`);
+    new AppError('damaged_data', `The data ${name} is damaged: the stored bytes have changed. Send it again.`);
   const read = <T>(line: Buffer, as: (value: unknown) => T): T => {
     hash.update(line);
     try {
@@ -95,7 +95,7 @@ export async function readGroups<Head>(content: AsyncIterable<Uint8Array>, name:
     return value as Head;
   });
   async function* groups(): AsyncGenerator<TrajectoryGroup> {
-    let last: Buffer | null = null; // held back: the end may be a checksum
+    let last: Buffer | null = null; // held back: the last line may be a checksum
     for await (const line of lines) {
       if (last) yield readGroup(last);
       last = line;

@@ -1,19 +1,19 @@
-// A stored blob of groups (stored-groups.ts), read for people to look at: trajectory by trajectory, and only those that are
-// asked for. A group may have hundreds of megabytes, so that its line is never whole in memory, and others are answered
-// between any two pieces. What training reads is checked to its last byte; here only what is given out is looked at.
+// Reads a stored blob of groups (stored-groups.ts) trajectory by trajectory, for people to look at, and parses only those that are asked
+// for. A group may have hundreds of megabytes, so its line is never whole in memory, and other requests are answered between any two
+// pieces. Training verifies the checksum of the whole blob; here only returned pieces are validated.
 import { createYielder } from '#base/yield-to-loop';
 import { AppError } from '#domain/errors';
 
 export type StoredPiece =
   | { readonly kind: 'head'; readonly bytes: Buffer }
   | { readonly kind: 'trajectory'; readonly group: number; readonly index: number; readonly bytes: Buffer }
-  /** After its trajectories: how many there are, and what else the group has. */
+  /** Comes after its trajectories: their number, and the group's other fields. */
   | { readonly kind: 'group'; readonly group: number; readonly count: number; readonly bytes: Buffer }
   | { readonly kind: 'end'; readonly groups: number };
 
 export interface Wanted {
   readonly group: (group: number) => boolean;
-  /** Of a wanted group. */
+  /** A trajectory of a wanted group. */
   readonly trajectory: (index: number) => boolean;
 }
 
@@ -21,14 +21,13 @@ const BEGINNING = Buffer.from('{"trajectories":[');
 const [NEW_LINE, QUOTE, BACKSLASH, COMMA] = [0x0a, 0x22, 0x5c, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** `name`: of the blob, for whoever reads that it is damaged. Throws `damaged_data`. Leaves the stream when it is left. */
+/** `name`: the blob's name in error messages. Throws `damaged_data`. Closes the stream when the loop is left. */
 export async function* readStoredPieces(
   content: AsyncIterable<Uint8Array>,
   name: string,
   wanted: Wanted,
 ): AsyncGenerator<StoredPiece> {
-  const damaged = () =>
-    new AppError('damaged_data', `The data ${name} is damaged: other bytes come back than were stored.`);
+  const damaged = () => new AppError('damaged_data', `The data ${name} is damaged: the stored bytes have changed.`);
   const yieldToLoop = createYielder();
   let place: 'head' | 'beginning' | 'skip' | 'between' | 'trajectory' | 'rest' | 'end' = 'head';
   let [group, count] = [0, 0];
@@ -61,7 +60,7 @@ export async function* readStoredPieces(
           keep(chunk.subarray(at, at + missing));
           at = Math.min(chunk.length, at + missing);
           if (parts.reduce((sum, part) => sum + part.length, 0) < BEGINNING.length) break;
-          // What is no group is the checksum of all of them, and the end.
+          // A line that is not a group is the checksum, and the end.
           place = !taken().equals(BEGINNING) ? 'end' : wanted.group(group) ? 'between' : 'skip';
           break;
         }
@@ -107,18 +106,18 @@ export async function* readStoredPieces(
   throw damaged();
 }
 
-/** What a piece has. Throws `damaged_data`. */
+/** Parses a piece. Throws `damaged_data`. */
 export function parsePiece<T>(bytes: Buffer, name: string): T {
   try {
     return JSON.parse(bytes.toString('utf8')) as T;
   } catch (cause) {
-    throw new AppError('damaged_data', `The data ${name} is damaged: other bytes come back than were stored.`, {
+    throw new AppError('damaged_data', `The data ${name} is damaged: the stored bytes have changed.`, {
       cause,
     });
   }
 }
 
-/** Where the object that begins with the first call ends: after that byte; null: not in this chunk. */
+/** The offset after the end of the object that started earlier; null: it does not end in this chunk. */
 function createObjectEnd(): (chunk: Uint8Array, from: number) => number | null {
   let depth = 0;
   let inString = false;

@@ -1,10 +1,10 @@
-// What training computed of an RL job's tokens, as a blob: for each sequence its tokens, which of them were trained, and what the
-// sampler, the trainer and other policies said of those. Written once, when the job ends; read as far as somebody asks.
+// The token record of an RL job, as a blob: for each sequence its tokens, which of them were trained, and their log-probabilities under
+// the sampler, the trainer and other policies. Written once, when the job ends; read as far as needed.
 //
-// A frame is: length of its header, length of its payload (uint32, little endian), SHA-256 of both, header (JSON), payload. The
-// first says what the whole is; then one per sequence, by group, trajectory and sequence. Payload: the tokens that the sequence
-// before it in the group does not begin with (int32), then one float32 array per trained token for each of `arrays`, NaN where
-// a number is not known. Numbers lie as the machine has them, which is little endian wherever this runs.
+// A frame is: length of its header, length of its payload (uint32, little endian), SHA-256 of both, header (JSON), payload. The first
+// frame describes the whole; then there is one per sequence, by group, trajectory and sequence. Payload: the tokens after the prefix
+// shared with the previous sequence of the group (int32), then one float32 array per trained token for each of `arrays`, NaN where a
+// number is unknown. Numbers have the machine's byte order, which is little endian wherever this runs.
 import { createHash } from 'node:crypto';
 import { createYielder } from '#base/yield-to-loop';
 import { AppError } from '#domain/errors';
@@ -13,7 +13,7 @@ import type { Outcome } from '#training/rl-plan';
 import { createByteReader, type ByteReader } from './byte-reader.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
-/** Of each trained token: log-probabilities, nats. `start`, `reference`: where the job asked for those policies. */
+/** For each trained token: log-probabilities, nats. `start`, `reference`: only if the job asked for those policies. */
 export type RecordedArray = 'sampler' | 'trainer' | 'start' | 'reference';
 
 export interface RecordHead {
@@ -21,7 +21,7 @@ export interface RecordHead {
   readonly config: ResolvedConfig;
   readonly arrays: readonly RecordedArray[];
   readonly sequences: number;
-  /** Gradient steps that were taken: a job may end before its last. */
+  /** Number of gradient steps taken: a job may end before its last. */
   readonly stepsDone: number;
   readonly outcomes: readonly Outcome[];
 }
@@ -32,7 +32,7 @@ export interface RecordedSequence extends Origin {
   readonly advantage: number;
   readonly weight: number;
   readonly tokens: Int32Array;
-  /** By token, 1: to be predicted. */
+  /** For each token, 1 if it is trained. */
   readonly trained: Uint8Array;
   readonly values: Readonly<Partial<Record<RecordedArray, Float32Array>>>;
 }
@@ -41,15 +41,15 @@ interface SequenceHeader extends Origin {
   readonly step: number;
   readonly advantage: number;
   readonly weight: number;
-  /** Tokens that it begins with as the sequence before. */
+  /** Number of leading tokens shared with the previous sequence. */
   readonly shared: number;
-  /** Tokens that are context, then trained, then context, … */
+  /** Run lengths: context tokens, then trained ones, then context, … */
   readonly runs: readonly number[];
 }
 
 const LENGTHS_BYTES = 8;
 const DIGEST_BYTES = 32;
-/** A broken length must not ask for all memory. */
+/** Prevents a corrupt length from allocating all memory. */
 const FRAME_BYTES_MAX = 1 << 30;
 
 /** `sequences`: sorted by group, trajectory and sequence. */
@@ -87,15 +87,14 @@ function* frame(header: object, arrays: readonly (Int32Array | Float32Array)[]):
 
 export interface ReadRecord {
   readonly head: RecordHead;
-  /** Once. Only those wanted are decoded and checked. */
+  /** Can be read once. Only wanted sequences are decoded and checked. */
   sequences(wanted: (place: Origin) => boolean): AsyncIterable<RecordedSequence>;
   close(): Promise<void>;
 }
 
-/** `name`: of the blob, for whoever reads that it is damaged. Throws `damaged_data`, also while sequences are read. */
+/** `name`: the blob's name in error messages. Throws `damaged_data`, also while sequences are read. */
 export async function readRecord(content: AsyncIterable<Uint8Array>, name: string): Promise<ReadRecord> {
-  const damaged = () =>
-    new AppError('damaged_data', `The data ${name} is damaged: other bytes come back than were stored.`);
+  const damaged = () => new AppError('damaged_data', `The data ${name} is damaged: the stored bytes have changed.`);
   const reader = createByteReader(content);
   const first = await readFrame<RecordHead>(reader, damaged);
   const head = first.header;
@@ -135,7 +134,7 @@ export async function readRecord(content: AsyncIterable<Uint8Array>, name: strin
   };
 }
 
-/** Of memory of its own, so that it begins where arrays may begin. */
+/** Copied into its own memory, so that it is aligned for typed arrays. */
 const copied = (bytes: Buffer, from: number, to: number): ArrayBuffer =>
   Uint8Array.from(bytes.subarray(from, to)).buffer;
 
@@ -157,7 +156,7 @@ function commonLength(a: Int32Array, b: Int32Array): number {
   return length;
 }
 
-/** Lengths of what is equal in turn, beginning with zeros. */
+/** Lengths of alternating runs, beginning with zeros. */
 function runsOf(trained: Uint8Array): number[] {
   const runs: number[] = [];
   let value = 0;

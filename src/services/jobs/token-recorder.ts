@@ -1,5 +1,5 @@
-// Collects what training computes of an RL job's tokens, row by row, and writes it down group by group (token-record.ts). With the
-// job's saved state goes what was collected until then, so that a job that is resumed has all of it.
+// Collects what training computes for an RL job's tokens, row by row, and writes it group by group (token-record.ts). The job's saved
+// state includes what was collected so far, so that a resumed job has the complete record.
 import { createHash } from 'node:crypto';
 import { NO_COMPARISON_POLICIES, type ComparisonPolicies } from '#training/comparison-policies';
 import { trainedCount, type Datum } from '#training/packing';
@@ -10,11 +10,11 @@ import { writeRecord, type RecordedArray, type RecordedSequence, type RecordHead
 export interface TokenRecorder {
   /** Log-probabilities of the row's trained tokens, as its loss read them. */
   take(row: number, logprobs: Float32Array): void;
-  /** What the loss compares them with. */
+  /** The values that the loss compares them with. */
   compareWith(policies: ComparisonPolicies): void;
-  /** Of the first rows, to be restored from. */
+  /** What was collected from the first rows, to restore it later. */
   progress(rows: number): Uint8Array;
-  /** What is not there, or damaged, stays unknown. */
+  /** Missing or damaged values stay unknown. */
   restore(progress: Uint8Array | null, rows: number): void;
   write(stepsDone: number): AsyncIterable<Uint8Array>;
 }
@@ -29,7 +29,7 @@ export function createTokenRecorder(
   const computed = new Map<number, Float32Array>();
   let policies: ComparisonPolicies = NO_COMPARISON_POLICIES;
 
-  /** `[trained]` of one row, whether or not it is known. */
+  /** `[trained]` for one row, including unknown values. */
   const trainer = (row: number): Float32Array => computed.get(row) ?? new Float32Array(counts[row]!).fill(NaN);
 
   function* sequences(arrays: readonly RecordedArray[]): Generator<RecordedSequence> {
@@ -52,7 +52,7 @@ export function createTokenRecorder(
         reference: () => part(policies.reference?.[row]),
       };
       const trained = Uint8Array.from(datum.trained);
-      trained[0] = 0; // nothing predicts it
+      trained[0] = 0; // no token precedes it
       const { advantage, weight, tokens } = datum;
       yield {
         ...datum.origin!,

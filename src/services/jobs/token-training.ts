@@ -1,5 +1,5 @@
-// What training made of a job's trajectories, out of its record (token-record.ts): why some were not trained, and of each token
-// what sampler and trainer said. Ratios are those of the loss before they are capped or clipped (training/losses.ts).
+// What training did with a job's trajectories, from its token record (token-record.ts): why some were not trained, and for each token the
+// log-probabilities of sampler and trainer. Ratios are those of the loss before they are capped or clipped (training/losses.ts).
 import type { RecordedSequence, RecordHead } from './token-record.ts';
 import { readRecord } from './token-record.ts';
 
@@ -9,7 +9,7 @@ export interface TrainedSequence {
   readonly weight: number;
   readonly tokens: Int32Array;
   readonly trained: Uint8Array;
-  /** By token, as the next; null: not known, or not of a trained token. */
+  /** For each token, like the next fields; null: unknown, or the token was not trained. */
   readonly samplerLogprobs: readonly (number | null)[];
   /** Null: `trainerUnknown` says why. */
   readonly trainerLogprobs: readonly (number | null)[] | null;
@@ -26,7 +26,7 @@ export interface TrajectoryTraining {
   readonly sequences: readonly TrainedSequence[];
 }
 
-/** Why trajectories were not trained, or not to their end: by group, then by index. */
+/** Why trajectories were not or only partly trained: by group, then by index. */
 export type TrajectoryReasons = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
 export async function readReasons(content: AsyncIterable<Uint8Array>, name: string): Promise<TrajectoryReasons> {
@@ -40,10 +40,10 @@ export async function readReasons(content: AsyncIterable<Uint8Array>, name: stri
   return groups;
 }
 
-/** A page has so many, and those of one more trajectory. */
+/** A page has up to this many tokens, plus those of one more trajectory. */
 const TOKENS_MAX = 50_000;
 
-/** Of these trajectories of a group, in their order; fewer where they have many tokens, but one. */
+/** These trajectories of a group, in order; fewer if they have many tokens, but at least one. */
 export async function readTraining(
   content: AsyncIterable<Uint8Array>,
   name: string,
@@ -91,7 +91,7 @@ function toTrained(sequence: RecordedSequence, { config, stepsDone }: RecordHead
   };
 }
 
-/** Where the old log-probability is not known, the token counts as on-policy. */
+/** A token whose old log-probability is unknown counts as on-policy. */
 function ratiosOf(trainer: Float32Array, old: Float32Array, level: string): number[] {
   const differences = Array.from(trainer, (logprob, i) => (Number.isNaN(old[i]!) ? 0 : logprob - old[i]!));
   const sequence = Math.exp(differences.reduce((sum, x) => sum + x, 0) / differences.length);

@@ -1,4 +1,4 @@
-// Training jobs as their owners see them: submit, read, list, cancel, follow. Running them is job-runner.ts.
+// Training jobs as their owners see them: submit, read, list, cancel, follow. job-runner.ts runs them.
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
@@ -29,7 +29,7 @@ import { sealJson } from './sealed-json.ts';
 import { datasetFile } from './sft-dataset.ts';
 
 export interface TrainingJobs {
-  /** The job is durable when this resolves. One that has the id already is returned. Throws `model_not_found`, `checkpoint_not_found` (all were deleted), `too_many_requests`. */
+  /** The job is durable when this resolves. Returns the existing job if one has the id. Throws `model_not_found`, `checkpoint_not_found` (all were deleted), `too_many_requests`. */
   submitRl(
     caller: Caller,
     body: RlJobBody,
@@ -37,21 +37,21 @@ export interface TrainingJobs {
     id: string,
     evaluation?: RequestedEvaluation | null,
   ): Promise<TrainingJob>;
-  /** As submitRl; also throws `artifact_not_found`, `invalid_request` where it holds no training data. */
+  /** As submitRl; also throws `artifact_not_found`, or `invalid_request` if it contains no training data. */
   submitSft(caller: Caller, request: DatasetRequest<SftConfigInput>, id: string): Promise<TrainingJob>;
   /** As submitSft. */
   submitDpo(caller: Caller, request: DatasetRequest<DpoConfigInput>, id: string): Promise<TrainingJob>;
-  /** Throws `job_not_found`, also for another entity's. */
+  /** Throws `job_not_found`, also for another entity's job. */
   get(caller: Caller, id: string): Promise<TrainingJob>;
   list(caller: Caller, filter: Omit<JobFilter, 'entity'>, page: Page, order: Order): Promise<Listing<TrainingJob>>;
   /** Throws `job_not_found`, `job_finished`. */
   cancel(caller: Caller, id: string): Promise<void>;
   listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>>;
-  /** Those after the cursor, then new ones as they come; ends after the closing event. */
+  /** The events after the cursor, then new ones as they are appended; ends after the closing event. */
   followEvents(caller: Caller, id: string, after: string | null, signal: AbortSignal): AsyncIterable<TrainingEvent>;
 }
 
-/** Of a job whose rows are in an artifact. */
+/** The artifact of a job whose rows are in one. */
 export interface DatasetRequest<Config> {
   readonly modelId: string;
   readonly data: NamedVersion;
@@ -66,9 +66,9 @@ export interface TrainingJobsDeps {
   readonly jobEvents: JobEvents;
   readonly clock: Clock;
   readonly log: Log;
-  /** Each holds its body on disk; beyond this, clients should wait. */
+  /** Each queued job keeps its body on disk; beyond this number, clients should wait. */
   readonly queuedJobsMax: number;
-  /** Completes Choices that came without their tokens or the ids of their prompt. */
+  /** Completes choices that came without their tokens or the ids of their prompt. */
   readonly recall: (groups: readonly TrajectoryGroup[], model: Model) => AsyncIterable<TrajectoryGroup>;
   readonly artifacts: Pick<Artifacts, 'get'>;
   readonly acceptEvaluation: AcceptEvaluation;
@@ -82,7 +82,7 @@ interface DatasetJobBodies {
 }
 
 const PAGE = 100;
-/** How long a follower trusts notifications before it looks for itself. */
+/** How long a follower waits for a notification before it polls. */
 const POLL_MS = 1_000;
 
 const headOf = ({ config, warnings }: RlJobBody): RlJobHead => (warnings.length > 0 ? { ...config, warnings } : config);
@@ -106,7 +106,7 @@ export function createTrainingJobs({
     throw new AppError('job_not_found', `No training job ${id}. List yours with GET /v1/preview/training-jobs.`);
   }
 
-  /** What `write` puts is held against the limits meanwhile, and so is the place in the queue. */
+  /** Blobs that `write` stores, and the place in the queue, are reserved against the limits meanwhile. */
   async function create(
     { klReference, ...job }: Pick<NewJob, 'id' | 'type' | 'modelId'> & { readonly klReference?: KlReference },
     caller: Caller,
@@ -117,7 +117,7 @@ export function createTrainingJobs({
     const { entity, keyId } = caller;
     const bodyBlob = jobBodyBlob(job.id);
     return limits.queueing(caller, queuedJobsMax, async (place) => {
-      // The blob first: a row always finds its body.
+      // The blob first, so that a row always finds its body.
       const { sizeBytes } = await limits.storing(caller, async (bytes) => {
         const held = holdBlobs(blobs, bytes);
         if (evaluated) await putEvaluationBody(held, { modelId: job.modelId, jobId: job.id }, evaluated);
@@ -231,7 +231,7 @@ export function createTrainingJobs({
     async *followEvents(caller, id, after, signal) {
       let cursor = after;
       while (!signal.aborted) {
-        const finished = isFinished((await get(caller, id)).status); // before the page: nothing follows a finished job's page
+        const finished = isFinished((await get(caller, id)).status); // read before the page: nothing follows the last page of a finished job
         const { rows, hasMore } = await listEvents(caller, id, { after: cursor, limit: PAGE });
         for (const event of rows) {
           cursor = event.id;

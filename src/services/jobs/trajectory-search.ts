@@ -1,9 +1,9 @@
-// Whether a text stands in a trajectory: in what was said or called, or in what the client told beside it. Letters match in either
-// case. Every trajectory is read; an index would be larger than what it is of.
+// Whether a text occurs in a trajectory: in its messages and tool calls, or in the client's notes. Not case-sensitive. Every trajectory is
+// read; an index would be larger than the data.
 import type { Trajectory } from '#domain/trajectory';
 import { textOf } from '../chat/conversation-digest.ts';
 
-/** Null and '' are found in every trajectory. */
+/** Null and '' match every trajectory. */
 export function createSearch(search: string | null): (trajectory: Trajectory) => boolean {
   if (search === null || search === '') return () => true;
   const wanted = search.toLowerCase();

@@ -1,5 +1,5 @@
-// Trajectories in a line each, for tables of thousands: what was asked, what was said last, and the numbers. Of a group they come
-// together, when its last reward is known, on which their advantages depend.
+// One-line summaries of trajectories, for tables of thousands: the question, the last answer, and the numbers. Summaries of a group come
+// together once its last reward is known, because advantages depend on all rewards.
 import type { ChatMessage } from '#domain/chat';
 import type { Trajectory, Turn } from '#domain/trajectory';
 import { textOf } from '../chat/conversation-digest.ts';
@@ -22,15 +22,15 @@ export interface TrajectorySummary {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The last message before the first answer. */
   readonly prompt: CutText | null;
-  /** The last message of the assistant; where it says nothing, the calls that it makes. */
+  /** The assistant's last message; if it has no text, its tool calls. */
   readonly answer: CutText | null;
-  /** Of the last choice; null: there is none. */
+  /** The last choice's finish reason; null: there is no choice. */
   readonly finishReason: string | null;
   readonly counts: { readonly messages: number; readonly sampledTurns: number; readonly sampledTokens: number };
 }
 
 const TEXT_CHARACTERS = 300;
-/** Of all metadata of a trajectory, as JSON: tables show some words. */
+/** Maximum size of a trajectory's metadata as JSON: tables show only a little of it. */
 const METADATA_CHARACTERS = 2_000;
 
 /** Throws `damaged_data`. */

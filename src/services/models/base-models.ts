@@ -1,4 +1,4 @@
-// The frozen models that this server hosts: which ids are known, and what serves each. Filled once by main.ts.
+// The base models that this server hosts: their ids, and the engines that serve each. Filled once at the start.
 import { AppError } from '#domain/errors';
 import type { EngineCapabilities } from '#engine/capabilities';
 import type { InferenceEngine } from '#engine/inference-engine';
@@ -6,17 +6,17 @@ import type { LoraConfig } from '#domain/lora-config';
 import type { TextModel } from '#text/text-model';
 
 export interface BaseModel {
-  /** As clients call it: a Hub id, or the name of a directory. */
+  /** The clients' name for it: a Hub id, or the name of a directory. */
   readonly id: string;
   readonly createdAtMs: number;
   readonly text: TextModel;
-  /** Absent: not known. */
+  /** Absent: unknown. */
   readonly hiddenSize?: number;
   readonly inference: InferenceEngine;
   readonly capabilities: EngineCapabilities;
-  /** A LoRA adapter that changes nothing yet (B = 0), as a PEFT directory: step 0 of every model. */
+  /** Writes a LoRA adapter that changes nothing yet (B = 0), as a PEFT directory: step 0 of every model. */
   writeFreshAdapter(directory: string, lora?: LoraConfig): Promise<void>;
-  /** Whether a PEFT directory is an adapter of this model, with finite values. Throws `bad_model_files`. */
+  /** Checks that a PEFT directory is an adapter of this model with finite values. Throws `bad_model_files`. */
   checkAdapter(directory: string): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface BaseModels {
   find(id: string): BaseModel | null;
   /** Throws `base_model_not_found`. */
   get(id: string): BaseModel;
-  /** What a request without a model gets: the one named first. */
+  /** Used for requests that name no model: the first hosted one. */
   readonly default: BaseModel;
 }
 

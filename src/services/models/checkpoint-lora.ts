@@ -1,5 +1,5 @@
-// What kind of adapter a checkpoint is, under the names of PEFT: as its adapter_config.json says. Nobody else remembers, and one
-// that was uploaded may differ from those before it. The file was written by an engine, or checked by one.
+// The LoRA settings of a checkpoint, under PEFT's names, from its adapter_config.json. They are stored nowhere else, and an uploaded
+// adapter may differ from earlier steps. The file was written by an engine, or validated by one.
 import type { Checkpoint } from '#domain/checkpoint';
 import type { AdapterSize } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
@@ -15,12 +15,12 @@ export interface CheckpointLora {
 interface AdapterConfig {
   readonly r: number;
   readonly lora_alpha: number;
-  /** PEFT writes paths of layers too. */
+  /** PEFT also writes layer paths. */
   readonly target_modules: string | readonly string[];
   readonly use_rslora?: boolean | null;
 }
 
-/** Null: the file is gone. */
+/** Null: the file is missing. */
 export async function findCheckpointLora(
   blobs: Pick<BlobStore, 'find'>,
   { blobPrefix }: Checkpoint,
@@ -32,7 +32,7 @@ export async function findCheckpointLora(
   return { r, lora_alpha, target_modules: [...new Set(names)], use_rslora: use_rslora ?? false };
 }
 
-/** What training holds of it. */
+/** The adapter's size in a trainer's memory. */
 export const adapterSize = ({ r, target_modules }: CheckpointLora): AdapterSize => ({
   rank: r,
   onHead: target_modules.includes('lm_head'),

@@ -17,25 +17,25 @@ import { getOwnModel } from './own-model.ts';
 import { PEFT_FILES, refuseDamage } from '../artifacts/checkpoint-artifact.ts';
 
 export interface Checkpoints {
-  /** Throws `model_not_found`, as all of these do for a model that is not the caller's. */
+  /** Throws `model_not_found`, as all of these do for another entity's model. */
   list(caller: Caller, modelId: string, page: Page, order: 'asc' | 'desc'): Promise<Listing<Checkpoint>>;
-  /** Idempotent; requests that run with them finish. */
+  /** Idempotent; running requests that use them finish. */
   delete(
     caller: Caller,
     modelId: string,
     steps: readonly number[],
   ): Promise<{ deletedCount: number; notFoundSteps: readonly number[] }>;
-  /** The PEFT directory; step null is the latest. Throws `checkpoint_not_found`. */
+  /** The PEFT directory as a tar; step null is the latest. Throws `checkpoint_not_found`. */
   download(caller: Caller, modelId: string, step: number | null): Promise<CheckpointTar>;
 }
 
-/** The same bytes whenever it is asked for: entries have the time at which the checkpoint was made. */
+/** The same bytes on every download: entries have the checkpoint's creation time. */
 export interface CheckpointTar {
   readonly fileName: string;
   readonly sizeBytes: number;
-  /** Of the whole tar, in hex. */
+  /** SHA-256 of the whole tar, in hex. */
   readonly sha256: string;
-  /** Its bytes from there on. */
+  /** The bytes from this offset on. */
   readonly from: (start: number) => AsyncIterable<Uint8Array>;
 }
 
@@ -82,7 +82,7 @@ export function createCheckpoints({ storage, blobs, baseModels, clock, log }: Ch
   };
 }
 
-/** Whole in memory: an adapter is small beside its model, and a damaged one is refused before its first byte. */
+/** Whole in memory: an adapter is small compared with its model, and a damaged one is refused before its first byte is sent. */
 async function tarOf(
   blobs: BlobStore,
   { blobPrefix, createdAtMs }: Checkpoint,

@@ -1,6 +1,6 @@
-// Which checkpoints a job deletes with the one that it makes, by the policy of its model; and that somebody uses one. Several servers
-// may serve what another's job would delete, so uses are noted in the store, at most once a minute: what was asked for a little while
-// ago stays until the next checkpoint is made. What else needs a checkpoint the store knows (CheckpointStore.listNeeded).
+// Which checkpoints a job deletes when it stores its own, by the model's save policy; and records of their use. A checkpoint that one
+// server would delete may be in use on another, so uses are recorded in the store, at most once a minute: what was used recently stays
+// until the next checkpoint is made. The store knows everything else that needs a checkpoint (CheckpointStore.listNeeded).
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Checkpoint } from '#domain/checkpoint';
@@ -14,13 +14,13 @@ import type { Storage } from '#storage/storage';
 /** Longer than answers and downloads take. */
 export const USED_MS = 600_000;
 const NOTED_EVERY_MS = 60_000;
-/** Notes in memory, of uses that need not be noted again. */
+/** Recent uses in memory, which need not be recorded again. */
 const NOTED_MAX = 10_000;
 const PAGE = 100;
-/** Deleted with one checkpoint; what is left goes with the next. */
+/** Maximum number deleted with one checkpoint; the rest is deleted with the next. */
 const DELETED_MAX = 1_000;
 
-/** Called by whoever is about to read a checkpoint's files. */
+/** Call this before reading a checkpoint's files. */
 export type UseCheckpoint = (checkpoint: Pick<Checkpoint, 'id'>) => Promise<void>;
 
 export function createUseCheckpoint(
@@ -38,14 +38,14 @@ export function createUseCheckpoint(
   };
 }
 
-/** Ids and steps of what goes when `made` is stored. */
+/** Ids and steps of the checkpoints to delete when `made` is stored. */
 export async function planDeletions(
   { models, checkpoints, jobs }: Pick<Storage, 'models' | 'checkpoints' | 'jobs'>,
   modelId: string,
   made: Checkpoint,
   usedSinceMs: number,
 ): Promise<readonly Checkpoint[]> {
-  const policy = await models.findSavePolicy(modelId); // it may be newer than the job
+  const policy = await models.findSavePolicy(modelId); // may have changed since the job began
   const model = policy && (await models.find(modelId));
   if (!model) return [];
   const rows = [made];
@@ -62,8 +62,8 @@ export async function planDeletions(
 }
 
 /**
- * Rows go first: what is left behind by a death in between are bytes that no row refers to, which doctor removes. What was used at the
- * last moment is still there, and stays.
+ * Rows go first: a crash in between leaves only bytes that no row refers to, which doctor removes. A checkpoint that was used at the last
+ * moment still has its row, and stays.
  */
 export async function forgetDeleted(
   { storage, blobs, log }: { readonly storage: Storage; readonly blobs: Pick<BlobStore, 'delete'>; readonly log: Log },
@@ -78,7 +78,7 @@ export async function forgetDeleted(
       await blobs.delete(blobPrefix);
       steps.push(step);
     } catch (error) {
-      log.warn('checkpoints.not_removed', { step, err: error }); // the job has succeeded
+      log.warn('checkpoints.not_removed', { step, err: error }); // the job has succeeded all the same
     }
   }
   if (steps.length > 0) log.info('checkpoints.deleted', { steps });
@@ -89,11 +89,11 @@ export interface WaitingReference {
   readonly reference: KlReference;
 }
 
-/** Whether a job that has not ended measures its KL against this step. It starts from `latest` or from a later one. */
+/** Whether an unfinished job uses this step as its KL reference. The job starts from `latest` or a later step. */
 function refersTo({ modelId, reference }: WaitingReference, model: Model, step: number, latest: number): boolean {
   if ('checkpointName' in reference) {
     const named = parseModelName(reference.checkpointName);
-    return named?.project === model.project && named.name === model.name && named.step === step; // its latest stays anyway
+    return named?.project === model.project && named.name === model.name && named.step === step; // the latest step stays anyway
   }
   if (modelId !== model.id) return false;
   return 'step' in reference ? reference.step === step : step >= latest - reference.stepLag;

@@ -1,5 +1,5 @@
-// Registering, finding and deleting users' models, and turning the name in a chat request into what can be sampled.
-// Registration makes step 0, so that every model can be called and trained at once.
+// Registering, finding and deleting users' models, and resolving the model name of a chat request. Registration makes step 0, so that
+// every model can be called and trained at once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,44 +41,44 @@ export interface Registration {
   readonly name: string;
   readonly baseModel: string;
   readonly returnExisting: boolean;
-  /** What step 0 is a copy of: the name of a checkpoint of the entity, or one that the caller may read; null: a fresh adapter. */
+  /** The checkpoint that step 0 copies: the entity's own, or one that the caller may read; null: step 0 is a fresh adapter. */
   readonly fromCheckpoint: string | Checkpoint | null;
-  /** Of a fresh adapter; default: as all that are trained by jobs. */
+  /** LoRA settings of a fresh adapter; default: those of all jobs. */
   readonly lora?: LoraConfig;
-  /** Null: all its checkpoints stay. */
+  /** Null: all checkpoints are kept. */
   readonly savePolicy?: SavePolicy | null;
 }
 
 export interface Registered {
   readonly model: Model;
-  /** `exists`: it was there before, and stays as it was. */
+  /** `exists`: it already existed and is unchanged. */
   readonly outcome: 'created' | 'exists';
 }
 
-/** What a chat request samples from. */
+/** The resolved model of a chat request. */
 export interface SampledModel {
-  /** As answers name it. */
+  /** The name in answers. */
   readonly servedName: string;
   readonly base: BaseModel;
   /** Null for a base model, and for a checkpoint whose adapter changes nothing. */
   readonly adapter: AdapterRef | null;
-  /** Of a trainable model, whose callers need logprobs; null for a base model. */
+  /** The trainable model, whose callers need logprobs; null for a base model. */
   readonly modelId: string | null;
 }
 
 export interface Models {
-  /** Throws `base_model_not_found`, `model_conflict`, `invalid_request` (LoRA on a layer that the base model lacks), `not_found` (another entity), `checkpoint_not_found` (to fork). One that has the id already is returned. */
+  /** Returns the existing model if one has the id. Throws `base_model_not_found`, `model_conflict`, `invalid_request` (LoRA on a layer that the base model lacks), `not_found` (another entity), `checkpoint_not_found` (to fork). */
   register(caller: Caller, registration: Registration, id: string): Promise<Registered>;
-  /** Throws `model_not_found`, also for another entity's. */
+  /** Throws `model_not_found`, also for another entity's model. */
   get(caller: Caller, id: string): Promise<Model>;
-  /** Of its latest checkpoint; null: all were deleted. */
+  /** LoRA settings of its latest checkpoint; null: all were deleted. */
   findLora(model: Model): Promise<CheckpointLora | null>;
-  /** Null: all its checkpoints stay. */
+  /** Null: all checkpoints are kept. */
   findSavePolicy(model: Model): Promise<SavePolicy | null>;
-  /** Counts from the next checkpoint on. Throws `model_not_found`. */
+  /** Applies from the next checkpoint on. Throws `model_not_found`. */
   setSavePolicy(caller: Caller, id: string, policy: SavePolicy | null): Promise<Model>;
   list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
-  /** Its checkpoints, jobs and their data go too; requests that run finish. Throws `model_not_found`. */
+  /** Deletes its checkpoints, jobs and their data too; running requests finish. Throws `model_not_found`. */
   delete(caller: Caller, id: string): Promise<{ modelId: string; deletedCheckpoints: number }>;
   /** Null: the default base model. Throws `model_not_found`. */
   resolve(caller: Caller, name: string | null): Promise<SampledModel>;
@@ -145,7 +145,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
     return (await getNamedCheckpoint(storage, entity, fromCheckpoint, expected)).checkpoint;
   }
 
-  /** With its optimizer state: training goes on as the source's would. */
+  /** With its optimizer state, so that training continues as the source's would. */
   async function copyAdapter(held: HeldBlobs, source: Checkpoint, blobPrefix: string): Promise<void> {
     await useCheckpoint(source);
     await held.putDirectory(blobPrefix, await getCheckpointFiles(blobs, source));
@@ -182,7 +182,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       if (entity !== caller.entity) {
         throw new AppError(
           'not_found',
-          `No entity \`${entity}\` for this key. Leave entity out to use \`${caller.entity}\`.`,
+          `This key does not belong to the entity \`${entity}\`. Omit entity to use \`${caller.entity}\`.`,
           { param: 'entity' },
         );
       }
@@ -222,8 +222,8 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
     async delete(caller, id) {
       const model = await get(caller, id);
       const deleted = await storage.models.delete(id);
-      if (!deleted) return { modelId: id, deletedCheckpoints: 0 }; // another request was faster
-      // Rows first: what is left behind if we die here is unreachable bytes, never a row without its blob.
+      if (!deleted) return { modelId: id, deletedCheckpoints: 0 }; // another request deleted it first
+      // Rows first: a crash leaves unreachable bytes, never a row without its blob.
       const engine = baseModels.find(model.baseModel)?.inference;
       for (const checkpoint of deleted.checkpoints) {
         await engine?.unloadAdapter(checkpoint.id);
@@ -248,7 +248,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       if (named) return sampledCheckpoint(named);
       throw new AppError(
         'model_not_found',
-        `The model \`${name}\` does not exist. GET /v1/models lists what can be called.`,
+        `The model \`${name}\` does not exist. GET /v1/models lists the available ones.`,
         { param: 'model' },
       );
     },
@@ -265,7 +265,7 @@ function existing(model: Model, { baseModel, returnExisting }: Registration): Re
     );
   }
   if (returnExisting) return { model, outcome: 'exists' };
-  throw new AppError('model_conflict', `${name} exists already. Send return_existing: true to get it.`, {
+  throw new AppError('model_conflict', `${name} already exists. Send return_existing: true to get it.`, {
     param: 'name',
   });
 }

@@ -1,4 +1,4 @@
-// A checkpoint by the name that chat requests use, `entity/project/name@N` and its other forms; and the latest of a model.
+// Finds a checkpoint by the name that chat requests use, `entity/project/name@N` and its other forms; and the latest one of a model.
 import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
@@ -10,7 +10,7 @@ export interface NamedCheckpoint {
   readonly checkpoint: Checkpoint;
 }
 
-/** Null: not such a name, or another entity's, or not there. */
+/** Returns null if the name is invalid, or the checkpoint does not exist or belongs to another entity. */
 export async function findNamedCheckpoint(
   { models, checkpoints }: Pick<Storage, 'models' | 'checkpoints'>,
   entity: string,
@@ -25,7 +25,7 @@ export async function findNamedCheckpoint(
   return checkpoint && { model, checkpoint };
 }
 
-/** What training goes on from. Throws `checkpoint_not_found` where all were deleted: a step that was deleted is not made again. */
+/** The starting point of training. Throws `checkpoint_not_found` if all were deleted: numbers of deleted steps are not reused. */
 export async function getLatestCheckpoint(
   { checkpoints }: Pick<Storage, 'checkpoints'>,
   modelId: string,
@@ -39,7 +39,7 @@ export async function getLatestCheckpoint(
   );
 }
 
-/** Throws `checkpoint_not_found`, `model_conflict` where its base model is another. `param`: the request's field. */
+/** Throws `checkpoint_not_found`, or `model_conflict` if it has another base model. `param`: the request's field. */
 export async function getNamedCheckpoint(
   storage: Pick<Storage, 'models' | 'checkpoints'>,
   entity: string,

@@ -1,4 +1,4 @@
-// A model of the caller's. Another entity's is answered in the words of one that does not exist.
+// Finds a model of the caller's entity. Another entity's model gives the same error as one that does not exist.
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';

@@ -1,5 +1,5 @@
-// One attempt at one response of the background: a chat request like any other, whose events are collected and can be followed. What
-// the answer looks like is the writer's.
+// One attempt at one background response: an ordinary chat request whose events are collected and can be followed. A writer defines the
+// answer's form.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { responseBlob } from '#domain/blob-names';
@@ -20,26 +20,26 @@ export interface AnswerResponseDeps {
   readonly chat: Pick<Chat, 'start'>;
   readonly writer: ResponseWriter;
   readonly clock: Clock;
-  /** With an engine that is away, a full queue, a limit that is reached, a storage that cannot work. */
+  /** Retries while an engine is away, a queue is full, a limit is reached, or the storage cannot work. */
   readonly retryPolicy: RetryPolicy;
 }
 
 export interface AttemptContext {
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Whoever follows the response sees its events here. */
+  /** Followers of the response see its events here. */
   readonly live: LiveResponse;
 }
 
 export type Ending = Pick<ResponseEnd, 'status' | 'blob' | 'error'> & {
-  /** Not shown before the row says that it is over. Null: there is none. */
+  /** The last event, not shown before the row says that the response has ended. Null: there is none. */
   readonly last: ResponseEvent | null;
 };
 
-/** A request that kills its server must not do so for ever. */
+/** A request that crashes its server must not do so forever. */
 const ATTEMPTS_MAX = 3;
 
-/** What the response ends with, which is stored already; throws what the signal, a deletion, or the storage end it with. */
+/** Returns the final response, which is already stored; throws if the signal, a deletion, or the storage ends it. */
 export async function answerResponse(
   row: StoredResponse,
   { storage, blobs, chat, writer, clock, retryPolicy }: AnswerResponseDeps,
@@ -81,7 +81,7 @@ export async function answerResponse(
   const blob = responseBlob(id, attempt);
   const answered = { ...content, response, events: events && [...events, last!], work: null };
   const { sizeBytes } = await retrying(() => blobs.put(blob, sealContent(answered)));
-  // Whatever the limits: it was accepted, and max_output_tokens bounds it.
+  // Regardless of rate limits: it was accepted, and max_output_tokens bounds it.
   await retrying(() => storage.accounts.addBlob({ blob, entity, keyId, sizeBytes }));
   return { status: response.status, blob, error: null, last };
 }

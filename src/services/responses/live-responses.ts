@@ -1,13 +1,13 @@
-// Responses that this server is answering in the background: their events so far, for whoever follows them, and a way to end them.
-// Only a shortcut: whoever follows a response of another server reads what it has stored.
+// Background responses that this server is answering: their events so far, for followers, and a way to end them. Only a shortcut:
+// followers of a response on another server read what that server has stored.
 import { createChanges, type Changes } from '#base/changes';
 import type { ResponseEvent } from './response-content.ts';
 
 export interface LiveResponse {
-  /** By their numbers; grows. */
+  /** By sequence number; grows. */
   readonly events: ResponseEvent[];
   readonly changes: Changes;
-  /** Nobody wants the answer any more. */
+  /** Aborts when the answer is no longer wanted. */
   readonly cancel: () => void;
 }
 
@@ -15,11 +15,11 @@ export interface LiveResponses {
   find(id: string): LiveResponse | null;
   begin(id: string, response: LiveResponse): void;
   end(id: string): void;
-  /** One was queued: calls all who listen. */
+  /** A response was queued: calls all listeners. */
   queued(): void;
-  /** Until what it gives is called. */
+  /** Calls the listener until the returned function is called. */
   listen(listener: () => void): () => void;
-  /** Some response began, ended or was queued. */
+  /** A response began, ended or was queued. */
   readonly changes: Changes;
 }
 

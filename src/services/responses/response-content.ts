@@ -1,5 +1,5 @@
-// What is known of a kept response, in its blob: the conversation, the answer as clients read it, and until there is one, what it takes
-// to make it. Items, answers and events are the wire's; nobody here looks into them further than their ids and statuses.
+// The content of a stored response, in its blob: the conversation, the answer as clients read it, and until it is answered, what is
+// needed to make it. Items, answers and events are in wire form; only their ids and statuses are interpreted here.
 import { parseExactJson, stringifyExactJson } from '#base/exact-json';
 import { AppError } from '#domain/errors';
 import type { StoredResponse } from '#domain/stored-response';
@@ -16,37 +16,37 @@ export interface ResponseEvent extends WireObject {
 }
 
 export interface ResponseContent {
-  /** Items as the model was given them: the conversation before, then those of the request. Each has an id. */
+  /** Items that the model received: the earlier conversation, then those of the request. Each has an id. */
   readonly input: readonly WireObject[];
-  /** As clients read it: its id, status, output, … */
+  /** The response as clients read it: id, status, output, … */
   readonly response: WireObject;
-  /** By their numbers. Null: it was not asked for as a stream in the background. */
+  /** Events by number. Null: it was not requested as a background stream. */
   readonly events: readonly ResponseEvent[] | null;
-  /** Null: nothing is left to do. */
+  /** What is needed to answer it. Null: nothing is left to do. */
   readonly work: {
     readonly request: ChatRequest;
-    /** What the writer needs to know of the request. */
+    /** What the writer needs to know about the request. */
     readonly head: WireObject;
   } | null;
 }
 
-/** How answers of the background look on the wire: the api's business. */
+/** The wire form of background responses, which the API defines. */
 export interface ResponseWriter {
-  /** All but the first ones, which were known when it was asked for. The last one has the whole answer as `response`. */
+  /** All events except the first, which were known when it was requested. The last one contains the whole response. */
   events(
     head: WireObject,
     answer: Answer,
     deltas: AsyncIterable<ChatDelta>,
     now: () => number,
   ): AsyncIterable<ResponseEvent>;
-  /** Of an answer that has no last event of its own. */
+  /** The closing event of a response that has none of its own. */
   ending(response: WireObject, number: number): ResponseEvent;
 }
 
-/** As text in JSON: numbers of clients come back with their digits. */
+/** As JSON text: numbers from clients keep all their digits. */
 export const sealContent = (content: ResponseContent): Uint8Array => sealJson(stringifyExactJson(content));
 
-/** Null: it was deleted meanwhile. */
+/** Returns null if it was deleted meanwhile. */
 export async function findContent(
   blobs: Pick<BlobStore, 'find'>,
   { id, blob }: Pick<StoredResponse, 'id' | 'blob'>,
@@ -55,10 +55,10 @@ export async function findContent(
   if (bytes === null) return null;
   const sealed = parseSealedJson<string>(bytes);
   if (sealed) return parseExactJson(sealed.value) as ResponseContent;
-  throw new AppError('damaged_data', `What is kept of response ${id} is not what was stored. Ask again.`);
+  throw new AppError('damaged_data', `The stored content of response ${id} is damaged. Send the request again.`);
 }
 
-/** What the row knows better: it is written when the state changes. */
+/** Overwrites fields that the row knows better: it is written when the state changes. */
 export const shownResponse = ({ status, error }: StoredResponse, { response }: ResponseContent): WireObject => ({
   ...response,
   status,

@@ -1,4 +1,4 @@
-// How long responses are kept: for some time after they were asked for. Those that are not answered yet stay.
+// Deletes stored responses after a configured time. Those that are not answered yet stay.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { responseBlobs } from '#domain/blob-names';
@@ -14,7 +14,7 @@ export interface ResponseRetentionDeps {
   readonly keepMs: number;
 }
 
-/** Deletes what is older. */
+/** Deletes expired responses. */
 export async function deleteOldResponses({ storage, blobs, clock, log, keepMs }: ResponseRetentionDeps): Promise<void> {
   const beforeMs = clock.now() - keepMs;
   const responses = await deleteInBatches(

@@ -1,5 +1,5 @@
-// Claims responses of the background, on servers that sample, and says how each ended. One whose server dies is claimed by the next
-// one that looks. Answering is answer-response.ts.
+// Claims background responses, on servers that sample, and stores how each ended. If its server dies, the next server that looks claims
+// it. answer-response.ts answers them.
 import { createChanges } from '#base/changes';
 import type { Log } from '#base/log';
 import { responseBlob } from '#domain/blob-names';
@@ -12,27 +12,27 @@ import type { LiveResponse, LiveResponses } from './live-responses.ts';
 
 export interface ResponseRunner {
   start(): Promise<void>;
-  /** What is being answered is left, and answered by whoever goes on. */
+  /** Abandons what is being answered; the next server continues. */
   stop(): Promise<void>;
 }
 
 export interface ResponseRunnerDeps extends AnswerResponseDeps {
   readonly live: LiveResponses;
   readonly log: Log;
-  /** No other server answers responses of this storage: those that were in progress when it starts are free. */
+  /** No other server answers responses of this storage, so those marked in progress at the start are free. */
   readonly exclusive: boolean;
-  /** That are sampled here. */
+  /** Base models that this server samples. */
   readonly baseModels: readonly string[];
 }
 
 /** A dead server's responses are free after this. */
 const LEASE_MS = 20_000;
-/** How long a response that another process queued may wait for us to notice. */
+/** Maximum delay until a response that another process queued is noticed. */
 const POLL_MS = 1_000;
-/** A batch of the engine; more would only wait in its queue, where they cannot be taken by another server. */
+/** One batch of the engine; more would only wait in its queue, where no other server can take them. */
 const RESPONSES_MAX = 16;
 
-/** Why an attempt ends before its answer does. */
+/** Why an attempt ends early. */
 type Cut = 'lost' | 'stopped';
 
 export function createResponseRunner(deps: ResponseRunnerDeps): ResponseRunner {
@@ -96,16 +96,16 @@ export function createResponseRunner(deps: ResponseRunnerDeps): ResponseRunner {
   async function letGo(row: StoredResponse, why: Cut, log: Log): Promise<void> {
     log.info(`response.${why}`);
     if (why === 'stopped')
-      await storage.responses.release(row.id, row.attempt); // anyone may go on at once
+      await storage.responses.release(row.id, row.attempt); // any server may continue at once
     else await forgetAnswer(row);
   }
 
-  /** Of an attempt that is not the one that counts, if it came so far. */
+  /** Deletes content of an attempt that is no longer the current one. */
   const forgetAnswer = ({ id, attempt }: StoredResponse): Promise<void> => blobs.delete(responseBlob(id, attempt));
 
   return {
     async start() {
-      if (deps.exclusive) await storage.responses.releaseLeases(); // whoever held them is gone
+      if (deps.exclusive) await storage.responses.releaseLeases(); // their holders are gone
       stopListening = live.listen(() => loop.wake());
       loop.start();
     },

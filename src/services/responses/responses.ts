@@ -1,5 +1,5 @@
-// Responses that are kept: stored when they have ended, or queued to be answered in the background; read, followed, cancelled and
-// deleted by whoever asked, and gone on with in a later request. Who answers those of the background is response-runner.ts.
+// Stored responses: saved when they have ended, or queued to be answered in the background; read, followed, cancelled, deleted and
+// continued by their owner. response-runner.ts answers those in the background.
 import { randomInt } from 'node:crypto';
 import { setTimeout as wakeAfter } from 'node:timers/promises';
 import type { Clock } from '#base/clock';
@@ -31,27 +31,27 @@ export interface NewResponse {
 }
 
 export interface Responses {
-  /** False: this server keeps none. */
+  /** False: this server stores none. */
   readonly keeps: boolean;
-  /** Throws `too_many_requests` where its caller may store nothing more, `invalid_request` where this server keeps none. */
+  /** Throws `too_many_requests` if the caller may store nothing more, `invalid_request` if this server stores none. */
   checkRoom(caller: Caller): Promise<void>;
-  /** An answer that has ended. Durable when it resolves. */
+  /** Stores an answer that has ended. Durable when it resolves. */
   keep(context: Pick<ChatContext, 'caller' | 'project'>, baseModel: string, response: NewResponse): Promise<void>;
-  /** To be answered in the background; `content.work` is not null. Throws what chat throws for its request. Gives what clients read. */
+  /** Queues it to be answered in the background; `content.work` is not null. Throws what chat throws for its request. Returns what clients read. */
   submit(context: ChatContext, response: NewResponse): Promise<WireObject>;
-  /** Null: there is none of the caller's. */
+  /** Returns null if the caller has no such response. */
   find(caller: Caller, id: string): Promise<WireObject | null>;
   /** Throws `not_found`, as all of these do. */
   get(caller: Caller, id: string): Promise<WireObject>;
   inputOf(caller: Caller, id: string): Promise<readonly WireObject[]>;
-  /** The whole conversation, its answer included. Throws `invalid_request` where there is no answer to go on from. */
+  /** The whole conversation including the answer. Throws `invalid_request` if there is no answer to continue from. */
   conversationOf(caller: Caller, id: string): Promise<readonly WireObject[]>;
-  /** One of its items, in the conversation or in the answer. */
+  /** One item of the conversation or the answer. */
   itemOf(caller: Caller, id: string, itemId: string): Promise<WireObject>;
-  /** One that has ended stays as it is. Throws `invalid_request` for one that is not of the background. */
+  /** A response that has ended stays unchanged. Throws `invalid_request` for one that is not in the background. */
   cancel(caller: Caller, id: string): Promise<WireObject>;
   delete(caller: Caller, id: string): Promise<void>;
-  /** Events after this one, as they come, until the last. Throws `invalid_request` where there are none. */
+  /** Events after this one, as they come, until the last. Throws `invalid_request` if it has no events. */
   follow(caller: Caller, id: string, after: number, signal: AbortSignal): AsyncIterable<ResponseEvent>;
 }
 
@@ -63,13 +63,13 @@ export interface ResponsesDeps {
   readonly live: LiveResponses;
   readonly writer: Pick<ResponseWriter, 'ending'>;
   readonly clock: Clock;
-  /** False: responses are answered and forgotten. */
+  /** False: responses are answered and not stored. */
   readonly keeps: boolean;
-  /** Of all callers together. */
+  /** Maximum number queued by all callers together. */
   readonly backgroundMax: number;
 }
 
-/** How long an event that another server stored may wait for us to notice. */
+/** Maximum delay until an event that another server stored is noticed. */
 const POLL_MS = 500;
 
 export function createResponses(deps: ResponsesDeps): Responses {
@@ -85,7 +85,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
     if (!row || row.entity !== caller.entity) return null;
     const content = await findContent(blobs, row);
     if (content) return { row, content };
-    const now = await storage.responses.find(id); // it was answered meanwhile, or deleted
+    const now = await storage.responses.find(id); // may have been answered meanwhile, or deleted
     const later = now && now.blob !== row.blob ? await findContent(blobs, now) : null;
     return now && later ? { row: now, content: later } : null;
   }
@@ -93,7 +93,10 @@ export function createResponses(deps: ResponsesDeps): Responses {
   async function get(caller: Caller, id: string): Promise<Found> {
     const found = await find(caller, id);
     if (found) return found;
-    throw new AppError('not_found', `No response \`${id.slice(0, 100)}\`: it was not stored, is deleted, or too old.`);
+    throw new AppError(
+      'not_found',
+      `There is no response \`${id.slice(0, 100)}\`: it was not stored, was deleted, or has expired.`,
+    );
   }
 
   async function put({ caller }: Pick<ChatContext, 'caller'>, { id, content }: NewResponse): Promise<string> {
@@ -129,7 +132,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
 
     async submit(context, response) {
       const { work } = response.content;
-      // Drawn now, so that whoever goes on after a death says the same.
+      // Drawn now, so that a server that takes over gives the same answer.
       const seeded = {
         ...work!.request,
         sampling: { ...work!.request.sampling, seed: work!.request.sampling.seed ?? randomInt(2 ** 47) },
@@ -165,7 +168,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
       if (row.status === 'completed' || row.status === 'incomplete') {
         return [...content.input, ...(content.response['output'] as readonly WireObject[])];
       }
-      const todo = isAnswered(row.status) ? 'Go on from another one' : 'Wait until it has ended';
+      const todo = isAnswered(row.status) ? 'Continue from another one' : 'Wait until it has ended';
       throw new AppError('invalid_request', `The response \`${id}\` is ${row.status}: it has no answer. ${todo}.`, {
         param: 'previous_response_id',
       });
@@ -184,7 +187,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
     async cancel(caller, id) {
       const known = await get(caller, id);
       if (known.content.response['background'] !== true) {
-        const message = `The response \`${id}\` was not asked for in the background: close the connection to end such a one.`;
+        const message = `The response \`${id}\` does not run in the background. To end a response that does not, close its connection.`;
         throw new AppError('invalid_request', message);
       }
       if (isAnswered(known.row.status)) return shownResponse(known.row, known.content);
@@ -214,7 +217,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
         }
         const { row, content } = await get(caller, id);
         if (content.events === null) {
-          const message = `The response \`${id}\` cannot be streamed again: only those that were asked for with background and stream.`;
+          const message = `The response \`${id}\` cannot be streamed again: only responses requested with background and stream can.`;
           throw new AppError('invalid_request', message, { param: 'stream' });
         }
         while (next < content.events.length) yield content.events[next++]!;

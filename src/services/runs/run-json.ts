@@ -1,5 +1,5 @@
-// JSON as scripts log it. Python writes NaN and Infinity bare, which no other reader takes: to those they are shown as strings, as
-// the library's own server does.
+// JSON as scripts log it. Python writes bare NaN and Infinity, which other parsers reject: they are shown as strings, as the library's
+// own server does.
 
 const BARE = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
 
@@ -7,7 +7,7 @@ const BARE = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
 export const quoteBare = (text: string): string =>
   /NaN|Infinity/.test(text) ? text.replace(BARE, (token) => (token.startsWith('"') ? token : `"${token}"`)) : text;
 
-/** Undefined: that is no JSON. */
+/** Returns undefined if it is not JSON. */
 function readLogged(text: string): unknown {
   try {
     return JSON.parse(quoteBare(text)) as unknown;
@@ -16,7 +16,7 @@ function readLogged(text: string): unknown {
   }
 }
 
-/** Null: that is no JSON object. */
+/** Returns null if it is not a JSON object. */
 export function readLoggedObject(text: string): Readonly<Record<string, unknown>> | null {
   const value = readLogged(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,5 @@
-// Runs of an entity: made and changed by name, their history line by line, read back by anybody of the entity. What a line means
-// is its script's business; that it is a JSON object, how long it is and how many there are is decided here.
+// Runs of an entity: created and changed by name, with a history that is appended line by line and can be read by every key of the
+// entity. Scripts decide what a line means; this file checks that it is a JSON object, its length, and the number of lines.
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
@@ -19,19 +19,19 @@ export interface RunPiece {
 }
 
 export interface Runs {
-  /** Throws `not_found` for another entity, `invalid_request` for names and values that cannot be kept, `too_many_requests`. */
+  /** Throws `not_found` for another entity, `invalid_request` for invalid names and values, `too_many_requests`. */
   upsert(caller: Caller, name: RunName, change: Partial<RunAbout>): Promise<{ run: Run; isNew: boolean }>;
-  /** Idempotent: lines have numbers. Throws as `upsert`, which must have made the run. */
+  /** Idempotent, because lines have numbers. Throws as `upsert`, which must have created the run. */
   append(caller: Caller, name: RunName, piece: RunPiece): Promise<Run>;
-  /** Null: there is none, or it is another entity's. */
+  /** Returns null if there is none, or it belongs to another entity. */
   find(caller: Caller, name: RunName): Promise<Run | null>;
   /** Throws `not_found`, as the next two do. */
   get(caller: Caller, name: RunName): Promise<Run>;
   history(caller: Caller, name: RunName, from: number, limit: number): Promise<readonly HistoryLine[]>;
   delete(caller: Caller, name: RunName): Promise<void>;
-  /** Of a run that is there; of one that is not, nothing is noted. Whose the artifact is, is the caller's to look at. */
+  /** Records an artifact's use if the run exists. The caller checks who owns the artifact. */
   noteArtifact(caller: Caller, name: RunName, artifactId: string, how: ArtifactUse): Promise<void>;
-  /** Ids; also of artifacts that are gone. */
+  /** Ids, including those of deleted artifacts. */
   artifactsOf(caller: Caller, name: RunName, how: ArtifactUse): Promise<readonly string[]>;
   runsOf(caller: Caller, artifactId: string, how: ArtifactUse): Promise<readonly Run[]>;
   list(caller: Caller, filter: { readonly project?: string }, page: Page, order?: Order): Promise<Listing<Run>>;
@@ -44,18 +44,18 @@ export interface RunsDeps {
   readonly log: Log;
 }
 
-/** As the library bounds names; slashes would make another path of it. */
+/** As the library restricts names; a slash would change the path. */
 const NAME = /^[^/\\#?%:\u0000-\u001f]{1,128}$/;
 const TEXT_MAX = 10_000;
 const TAGS_MAX = 100;
-/** Of a configuration, of a summary: read whole at every resume. */
+/** Maximum size of a configuration or summary, which is read whole at every resume. */
 const DOCUMENT_CHARACTERS_MAX = 1_000_000;
-/** Of one line. Scripts log numbers; what is longer is a table or a text that belongs into an artifact. */
+/** Maximum length of one line. Scripts log numbers; anything longer is a table or a text that belongs into an artifact. */
 const LINE_CHARACTERS_MAX = 100_000;
-/** A step a second for two weeks; a page of the history is found by number however many there are. */
+/** One step per second for two weeks; a page of the history is found by number, so its cost does not grow. */
 const LINES_MAX = 1_000_000;
 
-/** Shown of one artifact or run. */
+/** How many are shown for one artifact or run. */
 const LINKS_MAX = 1_000;
 
 export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {

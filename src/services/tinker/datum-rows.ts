@@ -1,5 +1,5 @@
-// Data of a forward_backward → rows for the trainer, and what comes back of a row → each datum's log-probabilities. Every place of a
-// datum is predicted, whatever its weight: the client reads all of them. Targets are given, and shifted by the client.
+// Turns the data of a forward_backward into rows for the trainer, and the trainer's results into log-probabilities per datum. Every
+// position of a datum is predicted, whatever its weight, because the client reads all of them. The client shifts the targets itself.
 import { AppError } from '#domain/errors';
 import type { TrainingLimits, TrainingRow } from '#engine/training-engine';
 import { filledLength } from '#training/row-budget';
@@ -11,12 +11,12 @@ import type { DatumLogprobs, TinkerDatum } from './protobuf/forward-backward.ts'
 export interface RowPlan {
   readonly rows: readonly PlannedRow[];
   readonly tokenCount: number;
-  /** Of the log-probabilities of every row, in order. */
+  /** Takes the log-probabilities of every row, in order. */
   spread(logprobs: readonly Float32Array[]): DatumLogprobs[];
 }
 
 export interface PlannedRow {
-  /** Laid out when it is asked for. */
+  /** Computed when it is first needed. */
   readonly row: TrainingRow;
 }
 
@@ -30,12 +30,12 @@ interface Checked {
   readonly tokens: Int32Array;
   /** `[places · width]` */
   readonly targets: Int32Array;
-  /** Targets at each place; null: one, in a list of one dimension. */
+  /** Number of targets at each position; null: one, in a one-dimensional list. */
   readonly width: number | null;
   readonly inputs: Readonly<Record<string, Float32Array>>;
 }
 
-/** Predictions of a row: several targets at a place, or data that share all their tokens. */
+/** Predictions of one row: several targets at a position, or data with equal tokens. */
 const PREDICTIONS_MAX = 65_536;
 
 /** Throws `invalid_request`, `row_too_long`. */

@@ -1,10 +1,10 @@
-// Operations that no replay needs and no client asks for any more.
+// Deletes operations that no replay needs and no client asks for any more.
 import { tinkerResultBlob } from '#domain/blob-names';
 import type { TinkerRun } from '#domain/tinker';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 
-/** Behind the last update: clients fetch results in order, and keep few requests open. */
+/** How far behind the last update: clients fetch results in order, and keep few requests open. */
 const KEPT = 256;
 const PAGE = 1_000;
 

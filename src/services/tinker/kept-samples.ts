@@ -1,29 +1,29 @@
-// Which samples are in memory: those that nobody has fetched yet, of which there is a bound, and the newest of those that were fetched,
-// whose answer may have been lost on its way. Knows nothing of what a sample says.
+// Which samples are in memory: those that have not been fetched, up to a maximum, and the newest of those that have, because an answer may
+// be lost on its way. Knows nothing about the content of a sample.
 import type { Clock } from '#base/clock';
 
 export interface KeptSample {
   readonly requestId: string;
-  /** The client's own name for it. */
+  /** The client's own id for it. */
   readonly number: string;
-  /** Null: it runs. */
+  /** Null: still running. */
   endedAtMs: number | null;
 }
 
 export interface KeptSamples<S extends KeptSample> {
   find(requestId: string): S | null;
   findByNumber(number: string): S | null;
-  /** False: there is no room, since so many were not fetched. */
+  /** False: too many samples have not been fetched. */
   add(sample: S): boolean;
-  /** Its answer was sent: it may go when there are newer ones. */
+  /** Its answer was sent: it may be dropped for newer ones. */
   fetched(sample: S): void;
-  /** What ended long ago is forgotten. */
+  /** Drops samples that ended long ago. */
   clear(): void;
 }
 
 export interface KeptSamplesOptions {
   readonly clock: Clock;
-  /** Not fetched; and as many again that were. */
+  /** Maximum number not fetched; as many again are kept after they were fetched. */
   readonly samplesMax: number;
   readonly keptMs: number;
 }

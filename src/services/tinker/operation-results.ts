@@ -1,4 +1,4 @@
-// What an operation is answered with: JSON in its row, or a message of protobuf beside it, in the blob store.
+// The result of an operation: JSON in its row, or a protobuf message in the blob store.
 import { tinkerResultBlob } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
 import type { ErrorCategory, TinkerOperation } from '#domain/tinker';
@@ -12,7 +12,7 @@ export type FutureAnswer =
 
 const IN_BLOB = '';
 
-/** Gives what the row keeps. */
+/** Returns what the row stores. */
 export async function storeResult(blobs: BlobStore, modelId: string, seq: number, output: Uint8Array): Promise<string> {
   await blobs.put(tinkerResultBlob(modelId, seq), output);
   return IN_BLOB;

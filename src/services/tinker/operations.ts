@@ -1,5 +1,5 @@
-// Numbered operations of a training run: accepted once under their number, kept before they are acknowledged, answered when somebody
-// who trains has done them. Who that is, run-worker.ts decides.
+// Numbered operations of a training run: accepted once per number, stored before they are acknowledged, and answered when a server that
+// trains has executed them (run-worker.ts).
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { tinkerRequestBlob } from '#domain/blob-names';
@@ -19,14 +19,14 @@ export interface NewOperation {
   readonly seq: number;
   readonly kind: OperationKind;
   readonly body: object;
-  /** Kept beside the row, until a saved state has what it did. */
+  /** Stored next to the row until a saved state includes its effect. */
   readonly request: Uint8Array | null;
 }
 
 export interface Operations {
-  /** Gives the request id. Throws `not_found`, `invalid_request` for a number that has another body, `too_many_requests`. */
+  /** Returns the request id. Throws `not_found`, `invalid_request` for a number that was used with another body, `too_many_requests`. */
   submit(caller: Caller, operation: NewOperation): Promise<string>;
-  /** Waits for the end a while. Throws `not_found`. */
+  /** Waits a while for the result. Throws `not_found`. */
   retrieve(caller: Caller, requestId: string, signal: AbortSignal): Promise<FutureAnswer>;
 }
 
@@ -41,12 +41,12 @@ export interface OperationsDeps {
   readonly waitMs: number;
 }
 
-/** Per run. Clients have a few steps under way; each is rows and blobs that are kept. */
+/** Maximum queued per run. Clients have a few steps in flight; each means stored rows and blobs. */
 const QUEUED_MAX = 1_000;
 const RETRY_SECONDS = 2;
 const POLL_MS = 1_000;
 
-/** `RUN/NUMBER`; number 0 is the run's own creation. */
+/** `RUN/NUMBER`; number 0 is the creation of the run itself. */
 export const requestIdOf = (runId: string, seq: number): string => `${runId}/${seq}`;
 
 export function createOperations(deps: OperationsDeps): Operations {
@@ -55,7 +55,7 @@ export function createOperations(deps: OperationsDeps): Operations {
   function sameOrThrow(existing: TinkerOperation, bodyHash: string): string {
     const { runId, seq } = existing;
     if (existing.bodyHash === bodyHash) return requestIdOf(runId, seq);
-    throw new AppError('invalid_request', `Request ${seq} of ${runId} was sent before, with another body.`);
+    throw new AppError('invalid_request', `Request ${seq} of ${runId} was already sent with another body.`);
   }
 
   return {
@@ -66,9 +66,12 @@ export function createOperations(deps: OperationsDeps): Operations {
       const existing = await storage.tinker.findOperation(runId, seq);
       if (existing) return sameOrThrow(existing, bodyHash);
       if (seq <= run.doneSeq)
-        throw new AppError('invalid_request', `Request ${seq} of ${runId} comes too late: ${run.doneSeq} is done.`);
+        throw new AppError(
+          'invalid_request',
+          `Request ${seq} of ${runId} came too late: requests up to ${run.doneSeq} are done.`,
+        );
       if ((await storage.tinker.countQueued(runId)) >= QUEUED_MAX)
-        throw new AppError('too_many_requests', `${QUEUED_MAX} requests of this training client wait already.`, {
+        throw new AppError('too_many_requests', `${QUEUED_MAX} requests of this training client are already queued.`, {
           retryAfterSeconds: RETRY_SECONDS,
         });
       if (request)

@@ -1,18 +1,18 @@
-// Which operations have to be computed again so that a session is where it was: the updates after the saved state, and the gradients
-// after the last of them. A step of which one part failed was not made, and is not made again. Pure.
+// Which operations must be executed again to bring a session to where it was: the updates after the saved state, and the gradients after
+// the last of them. A step of which one part failed was not made, and is not made again. Pure functions.
 import type { TinkerOperation } from '#domain/tinker';
 import type { ForwardBackwardBody } from './operation-bodies.ts';
 
 export interface Replay {
   readonly operations: readonly TinkerOperation[];
-  /** One of the forward_backwards since the last step failed: the next step cannot be made. */
+  /** A forward_backward since the last step failed: the next step cannot be made. */
   readonly isStepLost: boolean;
 }
 
 export const addsGradients = ({ kind, body }: Pick<TinkerOperation, 'kind' | 'body'>): boolean =>
   kind === 'forward_backward' && !(JSON.parse(body) as ForwardBackwardBody).forwardOnly;
 
-/** `finished`: all after the saved state, in order. */
+/** `finished`: all operations after the saved state, in order. */
 export function planReplay(finished: readonly TinkerOperation[]): Replay {
   const operations: TinkerOperation[] = [];
   let step: TinkerOperation[] = [];

@@ -1,6 +1,6 @@
-// One claimed run, from its first queued operation until another client wants the trainer or nothing more comes. An operation counts
-// when its row says so; before that it is done again, after that its effect follows from the log. The state is saved now and then,
-// so that the log that has to be replayed stays short.
+// Executes one claimed run, from its first queued operation until another client wants the trainer or nothing more comes. An operation is
+// done when its row says so; until then it is repeated after a crash, afterwards its effect follows from the log. The state is saved
+// from time to time, so that the log to replay stays short.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { tinkerRequestBlob, tinkerStateBlob } from '#domain/blob-names';
@@ -30,16 +30,16 @@ export interface ExecutionDeps {
   readonly saveEveryMs: number;
 }
 
-/** Without an operation for so long, a run leaves the trainer's memory. */
+/** A run without operations for this long leaves the trainer's memory. */
 const IDLE_MS = 20_000;
-/** A client with gradients that no step has applied keeps the trainer for so long, though another waits. */
+/** A client with unapplied gradients keeps the trainer for this long, even if another one waits. */
 const KEEP_MS = 5_000;
 const POLL_MS = 1_000;
-/** Losses of the trainer at one operation. */
+/** Maximum losses of the trainer at one operation. */
 const LOSSES_MAX = 5;
 const OPERATIONS_PAGE = 1_000;
 
-/** What a client can mend. */
+/** Errors that a client can fix. */
 const OF_CLIENTS: readonly ErrorCode[] = [
   'invalid_request',
   'row_too_long',
@@ -47,7 +47,7 @@ const OF_CLIENTS: readonly ErrorCode[] = [
   'model_conflict',
   'too_many_requests',
   'not_found',
-  'engine_failed', // numbers that are not finite: a smaller learning rate mends it
+  'engine_failed', // values that are not finite: a smaller learning rate helps
 ];
 
 export async function executeRun(
@@ -60,7 +60,7 @@ export async function executeRun(
   let { doneSeq, stateSeq, stateBlob } = claimed;
   let session: RunSession | null = null;
   let isStepLost = planReplay(await finishedOperations()).isStepLost;
-  /** The last update that the session has. */
+  /** The last update that the session includes. */
   let updatedSeq = stateSeq;
   let savedMs = clock.now();
   let lentAtMs = clock.now();
@@ -71,7 +71,7 @@ export async function executeRun(
       const operation = await nextOperation();
       if (!operation) return;
       const end = await tryOperation(operation);
-      if (!end) continue; // the trainer was lost: again
+      if (!end) continue; // the trainer was lost: try again
       if (!(await storage.tinker.finishOperation(claimed, operation.seq, end))) return;
       doneSeq = operation.seq;
       runEvents.notify(claimed.id);
@@ -87,13 +87,13 @@ export async function executeRun(
     return listAll(storage, claimed.id, stateSeq).then((all) => all.filter(({ seq }) => seq <= doneSeq));
   }
 
-  /** Null: nothing came in time, or another wants the trainer. */
+  /** Null: nothing came in time, or another client wants the trainer. */
   async function nextOperation(): Promise<TinkerOperation | null> {
     const idleSince = clock.now();
     for (;;) {
       const [next] = await storage.tinker.listOperations(claimed.id, doneSeq, 1);
       if (next?.seq === doneSeq + 1) return next;
-      if (next && clock.now() - next.createdAtMs >= gapMs) return next; // given up
+      if (next && clock.now() - next.createdAtMs >= gapMs) return next; // fails below: its predecessors never came
       if (signal.aborted || isWanted() || clock.now() - idleSince >= IDLE_MS) return null;
       await runEvents.wait(claimed.id, POLL_MS, signal);
     }
@@ -107,7 +107,7 @@ export async function executeRun(
   /** Null: it has to be tried again. */
   async function tryOperation(operation: TinkerOperation): Promise<OperationEnd | null> {
     if (operation.seq !== doneSeq + 1) {
-      const missing = `The requests from number ${doneSeq + 1} to ${operation.seq - 1} of this training client did not come within ${gapMs / 1000} s.`;
+      const missing = `Requests ${doneSeq + 1} to ${operation.seq - 1} of this training client did not arrive within ${gapMs / 1000} s.`;
       isStepLost ||= addsGradients(operation);
       return failed(new AppError('internal', missing), missing);
     }
@@ -116,7 +116,7 @@ export async function executeRun(
     } catch (error) {
       if (signal.aborted) throw error;
       const isLost = error instanceof AppError && error.code === 'engine_unavailable';
-      if (isLost || operation.kind === 'optim_step') await drop(); // the next one is where the log is
+      if (isLost || operation.kind === 'optim_step') await drop(); // the next session starts from the log
       if (isLost) {
         losses = { seq: operation.seq, count: losses.seq === operation.seq ? losses.count + 1 : 1 };
         log.warn('tinker_run.trainer_lost', { seq: operation.seq, losses: losses.count, err: error });
@@ -125,10 +125,10 @@ export async function executeRun(
       }
       if (publicError(error).code === 'internal')
         log.error('tinker_run.operation_failed', { seq: operation.seq, err: error });
-      if (isStorageFault(error)) throw error; // the log is as it was: later
+      if (isStorageFault(error)) throw error; // the log is unchanged: retried later
       if (addsGradients(operation)) {
         isStepLost = true;
-        await drop(); // gradients of the step's other parts
+        await drop(); // discards gradients of the step's other parts
       }
       return failed(error);
     }
@@ -180,7 +180,7 @@ export async function executeRun(
     return { from, resetOptimizer: false };
   }
 
-  /** What was trained until then is given up; the state is saved at once, so that nothing before it is replayed. */
+  /** Abandons the current training; the state is saved at once, so that nothing before it is replayed. */
   async function load(seq: number, { path, optimizer }: LoadBody): Promise<void> {
     const from = await deps.saves.filesOf(claimed, path);
     await drop();
@@ -215,12 +215,12 @@ export async function executeRun(
     await closing?.close().catch((err: unknown) => log.warn('tinker_run.not_closed', { err }));
   }
 
-  /** Saved first: the next loan begins where this one ends. */
+  /** Saved first, because the next loan starts where this one ends. */
   async function leave(): Promise<void> {
     try {
       if (session && updatedSeq > stateSeq) await saveState();
     } catch (error) {
-      log.warn('tinker_run.not_saved', { err: error }); // it is replayed
+      log.warn('tinker_run.not_saved', { err: error }); // replayed instead
     }
     await drop();
   }
@@ -245,5 +245,5 @@ const isStorageFault = (error: unknown): boolean => error instanceof AppError &&
 const stepLost = (): AppError =>
   new AppError(
     'invalid_request',
-    'A forward_backward before this optim_step failed, so that the step would be made of a part of its data: it was not made, and the gradients are cleared. Send the data again, then the step.',
+    'A forward_backward before this optim_step failed, so the step would use only part of its data: it was not made, and the gradients were cleared. Send the data again, then the step.',
   );

@@ -1,5 +1,5 @@
-// A training run on a trainer: opened from its saved state, brought to where its log is, then one operation after the other. What is in
-// memory here can be made again from the log at any time; whoever loses it opens another.
+// A training run on a trainer: opened from its saved state, brought up to date with its log, then one operation at a time. Everything in
+// memory here can be rebuilt from the log at any time.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
@@ -15,7 +15,7 @@ import { readForwardBackward, writeForwardBackwardOutput } from './protobuf/forw
 import type { Replay } from './replay.ts';
 import type { Loan, SharedTrainer } from './trainer-loans.ts';
 
-/** What trains runs over one base model. */
+/** The trainer of one base model's runs. */
 export interface RunTrainer extends SharedTrainer {
   readonly capabilities: () => TrainerCapabilities;
   readonly vocabSize: number;
@@ -24,12 +24,12 @@ export interface RunTrainer extends SharedTrainer {
 export interface RunSession {
   readonly wanted: Loan['wanted'];
   onWanted(listener: () => void): void;
-  /** Gradients that no step has applied. */
+  /** Whether there are gradients that no step has applied. */
   readonly hasGradients: boolean;
-  /** Gives a ForwardBackwardOutput. `unless`: thrown instead, where the request itself is sound. */
+  /** Returns a ForwardBackwardOutput. `unless`: thrown instead, if the request itself is valid. */
   forwardBackward(operation: TinkerOperation, unless: AppError | null): Promise<Uint8Array>;
   optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
-  /** Into the blob store. */
+  /** Saves into the blob store. */
   save(blob: string, resumable: boolean): Promise<{ sizeBytes: number }>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function openRunSession(
   { blobs, workDirectory }: RunSessionDeps,
   signal: AbortSignal,
 ): Promise<RunSession> {
-  const lora = { rank: run.lora.rank, alpha: TINKER_ALPHA, seed: run.lora.seed }; // of a fresh adapter; this one has its own
+  const lora = { rank: run.lora.rank, alpha: TINKER_ALPHA, seed: run.lora.seed }; // used for fresh adapters; this one brings its own
   const loan = await trainer.lend({ from, lora, resetOptimizer, headTokensMax: null }, signal);
   const { session } = loan;
   let gradients = 0;
@@ -61,7 +61,7 @@ export async function openRunSession(
   async function readRequest({ seq }: TinkerOperation) {
     const bytes = await blobs.find(tinkerRequestBlob(run.modelId, seq));
     if (bytes) return readForwardBackward(bytes);
-    throw new AppError('damaged_data', `What operation ${seq} of ${run.id} was sent with is gone from the blob store.`);
+    throw new AppError('damaged_data', `The data of operation ${seq} of ${run.id} is missing from the blob store.`);
   }
 
   async function forwardBackward(operation: TinkerOperation, unless: AppError | null): Promise<Uint8Array> {
@@ -86,7 +86,7 @@ export async function openRunSession(
       } else {
         gradients++;
         const result = await session.forwardBackward(row, loss.program);
-        // An engine that does not tell them has the same weights until the next step.
+        // For an engine that does not report them: its weights are the same until the next step.
         logprobs.push(result.logprobs ?? (await session.logprobs(row)));
         sum += result.loss;
       }

@@ -1,5 +1,5 @@
-// Executes the operations of training runs, on servers that train: claims runs whose next operation is there, has each borrow
-// the trainer (trainer-loans.ts), and lets it go when another waits or nothing more comes. What one run does is run-execution.ts.
+// Executes the operations of training runs, on servers that train: claims runs whose next operation has arrived, lets each borrow the
+// trainer (trainer-loans.ts), and releases it when another client waits or nothing more comes. run-execution.ts executes one run.
 import type { Log } from '#base/log';
 import type { TinkerRun } from '#domain/tinker';
 import { createClaimLoop, holdLease } from '../claim-loop.ts';
@@ -8,27 +8,27 @@ import { executeRun, type ExecutionDeps } from './run-execution.ts';
 import type { RunTrainer } from './run-session.ts';
 
 export interface RunWorkerDeps extends ExecutionDeps {
-  /** Notified of runs: something new to do, or done. */
+  /** Notified when a run has something new to do, or has done something. */
   readonly runEvents: JobEvents;
-  /** No other server executes runs of this storage: those that were held when it starts are free. */
+  /** No other server executes runs of this storage, so those marked as held at the start are free. */
   readonly exclusive: boolean;
-  /** By base model: those that are trained here. */
+  /** By base model: the ones that are trained here. */
   readonly trainers: ReadonlyMap<string, RunTrainer>;
   readonly log: Log;
 }
 
 export interface RunWorker {
   start(): Promise<void>;
-  /** The running operation ends, and what it did is saved. */
+  /** Lets the running operation finish and saves its effect. */
   stop(): Promise<void>;
 }
 
-/** As jobs'. */
+/** The lease, as for jobs. */
 const LEASE_MS = 20_000;
 const POLL_MS = 1_000;
-/** Operations whose predecessors did not come by then are given up. */
+/** Operations whose predecessors have not arrived by then fail. */
 const GAP_MS = 60_000;
-/** Runs at a time, most of which wait for the trainer. */
+/** Maximum concurrent runs, most of which wait for the trainer. */
 const RUNS_MAX = 64;
 
 export function createRunWorker(deps: RunWorkerDeps): RunWorker {
@@ -58,7 +58,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
       const trainer = trainers.get(run.baseModel)!;
       await executeRun(run, trainer, { ...deps, log, gapMs: GAP_MS }, held.signal);
     } catch (error) {
-      // Its operations stay in the log: whoever claims it next goes on.
+      // Its operations stay in the log: the next server that claims it continues.
       log.error('tinker_run.interrupted', { err: error });
       await runEvents.wait(run.id, POLL_MS, loop.stopping);
     } finally {
@@ -72,7 +72,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   return {
     async start() {
       if (deps.exclusive) await storage.tinker.releaseRuns();
-      // With an id, the event is for who executes that run.
+      // With an id, the event is for the executor of that run.
       stopListening = runEvents.listen((runId) => {
         if (runId === null) loop.wake();
       });

@@ -1,4 +1,4 @@
-// What a Tinker client samples from: a base model, saved weights under a path, or weights without a name that a save made.
+// What a Tinker client samples from: a base model, saved weights under a path, or unnamed weights from a save.
 import type { Clock } from '#base/clock';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
@@ -16,16 +16,16 @@ import type { TinkerSessions } from './tinker-sessions.ts';
 export interface NewSampler {
   readonly sessionId: string;
   readonly ordinal: number;
-  /** One of them is there. */
+  /** Exactly one of them is set. */
   readonly baseModel: string | null;
   readonly modelPath: string | null;
 }
 
 export interface Samplers {
-  /** The same place in the session gives the same one. Throws `checkpoint_not_found`, `base_model_not_found`, `not_found`. */
+  /** Idempotent per position in the session. Throws `checkpoint_not_found`, `base_model_not_found`, `not_found`. */
   create(caller: Caller, sampler: NewSampler): Promise<TinkerSampler>;
   get(caller: Caller, id: string): Promise<TinkerSampler>;
-  /** Throws `checkpoint_not_found` where its weights were deleted, or are another's and no longer published. */
+  /** Throws `checkpoint_not_found` if its weights were deleted, or belong to another entity and are no longer published. */
   modelOf(sampler: TinkerSampler): Promise<SampledModel>;
 }
 
@@ -71,7 +71,7 @@ export function createSamplers({ storage, blobs, baseModels, names, saves, sessi
       if (sampler && sampler.entity === caller.entity) return sampler;
       throw new AppError(
         'not_found',
-        `No sampling session ${id.slice(0, 200)}. Weights that were saved without a name are kept for the newest 32 of a session.`,
+        `No sampling session ${id.slice(0, 200)}. Unnamed weights are kept for the newest 32 of a session.`,
       );
     },
 

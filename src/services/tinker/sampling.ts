@@ -1,5 +1,5 @@
-// Samples that Tinker clients ask for: token ids in, sequences with log-probabilities out. A sample runs when it is accepted, and its
-// answer waits here until it is fetched; it is in memory only, since a client whose answer is gone asks again.
+// Sampling for Tinker clients: token ids in, sequences with log-probabilities out. A sample starts when it is accepted, and its answer is
+// kept in memory until it is fetched; a client whose answer was lost asks again.
 import { createHash, randomInt } from 'node:crypto';
 import pRetry from 'p-retry';
 import type { Clock } from '#base/clock';
@@ -22,7 +22,7 @@ import type { Samplers } from './samplers.ts';
 
 export interface SampleRequest {
   readonly samplerId: string;
-  /** Digits: clients that were copied to another process count from far beyond 2^53. */
+  /** Decimal digits: clients that were copied to another process count from far beyond 2^53. */
   readonly seq: string;
   readonly prompt: readonly number[];
   readonly n: number;
@@ -31,10 +31,10 @@ export interface SampleRequest {
   readonly topK: number;
   readonly topP: number;
   readonly seed: number | null;
-  /** Null: the model's end only. Else what ends it besides; empty: nothing does, not even the model's end. */
+  /** Null: only the model's end token. Otherwise what ends it in addition; empty: nothing, not even the model's end token. */
   readonly stop: { readonly tokenIds: readonly number[]; readonly texts: readonly string[] } | null;
   readonly promptLogprobs: boolean;
-  /** Only of the last so many tokens; null: of all. */
+  /** Only for the last N tokens; null: for all. */
   readonly promptLogprobsLast: number | null;
   readonly topPromptLogprobs: number;
   readonly topSampledLogprobs: number;
@@ -47,11 +47,11 @@ export interface AcceptedSample {
 }
 
 export interface Sampling {
-  /** Throws `not_found`, `too_many_requests` (ask again), `invalid_request` for a number with another body. */
+  /** Throws `not_found`, `too_many_requests` (retry), `invalid_request` for a number that was used with another body. */
   submit(caller: Caller, request: SampleRequest): Promise<AcceptedSample>;
-  /** Waits a while. Null: it is not here (any more). */
+  /** Waits a while. Null: it is unknown, or no longer kept. */
   retrieve(caller: Caller, requestId: string, signal: AbortSignal): Promise<FutureAnswer | null>;
-  /** What nobody fetched for long is forgotten. */
+  /** Drops answers that were not fetched for long. */
   clear(): void;
   stop(): void;
 }
@@ -71,12 +71,12 @@ interface Sample extends AcceptedSample, KeptSample {
   answer: FutureAnswer;
 }
 
-/** Accepted and not fetched: each is an open long poll of its client. As many that were fetched are kept beside them. */
+/** Maximum accepted and not fetched: each is an open long poll of its client. As many that were fetched are kept too. */
 const SAMPLES_MAX = 4_096;
-/** Answers may be fetched twice, when one was lost. */
+/** An answer may be fetched twice, because the first response may be lost. */
 const KEPT_MS = 10 * 60_000;
 const SEEDS = 2 ** 31;
-/** With an engine whose queue is full. */
+/** Retries while the engine's queue is full. */
 const SAMPLE_RETRIES = { retries: 60, minTimeout: 250, maxTimeout: 5_000, maxRetryTime: 10 * 60_000 };
 
 export const SAMPLE_PREFIX = 'sample-';
@@ -148,7 +148,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
       const existing = kept.findByNumber(number);
       if (existing) {
         if (existing.bodyHash === bodyHash) return existing;
-        throw new AppError('invalid_request', `Request ${seq} of ${samplerId} was sent before, with another body.`);
+        throw new AppError('invalid_request', `Request ${seq} of ${samplerId} was already sent with another body.`);
       }
       const requestId = `${SAMPLE_PREFIX}${createId()}`;
       const sequenceIds = Array.from({ length: n }, (_, i) => `${requestId}-${i}`);
@@ -162,7 +162,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
         endedAtMs: null,
       };
       if (!kept.add(sample))
-        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are under way or not fetched.`, {
+        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are running or not fetched.`, {
           retryAfterSeconds: 1,
         });
       void run(caller, request, sample);
@@ -227,7 +227,7 @@ function generationOf(
   return { requestId, promptTokens: prompt, adapter, sampling, n: request.n, constraint: null, priority: 0, payer: keyId, cacheScope }; // prettier-ignore
 }
 
-/** The best of each place with its own token among them where it belongs. */
+/** The best tokens at each position, including the sampled one if it is among them. */
 function promptLogprobs(
   { promptLogprobs: wanted, promptLogprobsLast, topPromptLogprobs: k }: SampleRequest,
   ranked: readonly (readonly RankedLogprob[] | null)[] | null,

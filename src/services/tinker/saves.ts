@@ -1,5 +1,5 @@
-// Saved weights of training runs: named ones are steps of the run's Whetstone model, callable like any checkpoint; weights for
-// sampling without a name live with a sampler, and the newest of a session are kept.
+// Saved weights of training runs: named ones are steps of the run's Whetstone model, callable like any checkpoint; unnamed weights for
+// sampling belong to a sampler, and the newest of a session are kept.
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import { tinkerCheckpointBlob, tinkerSamplerBlob } from '#domain/blob-names';
@@ -24,7 +24,7 @@ import type { SaveBody } from './operation-bodies.ts';
 import type { RunSession } from './run-session.ts';
 
 export interface Saves {
-  /** Gives the operation's result. What an earlier try at the operation saved is found. */
+  /** Returns the operation's result. Finds what an earlier attempt at the operation saved. */
   save(
     run: TinkerRun,
     operation: Pick<TinkerOperation, 'seq' | 'kind'>,
@@ -33,30 +33,30 @@ export interface Saves {
   ): Promise<string>;
   /** Weights that the run's entity may read, of the same base model. Throws `checkpoint_not_found`, `model_conflict`. */
   filesOf(run: Pick<TinkerRun, 'entity' | 'baseModel'>, path: string): Promise<string>;
-  /** Null: there is none, or it is another entity's and not published. */
+  /** Returns null if there is none, or it belongs to another entity and is not published. */
   find(entity: string, path: string): Promise<SavedWeights | null>;
-  /** What of the model they have trained: a run may have loaded weights of other layers than it was made with. */
+  /** Which layers they train: a run may have loaded weights with other layers than it was created with. */
   describe(saved: SavedWeights): Promise<TrainedParts>;
-  /** To change it: null also where another entity published it. */
+  /** For changes: returns null also if another entity published it. */
   findOwn(entity: string, path: string): Promise<TinkerCheckpoint | null>;
   /** Names of the files of saved weights. Throws `checkpoint_not_found`, as `readFile` does. */
   listFiles(entity: string, path: string): Promise<readonly string[]>;
   readFile(entity: string, path: string, file: string): Promise<Uint8Array>;
-  /** Newest first: the entity's own of all runs (null), or of a run what the entity may read. */
+  /** Newest first: all of the entity's own (null), or those of one run that the entity may read. */
   list(entity: string, run: TinkerRun | null, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
-  /** Whether every entity may read them. Saved again under their name, they are private. Idempotent. */
+  /** Sets whether every entity may read them. Saving again under the same name makes them private. Idempotent. */
   publish(checkpoint: TinkerCheckpoint, isPublic: boolean): Promise<void>;
   delete(checkpoint: TinkerCheckpoint): Promise<void>;
   /** Null: never. */
   expire(checkpoint: TinkerCheckpoint, afterSeconds: number | null): Promise<void>;
-  /** Named checkpoints whose time is over. */
+  /** Deletes named checkpoints that have expired. */
   deleteExpired(): Promise<void>;
 }
 
 export interface SavedWeights {
   readonly named: TinkerCheckpoint;
   readonly checkpoint: Checkpoint;
-  /** That they were saved of. */
+  /** The run that they were saved from. */
   readonly run: TinkerRun;
 }
 
@@ -69,11 +69,11 @@ export interface SavesDeps {
   readonly clock: Clock;
 }
 
-/** Weights without a name, per session: recipes make one per step, and use the last two. */
+/** Maximum unnamed weights per session: recipes save once per step, and use the last two. */
 const UNNAMED_MAX = 32;
 const EXPIRED_AT_ONCE = 100;
 
-/** Operations that save under a name: what they make, and what the protocol calls it. */
+/** Operations that save under a name: what they make, and the protocol's name for it. */
 const SAVED_AS = {
   save_weights: { kind: 'weights', type: 'save_weights' },
   save_sampler: { kind: 'sampler_weights', type: 'save_weights_for_sampler' },

@@ -1,4 +1,4 @@
-// What Tinker clients call base models: as the server does, or as recipes know a model whose place another takes (--tinker-alias).
+// Names of base models for Tinker clients: the server's own, or an alias for which another model stands in (--tinker-alias).
 import { AppError } from '#domain/errors';
 import type { BaseModel, BaseModels } from '../models/base-models.ts';
 

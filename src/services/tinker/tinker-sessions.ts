@@ -1,5 +1,5 @@
-// Sessions of the Tinker protocol, and the training runs that belong to them. A run is registered as a Whetstone model, whose step 0
-// is what it begins with; nothing is loaded before its first operation.
+// Sessions of the Tinker protocol, and their training runs. A run is registered as a Whetstone model whose step 0 is its starting point;
+// nothing is loaded before its first operation.
 import { randomInt } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
@@ -37,12 +37,12 @@ export interface TinkerSessions {
   touch(caller: Caller, id: string): Promise<void>;
   end(caller: Caller, id: string): Promise<void>;
   list(caller: Caller, slice: Slice): Promise<Sliced<TinkerSession>>;
-  /** The same place in the session gives the same run. */
+  /** Idempotent per position in the session. */
   createRun(caller: Caller, run: FreshRun): Promise<TinkerRun>;
-  /** From saved weights. Throws `checkpoint_not_found`. */
+  /** Starts from saved weights. Throws `checkpoint_not_found`. */
   loadRun(caller: Caller, run: LoadedRun): Promise<TinkerRun>;
   getRun(caller: Caller, id: string): Promise<TinkerRun>;
-  /** Also another's, of which weights are published. */
+  /** Also another entity's, if weights of it are published. */
   readRun(caller: Caller, id: string): Promise<TinkerRun>;
   listRuns(caller: Caller, scope: AccessScope, slice: Slice): Promise<Sliced<TinkerRun>>;
 }
@@ -90,7 +90,7 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
       project: TINKER_PROJECT,
       name: `${session.id}-${about.ordinal}`,
       baseModel: base,
-      returnExisting: true, // a repeat whose first try was cut off after it
+      returnExisting: true, // the request may be a repeat of one that was cut off after this
       fromCheckpoint: source,
       ...(source === null ? { lora: { rank, alpha: TINKER_ALPHA, seed, attention, mlp, unembed } } : {}),
     };

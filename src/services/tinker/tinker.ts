@@ -1,4 +1,4 @@
-// The parts of the Tinker protocol, put together: what routes call. Who executes training runs is run-worker.ts.
+// Puts the parts of the Tinker protocol together for the routes. run-worker.ts executes training runs.
 import { createJobEvents, type JobEvents } from '../jobs/job-events.ts';
 import { createOperations, type Operations, type OperationsDeps } from './operations.ts';
 import { createSamplers, type Samplers, type SamplersDeps } from './samplers.ts';
@@ -14,7 +14,7 @@ export interface Tinker {
   readonly samplers: Samplers;
   readonly sampling: Sampling;
   readonly saves: Saves;
-  /** Of training runs, for those who execute them. */
+  /** For executors of training runs. */
   readonly runEvents: JobEvents;
 }
 
@@ -25,7 +25,7 @@ export interface TinkerDeps
     Omit<SamplingDeps, 'samplers' | 'events' | 'limits'>,
     Omit<TinkerSessionsDeps, 'names' | 'saves'> {
   readonly limits: OperationsDeps['limits'] & SamplingDeps['limits'];
-  /** Other name → base model. */
+  /** Alias → base model. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 

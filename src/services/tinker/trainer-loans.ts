@@ -1,12 +1,12 @@
-// One trainer for jobs and for Tinker's training clients. A job has its place until it ends; a client borrows one, hears when somebody
-// waits for it, and gives it back after what it is doing. Clients wait in the order in which they come; jobs before them.
+// Shares one trainer between jobs and Tinker's training clients. A job keeps its place until it ends; a client borrows one, is notified
+// when somebody waits for it, and returns it after the current operation. Clients are served in order of arrival; jobs go first.
 import { AppError } from '#domain/errors';
 import type { OpenSessionOptions, TrainingEngine, TrainingSession } from '#engine/training-engine';
 
 export interface SharedTrainer {
-  /** For jobs, whose runner counts the places itself: it waits only for places that are lent. */
+  /** For jobs, whose runner counts the places itself: waits only for places that are lent. */
   readonly engine: TrainingEngine;
-  /** Waits for a place without end; throws what opening throws, and `cancelled`. */
+  /** Waits for a place without a limit; throws what opening throws, and `cancelled`. */
   lend(options: OpenSessionOptions, signal: AbortSignal): Promise<Loan>;
 }
 
@@ -14,9 +14,9 @@ export interface Loan {
   readonly session: TrainingSession;
   /** `soon`: another client waits; `now`: a job does. */
   readonly wanted: 'no' | 'soon' | 'now';
-  /** Called once each time that `wanted` changes. */
+  /** Called each time `wanted` changes. */
   onWanted(listener: () => void): void;
-  /** Gives the place back. Idempotent. */
+  /** Returns the place. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function shareTrainer(engine: TrainingEngine): SharedTrainer {
 
   const isFree = () => lent.size + jobs < Math.max(1, engine.status().sessionsMax);
 
-  /** The place that was lent first is asked for by who waits first. */
+  /** The first waiter asks for the place that was lent first. */
   function ask(): void {
     while (waiting.length > 0 && isFree()) {
       const next = waiting.find(({ isJob }) => isJob) ?? waiting[0]!;

@@ -1,6 +1,6 @@
-// Where webhooks may go: to public addresses, and to those private ones that the operator allows; never to link-local addresses and
-// cloud metadata services, behind which machines keep their credentials. Asked when a webhook is made, and of every address that its
-// name turns out to have when something is sent.
+// Where webhooks may go: to public addresses, and to private ones that the operator allows; never to link-local addresses and cloud
+// metadata services, which give out the machine's credentials. Checked when a webhook is created, and for every address that its name
+// resolves to when a call is sent.
 import { BlockList, isIP } from 'node:net';
 import { isLoopback } from '#base/loopback';
 import type { Network } from '#domain/network';
@@ -8,11 +8,11 @@ import type { Network } from '#domain/network';
 const URL_LENGTH_MAX = 2_000;
 
 export interface WebhookAddresses {
-  /** What is wrong with it, for whoever gave it; null: nothing. */
+  /** The reason for a refusal, for the webhook's owner; null: it is allowed. */
   readonly urlFault: (url: string) => string | null;
-  /** A name, or an address as URLs write it. Names may still turn out to have an address that is refused. */
+  /** A name, or an address as URLs write it. Names may still resolve to a refused address. */
   readonly isRefusedHost: (hostname: string) => boolean;
-  /** As DNS gives it, perhaps with a zone (`fe80::1%eth0`). */
+  /** As DNS returns it, perhaps with a zone (`fe80::1%eth0`). */
   readonly isRefusedAddress: (address: string) => boolean;
 }
 
@@ -28,7 +28,7 @@ const NEVER = networks([
   '168.63.129.16/32', // Azure
 ]);
 
-/** IANA's special-purpose registries: what is not global, or is another way to write an address. */
+/** IANA's special-purpose registries: ranges that are not global, or embed another address. */
 const PRIVATE = networks([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
   ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
@@ -79,9 +79,9 @@ export function createWebhookAddresses(allowed: readonly Network[]): WebhookAddr
       if (text.length > URL_LENGTH_MAX) return `is longer than ${URL_LENGTH_MAX} characters`;
       if (!URL.canParse(text)) return 'is not a URL';
       const { protocol, username, password, hostname } = new URL(text);
-      if (protocol !== 'https:' && protocol !== 'http:') return 'begins with neither https: nor http:';
+      if (protocol !== 'https:' && protocol !== 'http:') return 'starts with neither https: nor http:';
       if (username !== '' || password !== '')
-        return 'holds a user name or password; receivers check the signature instead';
+        return 'contains a user name or password; receivers check the signature instead';
       const verdict = judgeHost(hostname);
       if (verdict === 'never') return 'names a link-local or cloud metadata address, where webhooks may not go';
       if (verdict === 'private')
@@ -104,7 +104,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** The IPv4 addresses that an IPv6 address stands for, by whatever way of writing or tunnelling it. */
+/** The IPv4 addresses that an IPv6 address embeds, in any of the forms for mapping and tunnelling. */
 function embedded(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const groups = groupsOf(address);
@@ -120,7 +120,7 @@ function embedded(address: string): string[] {
 
 const dotted = (high: number, low: number): string => [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 
-/** Eight numbers of 16 bits. The URL parser writes every form of an address in one way, without dots. */
+/** Eight numbers of 16 bits. The URL parser normalises every form of an address, without dots. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16)));

@@ -1,13 +1,13 @@
-// One POST to a receiver that nobody here trusts. Not fetch(): addresses are checked in the lookup of the connection itself, so
-// that a name cannot be one address when asked and another when called; only permitted ones are called. Redirects are not followed, and of the answer only the
-// status counts.
+// Sends one POST to an untrusted receiver. Not fetch(): addresses are checked in the lookup of the connection itself, so that a name cannot
+// resolve to one address for the check and to another for the call. Redirects are not followed, and only the status of the answer
+// counts.
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { WebhookAddresses } from './webhook-address.ts';
 
-/** Gives the status; throws when there is no answer. */
+/** Returns the status; throws if there is no answer. */
 export type PostWebhook = (
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -22,7 +22,7 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Read, so that an ordinary receiver can finish its sentence; never looked at. */
+/** How much of the answer is read, so that an ordinary receiver can finish; it is never used. */
 const ANSWER_BYTES_MAX = 1_024;
 
 export function createWebhookPost(addresses: WebhookAddresses, resolveName: Resolve = lookup): PostWebhook {
@@ -45,11 +45,11 @@ export function createWebhookPost(addresses: WebhookAddresses, resolveName: Reso
           bytes += chunk.length;
           if (bytes > ANSWER_BYTES_MAX) response.destroy();
         });
-        response.on('error', () => {}); // cut off, perhaps by us: the status was there
+        response.on('error', () => {}); // cut off, perhaps by us: the status has arrived
         response.on('close', () => resolve(response.statusCode!));
       });
       request.on('error', reject);
-      request.on('close', () => reject(new Error('closed without an answer'))); // nothing, when there was one
+      request.on('close', () => reject(new Error('closed without an answer'))); // no effect if there was one
       request.end(body);
     });
 }
@@ -70,7 +70,7 @@ const checked =
     });
   };
 
-/** For the operator's log. The delivery log, which the webhook's owner reads, tells nothing of the network around us. */
+/** For the operator's log. The delivery log, which the webhook's owner reads, reveals nothing about the network around the server. */
 export function kindOfFailure(error: unknown): string {
   const { name, code } = error as { name?: string; code?: string };
   if (name === 'TimeoutError' || name === 'AbortError' || code === 'ETIMEDOUT') return 'timed out';

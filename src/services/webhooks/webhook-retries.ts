@@ -1,5 +1,5 @@
-// When a call that failed is made again: the pauses of Standard Webhooks, three days in all, each up to a tenth shorter or
-// longer, so that what failed together does not come back together.
+// When a failed call is repeated: the pauses of Standard Webhooks, three days in all, each varied by up to a tenth, so that calls that
+// failed together are not repeated together.
 import { createHash } from 'node:crypto';
 
 const SECOND_MS = 1_000;
@@ -18,7 +18,7 @@ export const RETRY_PAUSES_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** After so many attempts. Null: that was the last. The same for the same delivery and number. */
+/** The pause after this number of attempts. Null: that was the last. Deterministic for a delivery and a number. */
 export function retryAtMs(deliveryId: string, attempts: number, nowMs: number): number | null {
   const pauseMs = RETRY_PAUSES_MS[attempts - 1];
   return pauseMs === undefined
@@ -26,5 +26,5 @@ export function retryAtMs(deliveryId: string, attempts: number, nowMs: number): 
     : nowMs + Math.round(pauseMs * (0.9 + 0.2 * fractionOf(`${deliveryId}.${attempts}`)));
 }
 
-/** 0…1, evenly spread over texts. */
+/** 0…1, evenly distributed over texts. */
 const fractionOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;

@@ -1,6 +1,6 @@
-// Sends what JobStore left in the outbox, until its receiver says 2xx or the retries are spent. At least once: whoever dies
-// between a call and its record leaves the delivery to be claimed again, under the same webhook-id. Servers that share a
-// database share the outbox. What is sent was decided when the job ended.
+// Sends the calls that JobStore left in the outbox, until the receiver answers 2xx or the retries are used up. At least once: after a
+// crash between a call and its record, the delivery is claimed again under the same webhook-id. Servers that share a database share
+// the outbox. The content was fixed when the job ended.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { ClaimedDelivery, DeliveryAttempt, WebhookStore } from '#storage/webhook-store';
@@ -12,7 +12,7 @@ import { signedHeaders } from './webhook-signature.ts';
 
 export interface WebhookSender {
   start(): void;
-  /** Calls that run are cut off, and due again at once. */
+  /** Aborts running calls, which are due again at once. */
   stop(): Promise<void>;
 }
 
@@ -24,17 +24,17 @@ export interface WebhookSenderDeps {
   readonly post: PostWebhook;
 }
 
-/** Slow receivers hold up each other, not the server. */
+/** Maximum concurrent calls per webhook: slow receivers delay each other, not the server. */
 const IN_FLIGHT_MAX = 8;
 const DEADLINE_MS = 10_000;
 /** Longer than a call and its record take. */
 const LEASE_MS = 30_000;
-/** How long what another process left, or what is to be tried again, may wait for us to notice. */
+/** Maximum delay until a delivery from another process, or one that is due again, is noticed. */
 const POLL_MS = 1_000;
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 const GONE = 410;
-/** Whatever the reason: which ports and names answer inside the operator's network is not the owner's to learn. */
+/** The same text for every cause: a webhook's owner must not learn which ports and names answer inside the operator's network. */
 const NOT_REACHED = 'not reached';
 
 export function createWebhookSender({ store, jobEvents, clock, log, post }: WebhookSenderDeps): WebhookSender {
@@ -56,7 +56,7 @@ export function createWebhookSender({ store, jobEvents, clock, log, post }: Webh
         if (failing) log.info('webhook_sender.recovered');
         failing = false;
       } catch (error) {
-        if (!failing) log.error('webhook_sender.failed', { err: error }); // once: it looks again every second
+        if (!failing) log.error('webhook_sender.failed', { err: error }); // logged once: it tries again every second
         failing = true;
       }
       for (const each of claimed) {
@@ -78,7 +78,7 @@ export function createWebhookSender({ store, jobEvents, clock, log, post }: Webh
     await store.prune(nowMs - KEPT_MS);
   }
 
-  /** Never fails: what could not be recorded is due again after its lease. */
+  /** Never fails: a delivery whose result could not be recorded is due again after its lease. */
   async function send(claimed: ClaimedDelivery): Promise<void> {
     const { delivery, webhook } = claimed;
     const about = { webhookId: webhook.id, deliveryId: delivery.id, jobId: delivery.jobId, type: delivery.event };

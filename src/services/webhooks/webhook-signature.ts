@@ -1,4 +1,4 @@
-// The headers by which a receiver knows that a call is ours, new, and not a repeat: the Standard Webhooks scheme
+// The headers by which a receiver verifies that a call is authentic, recent, and not a repeat: the Standard Webhooks scheme
 // (https://www.standardwebhooks.com), which its libraries and OpenAI's clients verify.
 import { createHmac } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-// Webhooks as their owners see them: register, list, delete, read what was sent, send it again. Sending is webhook-sender.ts.
+// Webhooks as their owners see them: register, list, delete, read deliveries, send one again. webhook-sender.ts sends them.
 import type { Clock } from '#base/clock';
 import { createId, createWebhookSecret } from '#base/ids';
 import type { Caller } from '#domain/caller';
@@ -14,16 +14,16 @@ export interface NewWebhook {
   readonly events: readonly WebhookEvent[];
 }
 
-/** Those of another entity are unknown: `not_found`. */
+/** Throws `not_found`, as all of these do for another entity's webhook. */
 export interface Webhooks {
-  /** Throws `invalid_request` for a url that cannot be one, `too_many_requests`. */
+  /** Throws `invalid_request` for an invalid url, `too_many_requests`. */
   create(caller: Caller, webhook: NewWebhook): Promise<Webhook>;
   /** Oldest first. */
   list(caller: Caller): Promise<readonly Webhook[]>;
   delete(caller: Caller, id: string): Promise<void>;
   /** Newest first. */
   listDeliveries(caller: Caller, id: string, page: Page): Promise<Listing<WebhookDelivery>>;
-  /** One more attempt now, whatever came of those before. Throws `invalid_request` when the webhook is disabled. */
+  /** Sends it once more now, whatever its state. Throws `invalid_request` if the webhook is disabled. */
   redeliver(caller: Caller, id: string, deliveryId: string): Promise<WebhookDelivery>;
 }
 
@@ -35,7 +35,7 @@ export interface WebhooksDeps {
 }
 
 export const WEBHOOKS_MAX = 20;
-/** Somebody has to delete one. */
+/** The remedy takes a person: one has to be deleted. */
 const RETRY_AFTER_SECONDS = 60;
 
 export function createWebhooks({ store, jobEvents, clock, addresses }: WebhooksDeps): Webhooks {

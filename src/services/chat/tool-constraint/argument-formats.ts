@@ -1,5 +1,5 @@
-// Arguments of a call where a syntax does not write them as one JSON object: formats of structural tags that keep to the tool's
-// parameters, one after the other as they are declared, those that are required first. What cannot be kept to is said, with the reason.
+// Arguments of a call in syntaxes that do not write them as one JSON object: formats of structural tags that follow the tool's parameters,
+// one after the other as declared, required ones first. What a syntax cannot express is reported with the reason.
 import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
 
@@ -11,7 +11,7 @@ export interface Parameter {
   readonly required: boolean;
 }
 
-/** Why a syntax cannot keep to some parameters; it ends the sentence "… cannot be kept to in this syntax: ". */
+/** Why a syntax cannot express some parameters; it ends the sentence "… cannot be kept to in this syntax: ". */
 export class Inexpressible extends Error {}
 
 export const constant = (value: string): Format => ({ type: 'const_string', value });
@@ -64,7 +64,7 @@ export function propertiesOf(schema: Record<string, unknown>): Parameter[] {
 
 const DEFINITIONS = ['$defs', 'definitions'];
 
-/** A value as JSON, with the definitions that its schema may refer to. `isStrict`: it is refused where it cannot be kept to. */
+/** A value as JSON, with the definitions that its schema may refer to. `isStrict`: throws if the schema cannot be followed. */
 export function jsonValue(schema: unknown, tool: ToolDefinition, isStrict: boolean): Format {
   const { parameters } = tool.function;
   const definitions = DEFINITIONS.filter((key) => isObject(parameters) && key in parameters).map(
@@ -74,7 +74,7 @@ export function jsonValue(schema: unknown, tool: ToolDefinition, isStrict: boole
   return { type: 'json_schema', json_schema: whole, ...(isStrict ? {} : { otherwise: {} }) };
 }
 
-/** `write` → each parameter. All in order, with the separator between those that are there. */
+/** Applies `write` to each parameter and joins all in order, with separators between those that are present. */
 export function joined(
   parameters: readonly Parameter[],
   separator: string,

@@ -1,5 +1,5 @@
-// How each syntax writes calls, as formats of structural tags: what leads to a call, its arguments, what ends it, and how calls
-// stand beside text and each other. They are read back by text/tool-parser.
+// How each syntax writes calls, as formats of structural tags: what introduces a call, its arguments, what ends it, and how calls are
+// placed beside text and each other. text/tool-parser parses them.
 import type { ToolDefinition } from '#domain/chat';
 import type { ToolSyntaxName } from '#text/tool-parser';
 import { constant, oneOf, regex, sequence, type Format } from './argument-formats.ts';
@@ -19,16 +19,16 @@ export interface Calls {
 }
 
 export interface CallSyntax {
-  /** Of one tool; several are ways of writing the same. */
+  /** One tool; several formats are alternative spellings of the same call. */
   readonly begin: (name: string) => readonly string[];
   readonly end: string;
-  /** Null: they are one JSON object. */
+  /** Null: arguments are one JSON object. */
   readonly arguments: {
     readonly any: Format;
     /** Throws Inexpressible. */
     readonly write: (tool: ToolDefinition, isStrict: boolean) => Format;
   } | null;
-  /** Calls and nothing else; text in which calls may stand. */
+  /** Only calls; or text that may contain calls. */
   readonly forced: (calls: Calls) => Format;
   readonly free: (calls: Calls) => Format;
 }
@@ -47,7 +47,7 @@ const triggered = (triggers: readonly string[], { tags, ...calls }: Calls): Form
   ...calls,
 });
 
-/** A block of its own for each call. */
+/** A separate block for each call. */
 const blocks = (trigger: string, separator: string) => ({
   forced: (calls: Calls) => separated(calls, separator),
   free: (calls: Calls) => triggered([trigger], calls),
@@ -64,7 +64,7 @@ function list(begin: string, separator: string, end: string, trigger: string) {
 
 const jsonBegin = (key: string) => (name: string) => [`{"name": ${JSON.stringify(name)}, "${key}": `];
 
-/** Text that is no call: it begins with neither the bracket nor `<|python_tag|>`. */
+/** Text without a call: it starts with neither the bracket nor `<|python_tag|>`. */
 const textWithout = (bracket: string): Format => regex(`[ \\t\\r\\n]*(?:(?:[^${bracket}< \\t\\r\\n]|<[^|])[\\s\\S]*)?`);
 
 const pythonList = (calls: Calls) => sequence(constant('['), separated(calls, ', '), constant(']'));
@@ -97,7 +97,7 @@ export const CALL_SYNTAXES: Readonly<Record<ToolSyntaxName, CallSyntax>> = {
     end: '}',
     arguments: null,
     forced: (calls) => separated(calls, '; '),
-    // Text is one more tag here, with nothing around it.
+    // Here text is one more tag, with nothing around it.
     free: ({ tags, ...calls }) =>
       separated({ ...calls, tags: [...tags, { begin: '', content: textWithout('{'), end: '' }] }, '; '),
   },
@@ -146,7 +146,7 @@ export const CALL_SYNTAXES: Readonly<Record<ToolSyntaxName, CallSyntax>> = {
   },
   functiongemma: gemmaSyntax('<start_function_call>', '<end_function_call>', '<escape>'),
   gemma4: gemmaSyntax('<|tool_call>', '<tool_call|>', '<|"|>'),
-  // A call ends the answer: `<|call|>` is a stop token. Thinking may come first.
+  // A call ends the answer: `<|call|>` is a stop token. Reasoning may come first.
   openai: {
     begin: (name) => [
       `${HARMONY_TRIGGER}${name} <|constrain|>json<|message|>`,

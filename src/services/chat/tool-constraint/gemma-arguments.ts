@@ -1,5 +1,5 @@
-// Arguments as FunctionGemma and Gemma 4 write them: `a:<escape>x<escape>,b:[1,2]`. Strings stand between special tokens, without
-// escapes; so lists and objects are written out here, and what they may hold is simple.
+// Arguments as FunctionGemma and Gemma 4 write them: `a:<escape>x<escape>,b:[1,2]`. Strings are enclosed in special tokens, without
+// escapes; so lists and objects are spelled out here, and their contents are restricted.
 import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
 import { parameterType } from '#text/tool-parser/parameter-kind';
@@ -21,17 +21,17 @@ import { anyText, textPattern } from './text-values.ts';
 
 const NAME = /^[^\s:=,(){}[\]<"']+$/;
 const SCALAR = { type: ['number', 'boolean', 'null'] };
-/** Of lists: what they can be held to. */
+/** For lists: the schema keywords that can be enforced. */
 const LIST_KEYS = new Set(['type', 'items', 'title', 'description']);
 
 export interface GemmaArguments {
-  /** Any arguments, of strings, numbers and names. */
+  /** Any arguments made of strings, numbers and names. */
   readonly any: Format;
   /** Throws Inexpressible. */
   write(tool: ToolDefinition, isStrict: boolean): Format;
 }
 
-/** `quote`: stands around strings. */
+/** `quote`: encloses strings. */
 export function gemmaArguments(quote: string): GemmaArguments {
   const mark = quote.replaceAll('|', '\\|');
   const text = (pattern: string) => sequence(constant(quote), regex(pattern), constant(quote));

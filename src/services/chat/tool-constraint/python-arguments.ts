@@ -1,4 +1,4 @@
-// Arguments as Python keywords, `a=1, b="x"`. Values are written as JSON, which the reader of calls takes as well.
+// Arguments as Python keywords, `a=1, b="x"`. Values are written as JSON, which the parser of calls accepts too.
 import type { ToolDefinition } from '#domain/chat';
 import {
   constant,

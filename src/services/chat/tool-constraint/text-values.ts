@@ -1,17 +1,16 @@
-// Strings that stand as bare text, where no JSON schema can be laid on them: a regular expression of what may be in them and how long
-// they are.
+// Strings written as bare text, to which no JSON schema can be applied: a regular expression for their characters and length.
 import { Inexpressible } from './argument-formats.ts';
 
-/** Of schemas for strings: what bare text cannot be held to. */
+/** Schema keywords for strings that cannot be enforced on bare text. */
 const BEYOND = ['pattern', 'format', 'anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'contentEncoding'];
 const NULL_OR = new Set(['anyOf', 'oneOf']);
 
-/** Any text without these, which are expressions. */
+/** Any text that contains none of these expressions. */
 export const anyText = (forbidden: string): string => `${without(forbidden)}*`;
 
 const without = (forbidden: string): string => `(?![\\s\\S]*(?:${forbidden}))[\\s\\S]`;
 
-/** `forbidden`: an expression for what may not be in the text. Throws Inexpressible. */
+/** `forbidden`: an expression that must not occur in the text. Throws Inexpressible. */
 export function textPattern(schema: Record<string, unknown>, forbidden: string, isStrict: boolean): string {
   const plain = withoutNull(schema);
   const beyond = isStrict ? BEYOND.find((key) => key in plain) : undefined;

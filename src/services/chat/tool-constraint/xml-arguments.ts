@@ -1,5 +1,5 @@
-// Arguments as Qwen3-Coder writes them: a tag for each parameter, values as bare text. Strings keep to their length and choices; all
-// else is JSON. What is a string the reader of calls decides (parameter-kind.ts).
+// Arguments as Qwen3-Coder writes them: a tag for each parameter, values as bare text. Strings follow their length and enum; everything
+// else is JSON. parameter-kind.ts decides what is a string, for the parser too.
 import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
 import { parameterType } from '#text/tool-parser/parameter-kind';

@@ -21,7 +21,7 @@ export interface ForwardBackwardHead extends Omit<ForwardBackwardRequest, 'data'
   readonly data: readonly Uint8Array[];
 }
 
-/** Whom it is for, and its data as bytes. Throws `invalid_request`. */
+/** The target run, and its data as bytes. Throws `invalid_request`. */
 export function readForwardBackwardHead(bytes: Uint8Array): ForwardBackwardHead {
   let [runId, lossName, seq, forwardOnly] = ['', '', 0, false];
   const data: Uint8Array[] = [];
@@ -81,7 +81,7 @@ function readDatum(bytes: Uint8Array): TinkerDatum {
 function readChunk(bytes: Uint8Array): Int32Array {
   for (const { number, bytes: chunk } of readFields(bytes)) {
     if (number !== 1)
-      throw new AppError('invalid_request', 'Images and audio are not offered: the models here read text only.');
+      throw new AppError('invalid_request', 'Images and audio are not supported: the models here read text only.');
     for (const field of readFields(chunk)) if (field.number === 1) return readTokens(field.bytes);
   }
   return new Int32Array(0);
@@ -89,13 +89,13 @@ function readChunk(bytes: Uint8Array): Int32Array {
 
 export interface DatumLogprobs {
   readonly logprobs: Float32Array;
-  /** Targets at each place; null: the list of targets has one dimension. */
+  /** Number of targets at each position; null: the list of targets is one-dimensional. */
   readonly width: number | null;
 }
 
 const FLOAT32 = 1;
 
-/** Neighbours of one width share a record: the data keep their order. */
+/** Consecutive data of one width share a record, which keeps the data in order. */
 export function writeForwardBackwardOutput(
   data: readonly DatumLogprobs[],
   metrics: Readonly<Record<string, number>>,

@@ -62,8 +62,8 @@ test('a sparse matrix has zeros where it has nothing', () => {
 });
 
 test.each([
-  ['a shape that is not its size', tensor(integers([1, 2]), 2, [3]), /shape says 3 numbers, and it has 2/],
-  ['half a number', tensor(Uint8Array.from([1, 2, 3]), 1, [1]), /no whole number/],
+  ['a shape that is not its size', tensor(integers([1, 2]), 2, [3]), /shape has 3 numbers, but it contains 2/],
+  ['half a number', tensor(Uint8Array.from([1, 2, 3]), 1, [1]), /not a whole number/],
   ['a type that is not sent', tensor(integers([1]), 4, [1]), /its type is 4/],
   ['a token that is none', tensor(integers([2 ** 40]), 2, [1]), /is no token id/],
   ['three dimensions', tensor(integers([1]), 2, [1, 1, 1]), /more than two dimensions/],

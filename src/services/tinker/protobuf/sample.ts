@@ -6,16 +6,16 @@ import { createMessage } from './wire.ts';
 export interface SampledTokens {
   readonly tokens: readonly number[];
   readonly logprobs: readonly number[];
-  /** Best first, by token; empty: not asked for. */
+  /** Best first, for each token; empty: not requested. */
   readonly topLogprobs: readonly (readonly TokenLogprob[])[];
   readonly stopReason: 'stop' | 'length';
 }
 
 export interface SampleResponse {
   readonly sequences: readonly SampledTokens[];
-  /** NaN: none. Null: not asked for. */
+  /** NaN: unknown. Null: not requested. */
   readonly promptLogprobs: readonly number[] | null;
-  /** Null at a place: none. */
+  /** Null at a position: none. */
   readonly topPromptLogprobs: readonly (readonly TokenLogprob[] | null)[] | null;
   readonly cachedTokens: number;
   /** Of both lists of the best. */
@@ -23,7 +23,7 @@ export interface SampleResponse {
 }
 
 const STOP_REASONS = { stop: 0, length: 1 };
-/** What stands where a list has fewer: id 0. */
+/** Padding for lists with fewer entries: id 0. */
 const EMPTY_LOGPROB = -99_999;
 
 export function writeSampleResponse({

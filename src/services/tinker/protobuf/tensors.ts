@@ -1,8 +1,8 @@
-// Numbers as the Tinker protocol packs them: little-endian, row by row, dense or as the non-zero cells of a matrix.
+// Decodes and encodes numbers as the Tinker protocol packs them: little-endian, row by row, dense or as the non-zero cells of a matrix.
 import { AppError } from '#domain/errors';
 import { readFields, readIntegers, toInteger } from './wire.ts';
 
-/** Its numbers row by row; shape [] or [n] for a list, [n, k] for k of them at each of n places. */
+/** Values in row order; shape [] or [n] for a list, [n, k] for k values at each of n positions. */
 export interface WireTensor {
   readonly values: Float32Array | Int32Array;
   readonly shape: readonly number[];
@@ -11,7 +11,7 @@ export interface WireTensor {
 const FLOAT32 = 1;
 const INT64 = 2;
 
-/** Cells of one tensor: a sparse one is short, and may claim to be large. */
+/** Maximum cells of one tensor: a sparse one is short on the wire, and may claim to be large. */
 const CELLS_MAX = 8_000_000;
 
 /** Throws `invalid_request`. */
@@ -30,14 +30,14 @@ export function readTensor(bytes: Uint8Array, name: string): WireTensor {
   const cells = shape.reduce((product, size) => product * size, 1);
   if (cells > CELLS_MAX) throw refuse(name, `it has ${cells} cells; at most ${CELLS_MAX} are read`);
   const values = sparse ? readSparse(sparse, type, shape, name) : readNumbers(dense ?? new Uint8Array(0), type, name);
-  if (values.length !== cells) throw refuse(name, `its shape says ${cells} numbers, and it has ${values.length}`);
+  if (values.length !== cells) throw refuse(name, `its shape has ${cells} numbers, but it contains ${values.length}`);
   return { values, shape };
 }
 
 function readNumbers(bytes: Uint8Array, type: number, name: string): Float32Array | Int32Array {
   if (type === FLOAT32) return new Float32Array(aligned(bytes, 4, name));
   if (type === INT64) return toInt32(new BigInt64Array(aligned(bytes, 8, name)), name);
-  throw refuse(name, `its type is ${type}; float32 (1) and int64 (2) are read`);
+  throw refuse(name, `its type is ${type}; supported are float32 (1) and int64 (2)`);
 }
 
 /** CSR: the cells of row i are those from crow[i] to crow[i + 1]. */
@@ -65,9 +65,9 @@ function readSparse(bytes: Uint8Array, type: number, shape: readonly number[], n
 /** Token ids. Throws `invalid_request`. */
 export const readTokens = (bytes: Uint8Array): Int32Array => new Int32Array(aligned(bytes, 4, 'tokens'));
 
-/** A copy, since views need addresses that the bytes of a message do not have. */
+/** Copies, because typed arrays need alignment that the bytes of a message do not have. */
 function aligned(bytes: Uint8Array, size: number, name: string): ArrayBuffer {
-  if (bytes.length % size !== 0) throw refuse(name, `${bytes.length} bytes are no whole number of its values`);
+  if (bytes.length % size !== 0) throw refuse(name, `${bytes.length} bytes are not a whole number of values`);
   return new Uint8Array(bytes).buffer;
 }
 

@@ -1,5 +1,5 @@
-// Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding), as far as the Tinker protocol uses it: fields of a
-// message in, fields out. What they mean, the messages beside this file say. Nothing is copied but what is asked for.
+// Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding), as far as the Tinker protocol uses it: reads and writes the
+// fields of a message. The messages in this folder define what fields mean. Only values that are asked for are copied.
 import { AppError } from '#domain/errors';
 
 export interface WireField {
@@ -12,7 +12,7 @@ export interface WireField {
 
 const NOTHING = new Uint8Array(0);
 
-/** Throws `invalid_request` where the bytes are no message. */
+/** Throws `invalid_request` if the bytes are not a message. */
 export function* readFields(bytes: Uint8Array): Generator<WireField> {
   let at = 0;
   function varint(): bigint {
@@ -44,7 +44,7 @@ export function* readFields(bytes: Uint8Array): Generator<WireField> {
   }
 }
 
-/** Of a `repeated int64`, packed or not. */
+/** A `repeated int64`, packed or not. */
 export function readIntegers(field: WireField): number[] {
   if (field.type === 0) return [toInteger(field.value)];
   const values: number[] = [];
@@ -79,14 +79,14 @@ export const toDouble = ({ bytes }: WireField): number => {
 };
 
 const malformed = (): AppError =>
-  new AppError('invalid_request', 'The body is not the protobuf message of this route: its bytes cannot be read.');
+  new AppError('invalid_request', 'The body is not the protobuf message of this route: it cannot be decoded.');
 
-/** Builds one message; values that are the type's default are left out, as proto3 does. */
+/** Builds one message; default values are omitted, as in proto3. */
 export interface MessageWriter {
   integer(number: number, value: number): MessageWriter;
   text(number: number, value: string): MessageWriter;
   bytes(number: number, value: Uint8Array): MessageWriter;
-  /** Also where it is empty. */
+  /** Written even if it is empty. */
   message(number: number, value: Uint8Array): MessageWriter;
   double(number: number, value: number): MessageWriter;
   integers(number: number, values: readonly number[]): MessageWriter;
