@@ -1,5 +1,5 @@
-// Text that arrives in pieces may end in the middle of something that is looked for. How much of it must be kept back until
-// the next piece says: for stop strings, the tags of calls and the end of thinking.
+// Text that arrives in pieces may end in the middle of something that is searched for. Computes how much of the end must be held back
+// until the next piece arrives: for stop strings, tags of calls and the end of reasoning.
 
 /** Length of the longest end of `text` with which one of `wanted` begins; none of them is in it as a whole. */
 export function beginningAtEnd(text: string, wanted: readonly string[]): number {

@@ -1,5 +1,5 @@
-// Messages → the prompt text a model was trained on, by the Jinja template in its directory. Follows what Transformers'
-// apply_chat_template does, so that prompts equal those of the model's makers; see test/golden/fixtures/tokenizers.
+// Renders messages into the prompt text that a model was trained on, with the Jinja template in its directory. Follows Transformers'
+// apply_chat_template, so that prompts equal those of the model's makers; see test/golden/fixtures/tokenizers.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
@@ -18,24 +18,24 @@ export interface RenderRequest {
   readonly tools?: readonly ToolDefinition[] | null | undefined;
   /** Ends with the beginning of an assistant turn. */
   readonly addGenerationPrompt: boolean;
-  /** Ends inside the last message, right after its content: the model goes on with it. */
+  /** Ends inside the last message, right after its content, which the model continues. */
   readonly continueFinalMessage?: boolean | undefined;
-  /** Further variables of the template, such as `enable_thinking`. */
+  /** Additional variables for the template, such as `enable_thinking`. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface ChatTemplate {
-  /** Of the default template, Jinja. */
+  /** Jinja source of the default template. */
   readonly source: string;
-  /** Does a template read a variable of this name? */
+  /** Whether a template reads a variable of this name. */
   accepts(name: string): boolean;
-  /** Throws `invalid_request` where the template refuses the conversation. */
+  /** Throws `invalid_request` if the template refuses the conversation. */
   render(request: RenderRequest): string;
 }
 
 /**
- * chat_template.jinja wins over tokenizer_config.json, as in Transformers; `instead`, a file of the operator's, over both. Null: the
- * model has none.
+ * chat_template.jinja takes precedence over tokenizer_config.json, as in Transformers; `instead`, a file of the operator's, over both.
+ * Null: the model has none.
  */
 export async function findChatTemplate(
   directory: string,
@@ -83,7 +83,7 @@ interface Compiled {
   readonly traits: TemplateTraits;
 }
 
-/** `sources`: name → Jinja text. With tools the one named `tool_use` is taken if there is one, else `default`. */
+/** `sources`: name → Jinja text. With tools, the one named `tool_use` is used if there is one, otherwise `default`. */
 export function createChatTemplate(
   sources: Readonly<Record<string, string>>,
   namedTokens: ReadonlyMap<string, string>,
@@ -159,7 +159,7 @@ function run(
   }
 }
 
-/** What Transformers gives to every template, beside Jinja's own. */
+/** What Transformers provides to every template, in addition to Jinja's own. */
 function templateFunctions(clock: Clock): Record<string, JinjaFunction> {
   return {
     range: (args) => range(...(args.map((arg) => Number(arg.value)) as [number, number?, number?])),
@@ -183,8 +183,8 @@ function range(first: number, second?: number, step = 1): number[] {
 }
 
 /**
- * Put after the last message's content, and cut away with all that follows: this finds the end also where the template
- * has moved or changed the content before it. The space tells whether the template trims; Transformers' own trick.
+ * Appended to the last message's content, and cut off with everything after it: this finds the end of the content even if the template
+ * has moved or changed what precedes it. The space shows whether the template trims; Transformers uses the same trick.
  */
 const END_MARK = 'WHETSTONE_END_OF_FINAL_MESSAGE ';
 

@@ -1,21 +1,21 @@
-// Tokens to text, one at a time: what `push` and `flush` return, put together, is what decoding all tokens at once
-// returns. A character whose bytes are spread over several tokens is held back until its last byte is there.
+// Converts tokens to text one at a time: joining the results of `push` and `flush` gives the same as decoding all tokens at once. A
+// character whose bytes are spread over several tokens is held back until its last byte arrives.
 import { dropLeadingSpaces, type Tokenizer } from './tokenizer.ts';
 
 export interface Detokenizer {
   /** The text that this token completes; may be empty. */
   push(tokenId: number): string;
-  /** At the end: an unfinished character as U+FFFD, else nothing. */
+  /** At the end: an unfinished character as U+FFFD, otherwise ''. */
   flush(): string;
 }
 
-/** `keep`: special tokens that are written all the same, because a parser of the text needs them. */
+/** `keep`: special tokens to write even so, because a parser of the text needs them. */
 export function createDetokenizer(
   tokenizer: Tokenizer,
   { skipSpecialTokens, keep }: { skipSpecialTokens: boolean; keep?: ReadonlySet<number> },
 ): Detokenizer {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let leadingSpaces = tokenizer.leadingSpaces; // still to be taken off
+  let leadingSpaces = tokenizer.leadingSpaces; // still to be removed
 
   function withoutLeadingSpaces(text: string): string {
     if (leadingSpaces === 0 || text === '') return text;
@@ -33,7 +33,7 @@ export function createDetokenizer(
   };
 }
 
-/** The text that each token completes: '' inside a character. Together they are the text of all, special tokens with it. */
+/** The text that each token completes: '' inside a character. Joined, they are the whole text, including special tokens. */
 export function tokenTexts(tokenizer: Tokenizer, tokenIds: Iterable<number>): string[] {
   const detokenizer = createDetokenizer(tokenizer, { skipSpecialTokens: false });
   const texts = Array.from(tokenIds, (tokenId) => detokenizer.push(tokenId));

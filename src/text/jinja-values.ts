@@ -1,5 +1,5 @@
-// Between our values and those of @huggingface/jinja's interpreter. The library exports no value classes; an
-// environment hands them out. Building values ourselves keeps what it would lose: floats without fraction, large integers.
+// Converts between our values and those of @huggingface/jinja's interpreter. The library exports no value classes; an environment
+// provides them. Building values ourselves preserves what the library would lose: floats without a fraction, large integers.
 import { Environment } from '@huggingface/jinja';
 import { PythonFloat, pythonFloatText } from './python-json.ts';
 
@@ -8,7 +8,7 @@ export interface JinjaValue {
   readonly value: unknown;
 }
 
-/** Values of the interpreter are passed through as they are; other results are converted. */
+/** Values of the interpreter are passed through unchanged; other results are converted. */
 export type JinjaFunction = (positional: readonly JinjaValue[], keywords: ReadonlyMap<string, JinjaValue>) => unknown;
 
 /** The part of the library's environment that we use; its own declarations do not resolve under Node's module rules. */
@@ -64,7 +64,7 @@ export function jinjaFunction(call: JinjaFunction): JinjaValue {
 /** A dict whose items are values already. */
 export const jinjaDict = (items: ReadonlyMap<string, JinjaValue>): JinjaValue => new ObjectValue(new Map(items));
 
-/** For writing: dicts become Maps, floats PythonFloat, undefined stays undefined. */
+/** For serialisation: dicts become Maps, floats PythonFloat, undefined stays undefined. */
 export function fromJinja({ type, value }: JinjaValue): unknown {
   if (type === 'FloatValue') return new PythonFloat(value as number);
   if (Array.isArray(value)) return (value as JinjaValue[]).map(fromJinja);

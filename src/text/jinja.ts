@@ -1,6 +1,6 @@
-// Jinja as Python's: @huggingface/jinja with its differences mended. Where the library computes otherwise than Python (what
-// {{ … }} writes of None, True, floats, lists and dicts; tojson; strip with characters; loops over strings), the syntax
-// tree is changed to call functions of ours. Compared with Jinja2 on the templates of some fifty published models.
+// Jinja as Python has it: @huggingface/jinja with its differences fixed. Where the library differs from Python (how {{ … }} writes None,
+// True, floats, lists and dicts; tojson; strip with characters; loops over strings), the syntax tree is changed to call our own
+// functions. Compared with Jinja2 on the templates of some fifty published models.
 import { Interpreter, Template } from '@huggingface/jinja';
 import {
   createEnvironment,
@@ -25,7 +25,7 @@ export function parseJinja(source: string): JinjaNode {
   return new (Template as new (source: string) => { parsed: JinjaNode })(source).parsed;
 }
 
-/** Changes the tree in place; it can only be run after that. */
+/** Changes the tree in place; afterwards it can only be run. */
 export function mendJinja(program: JinjaNode): JinjaNode {
   for (const node of jinjaNodes(program)) {
     if (node.type === 'CallExpression') mendStrip(node);
@@ -37,7 +37,7 @@ export function mendJinja(program: JinjaNode): JinjaNode {
   return program;
 }
 
-/** `program` has been mended. Throws what the template and `functions` throw. */
+/** `program` has been changed by the function above. Throws what the template and `functions` throw. */
 export function runJinja(
   program: JinjaNode,
   variables: Readonly<Record<string, unknown>>,

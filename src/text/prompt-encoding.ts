@@ -1,10 +1,10 @@
-// Encodes texts that grow, such as the prompts of a conversation's turns, without encoding their beginnings again. A text is
-// cut behind each token that ends a turn: tokenizers take such tokens out of a text before anything else, so that its pieces
-// are encoded apart. Tokenizers that treat the beginning of a text in a way of its own are found by trying, and get it whole.
+// Encodes texts that grow, such as the prompts of a conversation's turns, without encoding their beginnings again. A text is cut after
+// each token that ends a turn: tokenizers split at such tokens before anything else, so the pieces can be encoded separately. Tokenizers
+// that treat the beginning of a text differently are detected by a trial, and get the whole text.
 import { LRUCache } from 'lru-cache';
 import type { Tokenizer } from './tokenizer.ts';
 
-/** Characters of remembered pieces: some long conversations. */
+/** Characters of cached pieces: a few long conversations. */
 const CHARACTERS_MAX = 2_000_000;
 
 export function createPromptEncoding(
@@ -34,7 +34,7 @@ export function createPromptEncoding(
   };
 }
 
-/** Whether what follows the token is encoded as it would be alone, and what precedes it as if nothing followed. */
+/** Whether the text after the token is encoded as it would be alone, and the text before it as if nothing followed. */
 function endsPieces(token: string, { encode }: Pick<Tokenizer, 'encode'>): boolean {
   const texts = ['a', ' a', 'a ', '\n', '\n\n', ' ', '  a', '1', token];
   return texts.every((before) =>

@@ -1,8 +1,8 @@
-// JSON as Python reads and writes it. Prompts were made in Python: `2.0` stays a float there, 1e-7 is written 1e-07, and
+// JSON as Python reads and writes it. Models were trained on prompts made in Python, where `2.0` stays a float, 1e-7 is written 1e-07, and
 // integers have no limit. A prompt that differs in such a detail has other tokens than the model was trained on.
 import { AppError } from '#domain/errors';
 
-/** A number that Python would hold as float, though it may have no fraction. */
+/** A number that Python would hold as a float, even if it has no fraction. */
 export class PythonFloat {
   readonly value: number;
   constructor(value: number) {
@@ -12,8 +12,8 @@ export class PythonFloat {
 
 /** Integers beyond 2^53 become bigint, numbers written with a point or an exponent PythonFloat. Throws SyntaxError. */
 export function parsePythonJson(text: string): unknown {
-  JSON.parse(text); // valid, so that the scan below can be simple
-  // Every string gets a tag in front and every number becomes a tagged string: nothing can be taken for something else.
+  JSON.parse(text); // throws unless valid, so that the scan below can be simple
+  // Every string gets a prefix and every number becomes a string with another prefix, so that they cannot be confused.
   const tagged = text.replace(/"((?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*/g, (literal: string, inner: string | undefined) =>
     inner === undefined ? `"n${literal}"` : `"s${inner}"`,
   );
@@ -49,7 +49,7 @@ export function pythonFloatText(value: number): string {
 
 export interface DumpOptions {
   readonly indent: number | null;
-  /** Between items, between key and value. Null: Python's choice, which depends on `indent`. */
+  /** Separators between items, and between key and value. Null: Python's choice, which depends on `indent`. */
   readonly separators: readonly [string, string] | null;
   readonly sortKeys: boolean;
   readonly ensureAscii: boolean;
@@ -87,7 +87,10 @@ export function pythonJson(value: unknown, options: DumpOptions): string {
       const members = entries.map(([key, part]) => text(key) + afterKey + write(part, depth + 1));
       return enclose('{', members, '}', depth);
     }
-    throw new AppError('invalid_request', `The chat template writes ${typeof item} as JSON, which has no such thing.`);
+    throw new AppError(
+      'invalid_request',
+      `The chat template writes a value of type ${typeof item} as JSON, which cannot represent it.`,
+    );
   }
   return write(value, 0);
 }

@@ -1,7 +1,7 @@
-// `str()` and `repr()` of Python for the values that templates handle: what {{ … }}, `~` and `| string` write.
+// Python's `str()` and `repr()` for the values that templates handle: what {{ … }}, `~` and `| string` write.
 import { PythonFloat, pythonFloatText } from './python-json.ts';
 
-/** Undefined is empty, as Jinja has it; null is None. Dicts are Maps. */
+/** Undefined is empty, as in Jinja; null is None. Dicts are Maps. */
 export function pythonText(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : pythonRepr(value);
@@ -21,7 +21,7 @@ export function pythonRepr(value: unknown): string {
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Single quotes, unless only single ones occur inside. What does not print is escaped; letters of any script print. */
+/** Single quotes, unless only single ones occur inside. Unprintable characters are escaped; letters of any script are printable. */
 function quote(text: string): string {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replace(/[\p{C}\p{Z}\\'"]/gu, (character) => {

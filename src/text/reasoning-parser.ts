@@ -1,5 +1,5 @@
-// Thinking and answer, told apart as a model's chat template teaches, or as whoever starts the server says. One rule for streams
-// and whole answers: the prompt's end says whether thinking is open; unfinished thinking is thinking.
+// Separates reasoning from the answer in the format that a model's chat template uses, or that the operator chose. The same rule for
+// streams and whole answers: the end of the prompt says whether reasoning is open; unfinished reasoning counts as reasoning.
 import type { ReasoningParserName } from '#domain/answer-parsers';
 import { createHarmonyChannels } from './reasoning-parser/harmony-channels.ts';
 import type { ReasoningParser, ThinkingState } from './reasoning-parser/reasoned-text.ts';
@@ -8,15 +8,15 @@ import { createTaggedThinking, type ThinkingTags } from './reasoning-parser/tagg
 
 export interface ReasoningSyntax {
   readonly name: string;
-  /** As a prompt or a message of the past would have it. */
+  /** As a prompt or an earlier message would contain it. */
   readonly start: string;
   readonly end: string;
-  /** Tokens that carry it: they stay in the text, also where the tokenizer calls them special. */
+  /** Tokens that mark it: they stay in the text, even if the tokenizer calls them special. */
   readonly markers: readonly string[];
   createParser(state: ThinkingState): ReasoningParser;
 }
 
-/** `thinksFirst`: an answer is thinking until it says otherwise, also where the prompt did not begin it. */
+/** `thinksFirst`: an answer starts as reasoning, even if the prompt did not begin it. */
 function tagged(
   name: string,
   [starts, ends]: readonly [readonly string[], readonly string[]],
@@ -46,7 +46,7 @@ const granite = tagged(
   ],
   { layout: 'blanks' },
 );
-/** Sentences, of which models shorten the first words; from 3.3 on tags, also around the answer. */
+/** Sentences, whose first words models may shorten; from 3.3 on tags, also around the answer. */
 export const GRANITE_THOUGHT: ReasoningSyntax = {
   ...granite,
   markers: [...granite.markers, ...Object.values(GRANITE_RESPONSE)],
@@ -73,7 +73,7 @@ const BY_NAME: Readonly<Record<ReasoningParserName, ReasoningSyntax | null>> = {
 
 export const reasoningSyntaxNamed = (name: ReasoningParserName): ReasoningSyntax | null => BY_NAME[name];
 
-/** Null: the template knows no thinking. */
+/** Null: the template has no reasoning. */
 export function findReasoningSyntax(templateSource: string): ReasoningSyntax | null {
   const has = (...texts: string[]) => texts.every((text) => templateSource.includes(text));
   if (has('<|channel|>', 'analysis')) return HARMONY_ANALYSIS;
@@ -85,7 +85,7 @@ export function findReasoningSyntax(templateSource: string): ReasoningSyntax | n
   return has('Here is my thought process:') ? GRANITE_THOUGHT : null;
 }
 
-/** `prompt`: rendered, up to where the model goes on. Only what stands at its very end speaks for the next turn. */
+/** `prompt`: rendered up to where the model continues. Only its very end counts for the next turn. */
 export function thinkingInPrompt(prompt: string, { start, end }: ReasoningSyntax): ThinkingState {
   const tail = prompt.trimEnd();
   if (tail.endsWith(start)) return 'open';

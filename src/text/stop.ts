@@ -1,18 +1,18 @@
-// Finds stop strings in text that arrives in pieces, and keeps back only what could be the beginning of one: never more
-// than the longest stop string less one character. If one piece completes several, the first in list order wins, not
-// the earliest in the text, as in vLLM.
+// Finds stop strings in text that arrives in pieces, and holds back only what could be the beginning of one: never more than the longest
+// stop string minus one character. If one piece completes several, the first in list order wins, not the earliest in the text, as in
+// vLLM.
 import { beginningAtEnd } from './beginning-at-end.ts';
 
 export interface StopMatch {
-  /** Safe to send on. After a match: the text up to it, with the stop string if `include`. */
+  /** Safe to send. After a match: the text up to it, with the stop string if `include`. */
   text: string;
-  /** The stop string that ends the text; nothing may be pushed after it. */
+  /** The stop string that ends the text; nothing may be pushed afterwards. */
   matched: string | null;
 }
 
 export interface StopMatcher {
   push(text: string): StopMatch;
-  /** The generation ended for another reason: what was kept back. */
+  /** The generation ended for another reason: returns what was held back. */
   flush(): string;
 }
 

@@ -1,4 +1,4 @@
-// Dates as Python's strftime writes them in the C locale, for templates that tell the model what day it is.
+// Dates as Python's strftime writes them in the C locale, for templates that state today's date.
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = [
@@ -44,7 +44,7 @@ const FIELDS: Readonly<Record<string, (date: Date) => string>> = {
   '%': () => '%',
 };
 
-/** Local time. `%-d` leaves out the zero in front; what is not known stays as it is written. */
+/** Local time. `%-d` omits the leading zero; unknown directives stay as written. */
 export function strftime(date: Date, format: string): string {
   return format.replace(/%(-?)([a-zA-Z%])/g, (written: string, bare: string, field: string) => {
     const value = Object.hasOwn(FIELDS, field) ? FIELDS[field]!(date) : written;

@@ -1,5 +1,5 @@
-// Messages as clients send them → messages as chat templates expect them. Only text models are served: parts that are
-// not text are refused.
+// Converts messages as clients send them into messages as chat templates expect them. Only text models are served: other content parts are
+// refused.
 import { createHash } from 'node:crypto';
 import { isObject } from '#base/is-object';
 import type { ChatMessage, ToolCall, ToolDefinition } from '#domain/chat';
@@ -21,7 +21,7 @@ export function templateMessages(
   return traits.toolsInMessage && tools.length > 0 ? withTools(turns, tools) : turns;
 }
 
-/** As the system message of Phi-4-mini has them. What a client wrote there itself stays. */
+/** The system message with tools as Phi-4-mini has it. Tools that a client wrote there itself stay. */
 function withTools(turns: readonly TemplateMessage[], tools: readonly ToolDefinition[]): TemplateMessage[] {
   const at = turns.findIndex(({ role }) => role === 'system');
   const system = turns[at] ?? { role: 'system', content: '' };
@@ -37,12 +37,12 @@ function templateMessage(message: ChatMessage, index: number, traits: TemplateTr
     role: templateRole(role, traits),
     content: templateContent(content, index, traits),
   };
-  // A key with null would be "defined" to a template; to a client it means the same as no key.
+  // A key with null would be "defined" to a template; for a client it means the same as a missing key.
   for (const [key, value] of Object.entries(rest)) if (value !== undefined && value !== null) result[key] = value;
   const reasoning = message.reasoning_content ?? message.reasoning;
   if (reasoning !== undefined && reasoning !== null) {
     Object.assign(result, { reasoning, reasoning_content: reasoning });
-    // Templates that read it so refuse it beside content where the message has calls: there they take either for thinking.
+    // Templates that read this field refuse it beside content in a message with calls, where they use either as reasoning.
     const isBeside = hasCalls && result.content !== '' && traits.content === 'string';
     if (traits.readsThinking && !isBeside) result.thinking ??= reasoning;
   }
@@ -56,7 +56,7 @@ function templateMessage(message: ChatMessage, index: number, traits: TemplateTr
   return result;
 }
 
-/** What most templates call it, where this one has no words for it. */
+/** The usual role name, for templates that do not know this one. */
 function templateRole(role: string, { knowsDeveloper, knowsFunction }: TemplateTraits): string {
   if (role === 'developer' && !knowsDeveloper) return 'system';
   return role === 'function' && !knowsFunction ? 'tool' : role;
@@ -70,7 +70,7 @@ function templateContent(content: ChatMessage['content'], index: number, traits:
   return traits.content === 'string' ? texts.join('\n') : texts.map((text) => ({ type: 'text', text }));
 }
 
-/** Part type → the field that holds its text. */
+/** Part type → the field that contains its text. */
 const TEXT_FIELDS: Readonly<Record<string, string>> = {
   text: 'text',
   input_text: 'text',
@@ -97,7 +97,7 @@ function templateToolCall(
   { toolArguments, callIds }: TemplateTraits,
 ): Record<string, unknown> {
   const { arguments: text } = call.function;
-  const parsed = parseArguments(text, where); // checked also where the text itself is wanted
+  const parsed = parseArguments(text, where); // validated even if the text itself is used
   const id = callIds === 'nine' && call.id !== undefined ? { id: shortCallId(call.id) } : {};
   return {
     ...call,
@@ -119,7 +119,7 @@ function parseArguments(text: unknown, where: string): unknown {
   }
 }
 
-/** Conversations bring ids along that other models were given. The same id gives the same nine characters. */
+/** Conversations contain ids from other models. The same id gives the same nine characters. */
 const shortCallId = (id: string): string =>
   /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9);
 

@@ -1,19 +1,19 @@
-// What a chat template's syntax tree tells about the messages it wants: Jinja has no types, and templates differ in
-// whether content is a string or a list of parts. Only chat-template.ts asks.
+// What a chat template's syntax tree reveals about the messages it expects: Jinja has no types, and templates differ in whether content is
+// a string or a list of parts. Used by chat-template.ts only.
 import { isJinjaNode, jinjaNodes, type JinjaNode } from './jinja.ts';
 
 export interface TemplateTraits {
-  /** `parts`: it loops over the content and would fail on a string. `either`: it loops, and asks first. */
+  /** `parts`: it loops over the content and would fail on a string. `either`: it loops, but checks first. */
   readonly content: 'string' | 'parts' | 'either';
-  /** `text`: it puts the arguments of tool calls between strings, so they must be JSON already. */
+  /** `text`: it inserts the arguments of tool calls between strings, so they must already be JSON. */
   readonly toolArguments: 'object' | 'text';
-  /** `nine`: it takes only ids of calls that are nine letters and digits, as Mistral's. */
+  /** `nine`: it accepts only call ids of nine letters and digits, as Mistral's does. */
   readonly callIds: 'any' | 'nine';
-  /** It reads the thinking of a message under this name, as gpt-oss's does. */
+  /** It reads the reasoning of a message from a field of this name, as gpt-oss's does. */
   readonly readsThinking: boolean;
-  /** It looks for tools in its system message, as JSON text: Phi-4-mini's. */
+  /** It expects tools in its system message, as JSON text: Phi-4-mini's. */
   readonly toolsInMessage: boolean;
-  /** It has words of its own for developer messages, and for results in the older role `function`. */
+  /** It handles developer messages, and results in the older role `function`. */
   readonly knowsDeveloper: boolean;
   readonly knowsFunction: boolean;
 }
@@ -43,7 +43,7 @@ export function readTemplateTraits(program: JinjaNode): TemplateTraits {
 const isIdentifier = (node: unknown, name: string): boolean =>
   isJinjaNode(node) && node.type === 'Identifier' && node.value === name;
 
-/** `call.id|length != 9`, or `< 9` where the template cuts it to that. */
+/** `call.id|length != 9`, or `< 9` if the template cuts it to that. */
 function countsNine({ type, left, right }: JinjaNode): boolean {
   const isNine = isJinjaNode(right) && right.type === 'IntegerLiteral' && right.value === 9;
   if (type !== 'BinaryExpression' || !isNine || !isJinjaNode(left) || left.type !== 'FilterExpression') return false;
@@ -60,7 +60,7 @@ function isFunctionRole(node: JinjaNode): boolean {
   return (isWord(node.right) && isRole(node.left)) || (isWord(node.left) && isRole(node.right));
 }
 
-/** `x | filter`, `x if …`, `x[a:b]` → `x`: what a loop goes through, or a test is about. */
+/** `x | filter`, `x if …`, `x[a:b]` → `x`: the subject of a loop or a test. */
 function base(node: JinjaNode): JinjaNode {
   if (node.type === 'FilterExpression') return base(node.operand as JinjaNode);
   if (node.type === 'SelectExpression') return base(node.lhs as JinjaNode);
@@ -78,7 +78,7 @@ function isMember(node: unknown, ...names: readonly string[]): node is JinjaNode
 
 const isContentMember = (node: JinjaNode): boolean => isMember(node, 'content');
 
-/** What a loop goes through are parts if it asks them for type or text; some templates keep tool calls in the content. */
+/** The items of a loop are parts if it reads their type or text; some templates keep tool calls in the content. */
 function readsParts({ loopvar, body }: JinjaNode): boolean {
   const name = isJinjaNode(loopvar) ? loopvar.value : null;
   return jinjaNodes(body).some(

@@ -1,5 +1,5 @@
-// Everything about a model directory that concerns text, and the defaults its makers chose for sampling. Weights and
-// shapes are the engine's; it reads config.json for itself.
+// Everything about a model directory that concerns text, and its makers' sampling defaults. Weights and shapes belong to the engine, which
+// reads config.json itself.
 import { join } from 'node:path';
 import { systemClock, type Clock } from '#base/clock';
 import type { AnswerParsers } from '#domain/answer-parsers';
@@ -12,7 +12,7 @@ import { findToolSyntax, toolSyntaxNamed, type ToolSyntax } from './tool-parser.
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 import { findJson, readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
 
-/** From generation_config.json; null where it says nothing. */
+/** From generation_config.json; null if it has none. */
 export interface GenerationDefaults {
   readonly temperature: number | null;
   readonly topP: number | null;
@@ -24,24 +24,24 @@ export interface GenerationDefaults {
 
 export interface TextModel {
   readonly tokenizer: Tokenizer;
-  /** Null: a model without chat turns. */
+  /** Null: a model without a chat template. */
   readonly chatTemplate: ChatTemplate | null;
   readonly prompts: Prompts;
-  /** How it writes calls and thinking, as its chat template teaches or as was said; null: not at all. */
+  /** The formats of calls and reasoning, from its chat template or the operator's choice; null: none. */
   readonly toolSyntax: ToolSyntax | null;
   readonly reasoningSyntax: ReasoningSyntax | null;
   /** bos_token, eos_token and the like, for templates. */
   readonly namedTokens: ReadonlyMap<string, string>;
   readonly generationDefaults: GenerationDefaults;
-  /** Any of these ends a generation; the primary one first. */
+  /** Any of these ends a generation; the primary one comes first. */
   readonly eosTokenIds: readonly number[];
-  /** Most tokens of prompt and completion together. */
+  /** Maximum tokens of prompt and completion together. */
   readonly contextLength: number;
 }
 
 /**
- * `clock` is for templates that write today's date; `parsers` go before what the template teaches; `template` is a file in place of
- * the model's own template. Throws `bad_model_files`.
+ * `clock` is for templates that write today's date; `parsers` override what the template implies; `template` is a file that replaces the
+ * model's own template. Throws `bad_model_files`.
  */
 export async function readTextModel(
   directory: string,
@@ -92,8 +92,8 @@ function generationDefaults(generation: Json): GenerationDefaults {
 }
 
 /**
- * The primary one is the tokenizer's eos_token, which ends a turn; the others come from generation_config.json or, in
- * models without one, from config.json (Llama 3 names three there).
+ * The primary one is the tokenizer's eos_token, which ends a turn; the others come from generation_config.json or, if there is none,
+ * from config.json (Llama 3 names three there).
  */
 function eosTokenIds(generation: Json, config: Json, files: TokenizerFiles, tokenizer: Tokenizer): number[] {
   const eosToken = files.namedTokens.get('eos_token');
@@ -106,7 +106,7 @@ function eosTokenIds(generation: Json, config: Json, files: TokenizerFiles, toke
 const tokenIds = (value: unknown): number[] =>
   (Array.isArray(value) ? (value as unknown[]) : [value]).filter((id): id is number => Number.isSafeInteger(id));
 
-/** Tokenizers without a limit of their own say 1e30. */
+/** Tokenizers without a limit of their own have 1e30 here. */
 function contextLength(config: Json, tokenizerConfig: Json, directory: string): number {
   const limits = [config.max_position_embeddings, tokenizerConfig.model_max_length].filter(
     (limit): limit is number => Number.isSafeInteger(limit) && (limit as number) > 0,

@@ -1,8 +1,8 @@
-// The queue, fair to payers, of what makes text for one request at a time: the process of chat templates, the thread of long prompts.
+// A queue, fair to payers, for text work that runs one request at a time: the process for chat templates, the thread for long prompts.
 import { createFairQueue, type FairQueue, type FairQueueOptions } from '#base/fair-queue';
 import { AppError } from '#domain/errors';
 
-/** On whose behalf. */
+/** The payer of the request. */
 export interface OnBehalf {
   readonly payer: string;
   readonly signal: AbortSignal;
@@ -11,15 +11,15 @@ export interface OnBehalf {
 export type QueueLimits = Omit<FairQueueOptions, 'refusal'>;
 
 export interface TextQueue {
-  /** Throws what the work throws, the refusal, `cancelled`. */
+  /** Throws what the work throws, the refusal, or `cancelled`. */
   run<T>(by: OnBehalf, work: () => Promise<T>): Promise<T>;
 }
 
-/** `refusal`: of a request that waits in vain, for the reason. */
+/** `refusal`: makes the error for a request that waited in vain, from the reason. */
 export function createTextQueue(limits: QueueLimits, refusal: (reason: string) => AppError): TextQueue {
   const reasons = {
-    crowded: 'Too many others wait before it.',
-    late: `Others were served for ${limits.waitMs / 1000} s before it.`,
+    crowded: 'Too many other requests are waiting.',
+    late: `Other requests were served for ${limits.waitMs / 1000} s.`,
   };
   const queue: FairQueue = createFairQueue({
     ...limits,

@@ -1,6 +1,6 @@
-// What bytes a token stands for, from the decoder that tokenizer.json describes. The two ways in use: byte-level BPE
-// writes each byte as one printable character; sentencepiece writes text with '▁' for a space and <0xNN> for a byte
-// that no token covers. Both make decoding a concatenation of bytes, which is what lets it stream.
+// The bytes that a token stands for, from the decoder that tokenizer.json describes. There are two common kinds: byte-level BPE writes each
+// byte as one printable character; sentencepiece writes text with '▁' for a space and <0xNN> for a byte that no token covers. Both make
+// decoding a concatenation of bytes, so that it can be streamed.
 import { isObject } from '#base/is-object';
 import { BYTE_CHARACTERS } from '#base/byte-characters';
 import { AppError } from '#domain/errors';
@@ -8,7 +8,7 @@ import type { Json } from './tokenizer-files.ts';
 
 export interface TokenBytes {
   readonly bytesOf: (token: string) => Uint8Array;
-  /** Spaces that decoding takes off the start of a whole text: sentencepiece puts one there. */
+  /** Spaces that decoding removes from the start of a whole text: sentencepiece adds one there. */
   readonly leadingSpaces: number;
 }
 
@@ -40,7 +40,7 @@ const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = new Map(
   BYTE_CHARACTERS.map((character, byte) => [character, byte]),
 );
 
-/** By GPT-2's table; a token that is not written in it is its own text. */
+/** By GPT-2's table; a token with other characters is its own text. */
 function byteLevelBytes(token: string): Uint8Array {
   const bytes = new Uint8Array(token.length);
   for (let i = 0; i < token.length; i++) {

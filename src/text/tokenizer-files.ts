@@ -1,5 +1,5 @@
-// The JSON files beside a model's weights that concern text. What a model directory says about its special tokens is
-// spread over three files and several formats; here it becomes one list, before anything is built from it.
+// The JSON files beside a model's weights that concern text. What a model directory says about its special tokens is spread over three
+// files and several formats; here it becomes one list.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '#base/is-object';
@@ -10,13 +10,13 @@ export type Json = Readonly<Record<string, unknown>>;
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
-  /** Left out of decoded text unless asked for. */
+  /** Omitted from decoded text unless requested. */
   readonly special: boolean;
   readonly [flag: string]: unknown;
 }
 
 export interface TokenizerFiles {
-  /** tokenizer.json; its `added_tokens` replaced by `addedTokens`. */
+  /** tokenizer.json, with its `added_tokens` replaced by `addedTokens`. */
   readonly tokenizer: Json;
   /** tokenizer_config.json, or {}. */
   readonly config: Json;
@@ -49,7 +49,7 @@ export async function readTokenizerFiles(directory: string): Promise<TokenizerFi
   return { tokenizer, config, addedTokens: mergeAddedTokens(tokenizer, config, new Set(named)), namedTokens };
 }
 
-/** Null if there is no such file. */
+/** Returns null if there is no such file. */
 export async function findJson(path: string): Promise<Json | null> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null;
@@ -66,7 +66,7 @@ export async function findJson(path: string): Promise<Json | null> {
   return parsed;
 }
 
-/** As Transformers does on loading: tokenizer_config.json adds tokens, and a token with a name (eos, …) is special. */
+/** As Transformers does when loading: tokenizer_config.json adds tokens, and a token with a role (eos, …) is special. */
 function mergeAddedTokens(tokenizer: Json, config: Json, named: ReadonlySet<string>): AddedToken[] {
   const merged = new Map<string, AddedToken>();
   const add = (id: unknown, token: unknown) => {

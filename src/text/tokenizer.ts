@@ -1,6 +1,6 @@
-// Text ↔ token ids for one model directory. Encoding is @huggingface/tokenizers; decoding is ours, byte by byte, so that
-// a stream of tokens and a whole list of them give the same text. It never "cleans up" spaces before punctuation, as
-// Transformers does on request: text that is not what the model wrote would train it wrongly.
+// Converts between text and token ids for one model directory. Encoding is @huggingface/tokenizers; decoding is our own, byte by byte, so
+// that a stream of tokens and a whole list give the same text. It never "cleans up" spaces before punctuation, as Transformers can:
+// text that the model did not write would be trained wrongly.
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
@@ -10,22 +10,22 @@ import { readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-
 export interface Tokenizer {
   /** Largest token id + 1. The model's own vocabulary may be padded beyond it. */
   readonly vocabSize: number;
-  /** Most characters of a text that one token can stand for. */
+  /** Maximum characters of text that one token can stand for. */
   readonly tokenCharactersMax: number;
-  /** `addSpecialTokens` (default false): what the tokenizer puts around every text, such as a BOS. Chat templates write their own. */
+  /** `addSpecialTokens` (default false): tokens that the tokenizer adds to every text, such as a BOS. Chat templates write their own. */
   encode(text: string, options?: { addSpecialTokens?: boolean }): number[];
-  /** Bytes that are no UTF-8 become U+FFFD. `skipSpecialTokens` (default true). */
+  /** Invalid UTF-8 becomes U+FFFD. `skipSpecialTokens` (default true). */
   decode(ids: readonly number[], options?: { skipSpecialTokens?: boolean }): string;
-  /** Exactly what the token adds to a text; may be half a character. Empty for an id that has no token. */
+  /** Exactly the bytes that the token adds to a text; may be part of a character. Empty for an unknown id. */
   tokenBytes(this: void, id: number): Uint8Array;
-  /** The same as text, for people; half characters are U+FFFD. */
+  /** The same as text, for people; incomplete characters become U+FFFD. */
   tokenText(id: number): string;
   tokenId(token: string): number | null;
-  /** The only token that adds these bytes; null where none does, or several do. */
+  /** The only token with these bytes; null if none has them, or several do. */
   tokenOfBytes(bytes: Uint8Array): number | null;
-  /** Special tokens are left out of decoded text unless asked for. */
+  /** Special tokens are omitted from decoded text unless requested. */
   isSpecial(id: number): boolean;
-  /** Spaces that `decode` takes off the start of a text: sentencepiece puts one there. 0 for byte-level BPE. */
+  /** Spaces that `decode` removes from the start of a text: sentencepiece adds one there. 0 for byte-level BPE. */
   readonly leadingSpaces: number;
 }
 
@@ -41,7 +41,7 @@ export function createTokenizer({ tokenizer, config, addedTokens }: TokenizerFil
   const added = new Map(addedTokens.map((token) => [token.id, token]));
   const spellings = [...encoder.get_vocab().keys(), ...addedTokens.map(({ content }) => content)];
   const vocabSize = 1 + Array.from(encoder.get_vocab().values()).reduce((largest, id) => Math.max(largest, id), -1);
-  const bytes: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(vocabSize); // filled as tokens are met
+  const bytes: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(vocabSize); // filled as tokens occur
 
   function tokenBytes(id: number): Uint8Array {
     const known = bytes[id];
@@ -49,11 +49,11 @@ export function createTokenizer({ tokenizer, config, addedTokens }: TokenizerFil
     const token = encoder.id_to_token(id);
     const addedText = added.get(id)?.content;
     const fresh = addedText !== undefined ? utf8.encode(addedText) : token !== undefined ? bytesOf(token) : NO_BYTES;
-    if (id < vocabSize) bytes[id] = fresh; // an id beyond must not grow the table
+    if (id < vocabSize) bytes[id] = fresh; // an unknown id must not grow the table
     return fresh;
   }
 
-  let idOfBytes: ReadonlyMap<string, number | null> | null = null; // when first asked for: most servers never are
+  let idOfBytes: ReadonlyMap<string, number | null> | null = null; // built on first use: most servers never need it
 
   const isSpecial = (id: number) => added.get(id)?.special ?? false;
 
@@ -80,7 +80,7 @@ export function createTokenizer({ tokenizer, config, addedTokens }: TokenizerFil
   };
 }
 
-/** Bytes → the id of their only token; null: several have them. */
+/** Bytes → the id of their only token; null: several tokens have them. */
 function indexBytes(tokens: readonly Uint8Array[]): Map<string, number | null> {
   const index = new Map<string, number | null>();
   for (const [id, bytes] of tokens.entries()) {
@@ -110,7 +110,7 @@ function createEncoder(tokenizer: Json, config: Json, directory: string): Encode
   }
 }
 
-/** The library quietly treats other behaviours as Isolated, which would give other ids than the model was trained on. */
+/** The library silently treats other behaviours as Isolated, which would give other ids than the model was trained on. */
 function requireSupportedSplits(preTokenizer: unknown, directory: string): void {
   if (!isObject(preTokenizer)) return;
   if (Array.isArray(preTokenizer.pretokenizers)) {

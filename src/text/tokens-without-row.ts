@@ -1,5 +1,5 @@
-// Whether a model reads every token that a text can become. An embedding may have more rows than its tokenizer has tokens, never fewer,
-// but for special tokens that nothing here writes, such as Gemma 3's <image_soft_token>: only models that see images read it.
+// Checks that a model can read every token that a text can become. An embedding may have more rows than its tokenizer has tokens, never
+// fewer, except for special tokens that nothing here writes, such as Gemma 3's <image_soft_token>, which only vision models read.
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import type { Tokenizer } from './tokenizer.ts';
@@ -11,7 +11,7 @@ export interface SpokenTokens extends Pick<TokenizerFiles, 'addedTokens' | 'name
   readonly template: string;
 }
 
-/** Throws `bad_model_files`. `config` is config.json; one that names no size is the engine's to refuse. */
+/** Throws `bad_model_files`. `config` is config.json; the engine refuses one without a size. */
 export function refuseTokensWithoutRow(spoken: SpokenTokens, config: Json, directory: string): void {
   const rows = rowsOf(config);
   const { vocabSize, tokenText } = spoken.tokenizer;
@@ -25,14 +25,14 @@ export function refuseTokensWithoutRow(spoken: SpokenTokens, config: Json, direc
   }
 }
 
-/** Special tokens that neither the chat template writes nor the start or end of a text needs; padding does not. */
+/** Special tokens that neither the chat template nor the start or end of a text needs; padding is not needed either. */
 function isUnspoken(id: number, { tokenizer, addedTokens, namedTokens, template }: SpokenTokens): boolean {
   const content = addedTokens.find((token) => token.id === id)?.content;
   if (content === undefined || !tokenizer.isSpecial(id)) return false;
   return !template.includes(content) && ![namedTokens.get('bos_token'), namedTokens.get('eos_token')].includes(content);
 }
 
-/** Of models with several parts, the text's. */
+/** For models with several parts, the text part's. */
 function rowsOf({ vocab_size: own, text_config: text }: Json): number | null {
   const size = own ?? (isObject(text) ? text.vocab_size : null);
   return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : null;

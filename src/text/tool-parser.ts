@@ -1,5 +1,5 @@
-// Calls that a model writes into its text, read piece by piece. Which syntax a model knows is in its chat template, or named by
-// whoever starts the server; forced calls are written in the same one (services/chat/tool-constraint.ts). Knows no finish reasons.
+// Parses the calls that a model writes into its text, piece by piece. The syntax follows from its chat template, or the operator names it;
+// forced calls use the same one (services/chat/tool-constraint.ts). Knows no finish reasons.
 import type { ToolParserName } from '#domain/answer-parsers';
 import type { ToolDefinition } from '#domain/chat';
 import { createHarmonyCall } from './tool-parser/harmony-call.ts';
@@ -12,13 +12,13 @@ import { createWholeAnswerParser } from './tool-parser/whole-answer.ts';
 import { createXmlCall } from './tool-parser/xml-call.ts';
 
 export interface ToolSyntax {
-  /** As vLLM calls its parser, where it has one of its own. */
+  /** vLLM's name for the parser, if it has one. */
   readonly name: ToolSyntaxName;
-  /** Tokens that carry it: they stay in the text, also where the tokenizer calls them special. */
+  /** Tokens that mark calls: they stay in the text, even if the tokenizer calls them special. */
   readonly markers: readonly string[];
-  /** Ids that its chat templates take: nine letters and digits, or any. */
+  /** Call ids that its chat templates accept: nine letters and digits, or any. */
   readonly callIds: 'any' | 'nine';
-  /** `tools`: of the request; a syntax without types looks values' up there. */
+  /** `tools`: of the request; a syntax without types looks up the types of values there. */
   createParser(tools: readonly ToolDefinition[]): ToolParser;
 }
 
@@ -129,7 +129,7 @@ export const GRANITE: ToolSyntax = {
     }),
 };
 
-/** gpt-oss: messages of the harmony format to `functions.f`. Analysis and final answer are told apart before (reasoning-parser.ts). */
+/** gpt-oss: messages of the harmony format to `functions.f`. Analysis and final answer are separated before (reasoning-parser.ts). */
 export const HARMONY: ToolSyntax = {
   name: 'openai',
   markers: ['<|start|>', '<|channel|>', '<|constrain|>', '<|message|>', '<|end|>', '<|call|>', '<|return|>'],
@@ -206,13 +206,13 @@ const BY_NAME: Readonly<Record<ToolParserName, ToolSyntax | null>> = {
   none: null,
 };
 
-/** `templateSource`: for what one name stands for two ways of writing calls. */
+/** `templateSource`: distinguishes two syntaxes that share a name. */
 export function toolSyntaxNamed(name: ToolParserName, templateSource: string | null): ToolSyntax | null {
   const isOlder = name === 'mistral' && templateSource !== null && !templateSource.includes('[ARGS]');
   return isOlder ? MISTRAL_LIST : BY_NAME[name];
 }
 
-/** Null: the template teaches none, or one that is not known here. */
+/** Null: the template uses no call syntax, or an unknown one. */
 export function findToolSyntax(templateSource: string): ToolSyntax | null {
   const has = (...texts: string[]) => texts.every((text) => templateSource.includes(text));
   if (has('<|channel|>', '<|call|>')) return HARMONY;

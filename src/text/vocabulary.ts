@@ -1,5 +1,5 @@
-// A tokenizer's tokens as bytes, in order of id: what an engine needs to keep an answer to a grammar. Control tokens have
-// none, because they are never part of a text, unless calls and thinking are made of them.
+// A tokenizer's tokens as bytes, in order of id: what an engine needs to enforce a grammar. Control tokens have none, because they are never
+// part of a text, unless they mark calls and reasoning.
 import type { ReasoningSyntax } from './reasoning-parser.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type { ToolSyntax } from './tool-parser.ts';

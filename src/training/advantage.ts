@@ -1,7 +1,7 @@
 // How much better a rollout did than its siblings, and how much each of its tokens counts. Pure arithmetic on numbers;
 // knows no tokens and no text. Follows the reference trainer (ART) step by step; each departure is named.
 
-/** Guards divisions as the reference does; part of the numbers that clients compare. */
+/** Prevents division by zero, with the reference's value, because clients compare the results. */
 const TINY = 1e-6;
 
 /**
@@ -32,7 +32,7 @@ export const average = (xs: readonly number[]): number => {
 /** Squares and sums of larger numbers would leave the range of a double. */
 const LARGE = 1e100;
 
-/** Of finite numbers: what to divide them by before they are squared and added. 1, which changes no bit, for all but huge ones. */
+/** A divisor that keeps squares and sums of finite numbers in range. It is 1, which changes no bit, except for huge numbers. */
 function unitOf(xs: readonly number[]): number {
   const largest = xs.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   return largest > LARGE ? largest : 1;
@@ -49,14 +49,14 @@ export interface WeighedRollout {
 
 export interface TokenSignal {
   readonly advantage: number;
-  /** Of each trained token. */
+  /** For each trained token. */
   readonly weight: number;
 }
 
 /**
  * A rollout counts once, whatever its length: its tokens share the weight 1. Weights then average 1 over the job's tokens.
  * Advantages are balanced (`balance` > 0 shrinks negative ones, < 0 positive ones) and scaled so that |A| · w averages 1
- * over the tokens. Gives advantages of 0 where balancing left nothing.
+ * over the tokens. Returns advantages of 0 if balancing left nothing.
  */
 export function tokenSignals(rollouts: readonly WeighedRollout[], balance: number): TokenSignal[] {
   const raw = rollouts.map(({ trainedTokens }) => 1 / (trainedTokens + TINY));

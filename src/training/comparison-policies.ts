@@ -1,10 +1,10 @@
-// What policies other than the one being trained say of a job's rows: the one the job started from, and the KL reference.
-// Computed before the first gradient step, in sessions of their own; rl-job.ts hands them to the loss.
+// Log-probabilities of a job's rows under policies other than the one being trained: the job's starting policy, and the KL reference.
+// Computed before the first gradient step, in separate sessions; rl-job.ts passes them to the loss.
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 import type { PackedRow } from './packing.ts';
 import type { PolicyLossConfig } from './rl-config.ts';
 
-/** `[row][trained]` log-probabilities, nats; null where the loss does not ask. */
+/** `[row][trained]` log-probabilities, nats; null if the loss does not need them. */
 export interface ComparisonPolicies {
   readonly start: readonly Float32Array[] | null;
   readonly reference: readonly Float32Array[] | null;
@@ -15,7 +15,7 @@ export const NO_COMPARISON_POLICIES: ComparisonPolicies = { start: null, referen
 export const asksComparisonPolicies = ({ precalculates, kl }: PolicyLossConfig): boolean =>
   precalculates || kl !== null;
 
-/** Asks before each row whether to go on: rows may be many. Null: the answer was no. */
+/** Called before each row, since there may be many rows. Null: it returned false. */
 export async function computeLogprobs(
   session: TrainingSession,
   rows: readonly PackedRow[],
@@ -29,7 +29,7 @@ export async function computeLogprobs(
   return logprobs;
 }
 
-/** The row with the inputs that its loss reads (losses.ts). */
+/** The row with the inputs of its loss (losses.ts). */
 export function withComparisonPolicies(
   row: TrainingRow,
   index: number,

@@ -1,19 +1,19 @@
-// The settings of a DPO job. Defaults are TRL's, but for the size of a batch and the learning rate.
+// The settings of a DPO job. Defaults are TRL's, except for the batch size and the learning rate.
 import type { DpoConfigInput } from '#domain/dpo';
 import { shortRate } from './fitted-learning-rate.ts';
 import type { PreferenceLossConfig } from './preference-loss.ts';
 import { defaultLearningRate, resolveBatchConfig, type BatchConfig } from './sft-config.ts';
 
-/** TRL's default of DPO, 1e-6, by that of SFT, 2e-5: a margin grows with every token of two answers, and so does its gradient. */
+/** TRL's default rate for DPO, 1e-6, divided by its default for SFT, 2e-5: a margin sums over the tokens of two answers, and so does its gradient. */
 const RATE_BY_SFT = 1 / 20;
-/** What `batch_size: "auto"` means, in pairs. */
+/** The value of `batch_size: "auto"`, in pairs. */
 const DEFAULT_BATCH_SIZE = 8;
 
 export interface DpoConfig extends BatchConfig {
   readonly loss: PreferenceLossConfig;
 }
 
-/** `hiddenSize` of the base model; null: not known. */
+/** `hiddenSize` of the base model; null: unknown. */
 export function resolveDpoConfig(
   { beta = 0.1, lossType = 'sigmoid', labelSmoothing = 0, ...input }: DpoConfigInput,
   hiddenSize: number | null,

@@ -1,7 +1,7 @@
 // The training loop of a DPO job, over the engine's verbs. The loss of a pair depends on all tokens of two sequences, which may lie
-// in two rows. So a batch is read twice: log-probabilities first, from which follows how the loss changes with the score of each
-// answer (preference-loss.ts); then that slope is every token's weight in a plain cross-entropy, whose gradient is exactly the
-// pair's. Any engine that trains SFT jobs computes it.
+// in two rows, so a batch is read twice: first for log-probabilities, which give the derivative of the loss by the score of each answer
+// (preference-loss.ts); then that derivative weighs every token in a plain cross-entropy, whose gradient is exactly the pair's. Any
+// engine that trains SFT jobs can compute it.
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 import type { DpoConfig } from './dpo-config.ts';
 import { requireFinitePolicy } from './finite-policy.ts';
@@ -12,14 +12,14 @@ import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 
 export type DpoPlan = SftPlan<DpoConfig>;
 
-/** What the policy that a job begins with says of its answers: `[sequence]`, as of ScoredAnswers. */
+/** Scores of the answers under the job's starting policy: `[sequence]`, as in ScoredAnswers. */
 export interface ReferenceScores {
-  /** `[batch]`, those of one epoch; later ones read the same batches. */
+  /** `[batch]`, for one epoch; later epochs have the same batches. */
   readonly batches: readonly Float64Array[];
   readonly validation: Float64Array;
 }
 
-/** Asks before each row whether to go on. Null: the answer was no. */
+/** Calls `goesOn` before each row. Null: it returned false. */
 export async function scoreReference(
   session: Pick<TrainingSession, 'logprobs'>,
   { batches, steps, config, validation }: DpoPlan,
@@ -38,7 +38,7 @@ export async function scoreReference(
   return held && { batches: scored, validation: held.scores };
 }
 
-/** Yields after each batch, as trainSft. Throws where the policy that it ends with does not compute. */
+/** Yields after each batch, as trainSft. Throws if the final policy gives values that are not finite. */
 export async function* trainDpo(
   session: TrainingSession,
   { batches, config }: Pick<DpoPlan, 'batches' | 'config'>,
@@ -79,7 +79,7 @@ export async function* trainDpo(
   if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
 }
 
-/** Loss and rewards of the pairs that are held out; NaN for none. As of scoreReference. */
+/** Loss and rewards of the held-out pairs; NaN if there are none. `goesOn` as in scoreReference. */
 export async function evaluateDpo(
   session: TrainingSession,
   { validation, config }: Pick<DpoPlan, 'validation' | 'config'>,
@@ -92,7 +92,7 @@ export async function evaluateDpo(
   return { loss, ...metrics };
 }
 
-/** Null: `goesOn` said no. */
+/** Null: `goesOn` returned false. */
 async function scoreAnswers(
   session: Pick<TrainingSession, 'logprobs'>,
   { rows }: Pick<SftRows, 'rows'>,

@@ -1,5 +1,5 @@
-// Pairs of a DPO data set → the token sequences of their two answers, each behind the prompt; as bytes, in the form of SFT rows. A
-// pair has exactly two sequences, the chosen one first, or none: what trains them (dpo-job.ts) goes by that.
+// Turns the pairs of a DPO data set into the token sequences of their two answers, each after the prompt; as bytes, in the form of SFT
+// rows. A pair has exactly two sequences, the chosen one first, or none; dpo-job.ts relies on that.
 import type { PreferencePair } from '#domain/dpo';
 import type { ChatMessage } from '#domain/chat';
 import { trainedCount } from './packing.ts';
@@ -21,8 +21,8 @@ export const encodePairs = (
   encodeRows(pairs, lengthMax, (pair, limits) => tokenizePair(pair, encoder, limits), write);
 
 /**
- * Trained are the assistant's turns behind the prompt. An answer of several turns whose past the template rewrites would be several
- * sequences, behind prompts that say different things: such a pair is left out.
+ * The assistant turns after the prompt are trained. If the template rewrites earlier turns, an answer of several turns would become several
+ * sequences after different prompts: such a pair is skipped.
  */
 export async function tokenizePair(
   { prompt, chosen, rejected, tools }: PreferencePair,
@@ -45,6 +45,6 @@ export async function tokenizePair(
   return { sequences: sequences.flat(), problem: problem() };
 }
 
-/** Their margin is 0, whatever the policy. */
+/** Their margin is 0 under every policy. */
 const sameTokens = (a: TokenSequence, b: TokenSequence): boolean =>
   a.tokens.length === b.tokens.length && a.tokens.every((token, i) => token === b.tokens[i]);

@@ -1,28 +1,28 @@
-// Which of a job's evaluations on held-out rows is the best, and when training stops because it gets no better. The rules are those of
-// Transformers: any improvement is the new best; one by more than the threshold begins the count of evaluations anew
-// (EarlyStoppingCallback). Knows numbers only; who evaluates and who keeps weights is services/jobs/held-out.ts.
+// Which of a job's evaluations on held-out rows is the best, and when training stops because they no longer improve. The rules are those
+// of Transformers: any improvement is the new best; only one larger than the threshold restarts the patience count
+// (EarlyStoppingCallback). Works on numbers only; services/jobs/held-out.ts evaluates and keeps weights.
 import { isGreaterBetter } from '#domain/save-policy';
 import type { HeldOutMetric } from '#domain/sft';
 import type { StepMetrics } from './step-metrics.ts';
 
 export interface EvaluationSchedule {
-  /** Gradient steps from one evaluation to the next; the last step is always evaluated. */
+  /** Gradient steps between evaluations; the last step is always evaluated. */
   readonly everySteps: number;
-  /** By which evaluations are compared. */
+  /** The metric that evaluations are compared by. */
   readonly metric: HeldOutMetric;
   /** Evaluations without improvement after which training stops; null: it never does. */
   readonly patience: number | null;
-  /** What an improvement must be more than. */
+  /** An improvement counts only if it is larger than this. */
   readonly threshold: number;
-  /** The checkpoint has the weights of the best evaluation, not of the last step. */
+  /** The checkpoint gets the weights of the best evaluation instead of the last step's. */
   readonly loadsBest: boolean;
 }
 
-/** Of the evaluations so far. */
+/** State over the evaluations so far. */
 export interface Standing {
-  /** The gradient step, and all that was measured at it. */
+  /** The gradient step, and its metrics. */
   readonly best: { readonly step: number; readonly metrics: StepMetrics } | null;
-  /** Evaluations since one was better by more than the threshold. */
+  /** Evaluations since the last improvement by more than the threshold. */
   readonly withoutImprovement: number;
 }
 
@@ -31,7 +31,7 @@ export const NOTHING_EVALUATED: Standing = { best: null, withoutImprovement: 0 }
 export const isEvaluated = ({ everySteps }: EvaluationSchedule, step: number, steps: number): boolean =>
   step % everySteps === 0 || step === steps;
 
-/** After the evaluation of this gradient step. A metric that is not a number is no improvement. */
+/** Updates the state after the evaluation at this gradient step. A metric that is not a number is no improvement. */
 export function judge(
   { metric, threshold }: Pick<EvaluationSchedule, 'metric' | 'threshold'>,
   { best, withoutImprovement }: Standing,
@@ -53,7 +53,7 @@ export const isStopped = (
   { withoutImprovement }: Standing,
 ): boolean => patience !== null && withoutImprovement >= patience;
 
-/** In a sentence, for the job's last event. */
+/** A sentence for the job's last event. */
 export function describeStop(
   { metric, threshold }: EvaluationSchedule,
   { best, withoutImprovement }: Standing,

@@ -1,25 +1,25 @@
-// Token sequences of a data set's rows as bytes, one row after the other, so that they can lie in a file: a data set may have
-// more of them than there is memory. Decides the form; where the bytes are is others' business. They live as long as a job's
-// attempt and never leave the machine, so numbers have its byte order.
+// Token sequences of a data set's rows as bytes, one row after the other, so that they can be kept in a file: a data set may be larger
+// than memory. Defines the format only. The bytes live as long as a job's attempt and never leave the machine, so numbers have its
+// byte order.
 import { trainedCount } from './packing.ts';
 import type { TokenSequence } from './tokenize.ts';
 
 export interface EncodedRow {
   readonly tokens: number;
-  /** Of them, those with labels. */
+  /** Number of those with labels. */
   readonly trainedTokens: number;
-  /** Where the next row begins. */
+  /** Offset of the next row. */
   readonly end: number;
-  /** Without log-probabilities: nobody sampled them. None: the row is not trained. */
+  /** Without log-probabilities, because nothing was sampled. Empty: the row is not trained. */
   sequences(): TokenSequence[];
 }
 
 export interface EncodedRows {
-  /** `from`: 0, or where a row ended. */
+  /** `from`: 0, or the end of a row. */
   read(from: number): AsyncIterable<EncodedRow>;
 }
 
-/** Bytes behind the head, tokens, trained tokens, sequences. */
+/** Bytes after the header, tokens, trained tokens, sequences. */
 const HEAD_NUMBERS = 4;
 const HEAD_BYTES = HEAD_NUMBERS * Uint32Array.BYTES_PER_ELEMENT;
 
@@ -35,7 +35,7 @@ export function encodeRow(sequences: readonly TokenSequence[]): Uint8Array {
   );
 }
 
-/** `from`: the place of the first byte. */
+/** `from`: the offset of the first byte. */
 export async function* decodeRows(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   from: number,
@@ -77,7 +77,7 @@ function decodeSequences(body: Uint8Array, count: number): TokenSequence[] {
 const numbersIn = (bytes: Uint8Array, at: number, count: number): Uint32Array =>
   new Uint32Array(copyOf(bytes, at, count * 4).buffer);
 
-/** With a buffer of its own, which begins with it. */
+/** Copied into a buffer that begins with it. */
 function copyOf(bytes: Uint8Array, at: number, length: number): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(length);
   copy.set(bytes.subarray(at, at + length));

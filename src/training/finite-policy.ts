@@ -1,12 +1,12 @@
-// Whether a policy still computes. An update that is far too large leaves weights that are finite and a model that gives
-// nothing but NaN: seen by the next gradient, but after the last update there is none. Asked before a checkpoint is made.
+// Checks that a policy still computes finite values. An update that is far too large can leave finite weights with which the model gives
+// only NaN. The next gradient would reveal it, but after the last update there is none, so this is checked before a checkpoint is made.
 import { AppError } from '#domain/errors';
 import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 
 /**
- * Throws `engine_failed` unless the loss of the row is a number. It is computed once more as it was trained, because the graph
- * for that is compiled already; its gradient is not applied, so the session can only be saved or closed after it.
+ * Throws `engine_failed` unless the loss of the row is a number. It is computed as it was trained, because that graph is already
+ * compiled; its gradient is not applied, so the session can only be saved or closed afterwards.
  */
 export async function requireFinitePolicy(
   session: Pick<TrainingSession, 'forwardBackward'>,

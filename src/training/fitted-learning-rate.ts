@@ -1,14 +1,13 @@
-// The learning rates at which LoRA learnt best, by the size of the model: what an SFT job takes whose client names none, and what
-// advice is measured against.
+// Learning rates that worked best for LoRA, by model size: the default of SFT jobs, and the measure for warnings.
 
-/** Fitted at this hidden size: 5e-5, ten times as much with LoRA. */
+/** The fitted rate at this hidden size: 5e-5, times ten for LoRA. */
 const REFERENCE = { hiddenSize: 2000, rate: 10 * 5e-5 };
-/** How fast it falls with the hidden size. */
+/** Exponents by which it falls with the hidden size. */
 const EXPONENTS = { llama: 0.781, qwen: 0.0775 };
 
 /**
  * 10 · 5e-5 · (2000 / hidden)^exponent: fitted on supervised losses by the authors of "LoRA Without Regret" (Thinking Machines, 2025)
- * in their cookbook (get_lr). Each family has its exponent, and of most nobody knows it: the truth lies between the two.
+ * in their cookbook (get_lr). They fitted one exponent for Llama and one for Qwen; for other families the rate probably lies between.
  */
 export function fittedLearningRates(hiddenSize: number): { readonly low: number; readonly high: number } {
   const rates = Object.values(EXPONENTS).map(
@@ -17,5 +16,5 @@ export function fittedLearningRates(hiddenSize: number): { readonly low: number;
   return { low: Math.min(...rates), high: Math.max(...rates) };
 }
 
-/** Rounded to two digits, as people write rates. */
+/** Rounded to two digits. */
 export const shortRate = (rate: number): number => Number(rate.toPrecision(2));

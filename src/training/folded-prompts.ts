@@ -1,9 +1,9 @@
-// Prompt ids of a history's turns. A turn's prompt repeats those of the turns before it, so whole prompts would grow with the
-// square of the turns: what a prompt has in common with the one before it is kept as a number. Histories are folded when a job
-// is submitted, stored so, and unfolded one turn at a time when they become sequences.
+// Prompt ids of a history's turns, stored compactly. A turn's prompt repeats those of earlier turns, so whole prompts would grow with the
+// square of the number of turns: what a prompt has in common with the previous one is stored as a length. Histories are folded when a
+// job is submitted, and unfolded one turn at a time when they become sequences.
 import type { PromptIds } from '#domain/trajectory';
 
-/** Call it with the prompts of one history, in their order. Those that share nothing stay lists. */
+/** Call it with the prompts of one history, in order. Prompts that share nothing stay lists. */
 export function createPromptFolding(): (prompt: PromptIds) => PromptIds {
   const unfold = createPromptUnfolding();
   let before: readonly number[] = [];
@@ -16,7 +16,7 @@ export function createPromptFolding(): (prompt: PromptIds) => PromptIds {
   };
 }
 
-/** Call it with what the folding gave, in the same order. */
+/** Call it with the results of folding, in the same order. */
 export function createPromptUnfolding(): (prompt: PromptIds) => readonly number[] {
   let before: readonly number[] = [];
   return (prompt) => {

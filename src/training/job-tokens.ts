@@ -1,11 +1,11 @@
-// How many tokens a job may become. A small body can become many: where the template rewrites the past, every turn is a
-// sequence that repeats the conversation before it.
+// Limits how many tokens a job may become. A small body can become many: if the template rewrites earlier turns, every turn is a sequence
+// that repeats the conversation before it.
 import { AppError } from '#domain/errors';
 
 /** About 450 MB: 9 bytes per token. */
 const JOB_TOKENS_MAX = 50_000_000;
 
-/** Counts the tokens of a job's sequences; throws `invalid_training_data` where they are too many. */
+/** Counts the tokens of a job's sequences; throws `invalid_training_data` if there are too many. */
 export function createTokenLimit(tokensMax = JOB_TOKENS_MAX): (count: number) => void {
   let total = 0;
   return (count) => {

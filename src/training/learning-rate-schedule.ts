@@ -1,12 +1,12 @@
-// The learning rate of each step of an SFT job: one for all, one per batch as the client listed them, or a warm-up and a fall. The
-// schedules are those of Transformers' get_scheduler (test/golden/schedules.test.ts). A rate follows from the job's settings and the
-// number of the step alone, so that a job that is resumed goes on with the same one.
+// The learning rate of each step of an SFT job: constant, listed per batch by the client, or a warm-up and a decay. The schedules are those
+// of Transformers' get_scheduler (test/golden/schedules.test.ts). A rate depends only on the job's settings and the step's number, so
+// that a resumed job continues with the same rates.
 import { AppError } from '#domain/errors';
 import type { SchedulerType } from '#domain/sft';
 
 export interface LearningRateSchedule {
   readonly type: SchedulerType;
-  /** Steps over which the rate rises from 0; where it is 0, the ratio counts. */
+  /** Steps over which the rate rises from 0; if 0, the ratio applies. */
   readonly warmupSteps: number;
   /** The same as a fraction of all steps. */
   readonly warmupRatio: number;
@@ -14,11 +14,11 @@ export interface LearningRateSchedule {
 
 export interface ScheduledRates {
   readonly warmupSteps: number;
-  /** Batches count in the data, steps where there was something to train; both go on over the epochs. */
+  /** Batches are counted in the data, steps only where there was something to train; both continue over the epochs. */
   readonly rateOf: (place: { readonly batch: number; readonly step: number }) => number;
 }
 
-/** Throws `invalid_request` where listed rates and batches differ in number. */
+/** Throws `invalid_request` if the numbers of listed rates and of batches differ. */
 export function scheduleRates(
   rate: number | readonly number[],
   schedule: LearningRateSchedule,
@@ -35,13 +35,13 @@ export function scheduleRates(
   );
 }
 
-/** A ratio leaves at least one step behind the warm-up: a job of one step would train with a rate of 0. */
+/** A ratio leaves at least one step after the warm-up; otherwise a job of one step would train with a rate of 0. */
 function warmupStepsOf({ warmupSteps, warmupRatio }: LearningRateSchedule, steps: number): number {
   if (warmupSteps > 0) return warmupSteps;
   return Math.min(Math.ceil(steps * warmupRatio), Math.max(0, steps - 1));
 }
 
-/** Of `step` 0, 1, …: 0 to 1 over the warm-up, then to 0 behind the last step, along a line or half a cosine. */
+/** For `step` 0, 1, …: rises from 0 to 1 over the warm-up, then falls to 0 after the last step, linearly or along half a cosine. */
 function rateFactor(
   type: SchedulerType,
   { step, steps, warmupSteps }: { readonly step: number; readonly steps: number; readonly warmupSteps: number },

@@ -1,14 +1,14 @@
-// The learning rate of each gradient step, where a job asks for more than a constant.
+// The learning rate of each gradient step of an RL job that asks for more than a constant.
 import type { RlConfig } from './rl-config.ts';
 
-/** `scale`: of the whole job, from rewardSpreadTrend. */
+/** `scale`: for the whole job, from rewardSpreadTrend. */
 export const rowLearningRate = ({ optimizer, sequenceCountPower }: RlConfig, sequenceCount: number, scale: number) =>
   optimizer.learningRate * scale * sequenceCount ** sequenceCountPower;
 
 /**
- * How the spread of rewards has changed since the beginning: a line fitted through (step, train/reward_std_dev), its value
- * at the last step over its intercept. 1 with fewer than two points or an intercept that is not positive; never below 0. As
- * the reference trainer's scale_learning_rate_by_reward_std_dev.
+ * How the spread of rewards has changed since the first step: a line fitted through (step, train/reward_std_dev), its value at the last
+ * step divided by its intercept. 1 with fewer than two points or an intercept that is not positive; never below 0. Same as the
+ * reference trainer's scale_learning_rate_by_reward_std_dev.
  */
 export function rewardSpreadTrend(points: readonly { readonly step: number; readonly spread: number }[]): number {
   if (points.length < 2) return 1;

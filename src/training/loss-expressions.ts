@@ -1,4 +1,4 @@
-// What losses are written in: one function for each node of a LossExpression.
+// The language of losses: one function for each kind of LossExpression node.
 import type { LossExpression } from '#engine/loss-program';
 
 export const logprob: LossExpression = { op: 'logprob' };

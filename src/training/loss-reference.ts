@@ -1,5 +1,5 @@
-// The slow, obvious twin of every engine's lowering: a LossProgram over plain arrays, with the derivative of the loss by
-// each token's logprob, carried forward along the expression. Defines what a loss program means.
+// The slow, obvious twin of every engine's lowering: evaluates a LossProgram over plain arrays, with the derivative of the loss by each
+// token's logprob, carried forward along the expression. Defines the meaning of a loss program.
 import type { LossExpression, LossProgram } from '#engine/loss-program';
 
 export interface TokenInputs {

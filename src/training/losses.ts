@@ -28,7 +28,7 @@ import type { ImportanceSamplingLevel, PolicyLossConfig } from './rl-config.ts';
 
 const weights = input('weights');
 
-/** Where the log-probability is not known, the token counts as on-policy: the other policy's, held constant. */
+/** If the old log-probability is unknown, the token counts as on-policy: uses the other policy's, held constant. */
 const orCurrent = (known: LossExpression, current: LossExpression = logprob): LossExpression =>
   where(isNaN(known), stopGradient(current), known);
 
@@ -79,7 +79,7 @@ export function policyLoss(config: PolicyLossConfig): LossProgram {
   };
 }
 
-/** What the sampler said of the tokens, whatever the ratio divides by. */
+/** The sampler's log-probabilities, whatever the ratio divides by. */
 const sampledLogprobs = ({ precalculates }: PolicyLossConfig): LossExpression =>
   input(precalculates ? 'sampledLogprobs' : 'oldLogprobs');
 
@@ -101,7 +101,7 @@ function ratioAt(level: ImportanceSamplingLevel, difference: LossExpression): Lo
 
 /**
  * A − τ · sg(d) (Kimi K2, arXiv:2507.20534 §3.2.2, as the reference trainer applies it), then A + κ · (mean(k) − k) with
- * k = sg(policy − reference) in nats: tokens that moved further from the reference than their row are worth less.
+ * k = sg(policy − reference) in nats: tokens that moved further from the reference than the mean of their row get less advantage.
  */
 function shapedAdvantages(config: PolicyLossConfig, difference: LossExpression) {
   const { tau, kl } = config;
@@ -116,14 +116,14 @@ function shapedAdvantages(config: PolicyLossConfig, difference: LossExpression) 
   return { advantages, divergence };
 }
 
-/** π_old / π_sampled where old log-probabilities were computed anew, else the ratio of the loss. */
+/** π_old / π_sampled if old log-probabilities were recomputed, otherwise the ratio of the loss. */
 function truncationRatio({ precalculates }: PolicyLossConfig, ratio: LossExpression): LossExpression {
   if (!precalculates) return ratio;
   const old = orCurrent(input('oldLogprobs'));
   return exp(sub(old, orCurrent(input('sampledLogprobs'), old)));
 }
 
-/** Σ −log π, weighted: the gradient of each token depends on its own weight only, whatever else lies in its row. */
+/** Σ −log π, weighted: a token's gradient depends only on its own weight, not on the rest of its row. */
 export const crossEntropyLoss: LossProgram = {
   name: 'cross-entropy',
   perToken: neg(mul(logprob, weights)),

@@ -1,6 +1,6 @@
-// Sequences → rows for the trainer. Beginnings that sequences of a row share are computed once, where the trainer can do that
-// (prefix-tree.ts); beyond them neighbours do not see each other. The order is drawn from a seed, so that a replayed job trains on
-// the same rows.
+// Packs sequences into rows for the trainer. Prefixes that sequences of a row share are computed once if the trainer supports that
+// (prefix-tree.ts); otherwise sequences of a row do not see each other. The order is seeded, so that a replayed job trains on the same
+// rows.
 import { shuffle, type Random } from '#base/random';
 import type { TrainingRow } from '#engine/training-engine';
 import { createLayout, createRowFilling, fillRows, type FillingRule } from './row-filling.ts';
@@ -9,13 +9,13 @@ import type { TokenSequence } from './tokenize.ts';
 
 export interface Datum extends TokenSequence {
   readonly advantage: number;
-  /** Of each trained token. */
+  /** For each trained token. */
   readonly weight: number;
-  /** Of RL jobs. */
+  /** Set for RL jobs. */
   readonly origin?: Origin;
 }
 
-/** What of a job's groups a sequence was made of, all by their places. */
+/** Which part of a job's groups a sequence was made from, by index. */
 export interface Origin {
   readonly group: number;
   readonly trajectory: number;
@@ -24,14 +24,14 @@ export interface Origin {
 
 export interface PackedRow {
   readonly members: readonly Datum[];
-  /** Laid out each time it is asked for: a job's rows together would be several times its sequences. */
+  /** Computed each time it is called: a job's rows together would be several times as large as its sequences. */
   readonly row: TrainingRow;
   readonly sequenceCount: number;
-  /** That sharing beginnings saved in this row. */
+  /** Tokens that shared prefixes saved in this row. */
   readonly tokensSaved: number;
 }
 
-/** What of a sequence is computed. `predicting`: all but the last token, which predicts nothing; `all`: that too, as the reference trainer of RL does, whose rows are steps. */
+/** Which tokens of a sequence are computed. `predicting`: all but the last, which predicts nothing; `all`: including it, as the reference trainer does for RL, where a row is a step. */
 type Computed = 'all' | 'predicting';
 
 /**
@@ -53,7 +53,7 @@ export function packRows(
   );
 }
 
-/** In the order that they come in; a row as soon as it is full. */
+/** Packs in order of arrival; yields a row as soon as it is full. */
 export async function* packInOrder(
   data: AsyncIterable<Datum>,
   rowLength: number,
@@ -68,9 +68,9 @@ export async function* packInOrder(
   if (last) yield createPackedRow(last.members, sharing, 'predicting');
 }
 
-/** Of the sequences of a row. In tokens: about 10 MB. */
+/** Limit on the sequences of a row. In tokens: about 10 MB. */
 const MEMBERS_COST_MAX = 1_000_000;
-/** What a sequence takes beside its tokens. */
+/** Memory of a sequence in addition to its tokens. */
 const MEMBER_COST = 100;
 
 const fillingRule = (rowLength: number, sharing: Sharing, computed: Computed): FillingRule<Datum> => ({
@@ -84,7 +84,7 @@ const fillingRule = (rowLength: number, sharing: Sharing, computed: Computed): F
 const computedTokens = ({ tokens }: Datum, computed: Computed): Int32Array =>
   computed === 'all' ? tokens : tokens.subarray(0, -1);
 
-/** What a row is follows from its members, wherever they were chosen. */
+/** A row is determined by its members, so it can be planned in another process. */
 export const createPackedRow = (
   members: readonly Datum[],
   sharing: Sharing = 'shared',

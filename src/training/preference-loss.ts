@@ -1,16 +1,16 @@
-// How much a policy prefers the chosen answer of each pair to the rejected one, compared with the policy that the job began with,
-// and what that costs: the losses of TRL's DPOTrainer, with their slopes. Knows numbers, no tokens.
+// The losses of TRL's DPOTrainer with their derivatives: how much a policy prefers the chosen answer of each pair to the rejected one,
+// compared with the job's starting policy. Works on numbers; knows no tokens.
 import type { PreferenceLossType } from '#domain/dpo';
 
 export interface PreferenceLossConfig {
   readonly type: PreferenceLossType;
-  /** How far the policy may go from its reference: more is nearer. */
+  /** How strongly the policy is held to its reference: larger is closer. */
   readonly beta: number;
-  /** Part of the pairs whose label is taken to be wrong, 0 ≤ ε < 0.5 (sigmoid, robust). */
+  /** Assumed fraction of pairs with a wrong label, 0 ≤ ε < 0.5 (sigmoid, robust). */
   readonly labelSmoothing: number;
 }
 
-/** `[sequence]` each: chosen and rejected answers of the pairs in turn. */
+/** `[sequence]` each: chosen and rejected answers of the pairs alternate. */
 export interface ScoredAnswers {
   /** Σ log π over the tokens of the answer, nats. */
   readonly scores: Float64Array;
@@ -23,11 +23,11 @@ export interface ComparedPairs {
   readonly loss: number;
   /** `[sequence]` ∂loss/∂score. */
   readonly slopes: Float64Array;
-  /** Means over the pairs, by the names of TRL. */
+  /** Means over the pairs, under TRL's names. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** `reference`: the scores of the policy that the job began with. No pairs: all is NaN. */
+/** `reference`: scores under the job's starting policy. Without pairs everything is NaN. */
 export function comparePairs(
   { scores, lengths }: ScoredAnswers,
   reference: Float64Array,
@@ -40,7 +40,7 @@ export function comparePairs(
   for (let chosen = 0; chosen < scores.length; chosen += 2) {
     const rejected = chosen + 1;
     const [gained, lost] = [scores[chosen]! - reference[chosen]!, scores[rejected]! - reference[rejected]!];
-    // IPO compares means over tokens: with sums, long answers would decide. The paper does not say so; TRL had it from its authors.
+    // IPO compares means over tokens, because with sums long answers would dominate. This is not in the paper; TRL had it from its authors.
     const per = type === 'ipo' ? [lengths[chosen]!, lengths[rejected]!] : [1, 1];
     const { loss, slope } = preferenceLoss(gained / per[0]! - lost / per[1]!, config);
     slopes[chosen] = slope / per[0]! / pairs;
@@ -64,7 +64,7 @@ export function comparePairs(
 }
 
 /**
- * Of h, the log-ratio of the chosen answer less that of the rejected one, with its derivative. σ: the logistic function, ε: labelSmoothing.
+ * A function of h, the log-ratio of the chosen answer minus that of the rejected one, with its derivative. σ: the logistic function, ε: labelSmoothing.
  * sigmoid: −(1 − ε) log σ(βh) − ε log σ(−βh): DPO (arXiv:2305.18290 eq. 7); with ε its conservative form (E. Mitchell, "A note on DPO
  * with noisy preferences", 2023). robust: the same with −ε, over 1 − 2ε (arXiv:2403.00409 eq. 12). hinge: max(0, 1 − βh)
  * (arXiv:2305.10425). ipo: (h − 1/2β)² (arXiv:2310.12036 eq. 17).

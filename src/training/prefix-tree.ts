@@ -1,6 +1,6 @@
-// The sequences of a row as a tree of their common beginnings: what several share is computed once. Nodes become the
-// segments of a TrainingRow, parents before children, so that a token sees exactly the tokens of its own sequence. Exact for
-// any sequences, trained or not: log-probabilities are those of each sequence alone.
+// The sequences of a row as a tree of their common prefixes, so that a shared prefix is computed once. Nodes become the segments of a
+// TrainingRow, parents before children, so that a token sees exactly the tokens of its own sequence. Exact for any sequences, trained
+// or not: log-probabilities equal those of each sequence alone.
 import type { LaidRow, RowLayout } from './row-layout.ts';
 
 interface Node {
@@ -14,7 +14,7 @@ export function createPrefixTree(): RowLayout {
   const sequences: Int32Array[] = [];
   let size = 0;
 
-  /** The deepest node whose beginning the sequence shares, and how much of the node and of the sequence that covers. */
+  /** The deepest node that shares a prefix with the sequence, and how much of the node and of the sequence the prefix covers. */
   function descend(tokens: Int32Array): { node: Node; shared: number; depth: number } {
     let node = root;
     let depth = 0;

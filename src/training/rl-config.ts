@@ -1,11 +1,11 @@
-// The settings of an RL job: what clients may choose, and what we fix. Defaults are the reference trainer's, but for the learning rate; a null or
-// missing field means its default, and so does 0 where it switches something off.
+// The settings of an RL job: what clients may choose, and what is fixed. Defaults are the reference trainer's, except for the learning
+// rate. A null or missing field means its default, and so does 0 where it switches something off.
 import type { RlConfigInput } from '#domain/trajectory';
 import type { OptimizerParams } from '#engine/training-engine';
 import { shortRate } from './fitted-learning-rate.ts';
 import { defaultLearningRate } from './sft-config.ts';
 
-/** The reference trainer's default of RL, 5e-6, by that of SFT, 5e-5. */
+/** The reference trainer's default rate for RL, 5e-6, divided by its default for SFT, 5e-5. */
 const RATE_BY_SFT = 1 / 10;
 
 export interface RlConfig {
@@ -15,11 +15,11 @@ export interface RlConfig {
   readonly scaleRewards: boolean;
   /** −1…1; 1 trains on positive advantages only, −1 on negative ones. */
   readonly advantageBalance: number;
-  /** Tokens that a row is filled up to; null: see row-budget.ts. */
+  /** Tokens up to which a row is filled; null: see row-budget.ts. */
   readonly rowLength: number | null;
-  /** Train on what assistants said without known tokens, as the chat template writes it. */
+  /** Train assistant messages without known tokens too, as the chat template writes them. */
   readonly trainsUnsampled: boolean;
-  /** The learning rate of a row is multiplied by its number of sequences to this power. */
+  /** The learning rate of a row is multiplied by its number of sequences raised to this power. */
   readonly sequenceCountPower: number;
   readonly scalesLearningRateByRewardSpread: boolean;
   /** Trained tokens whose logits are in memory at once; null: the engine's choice. */
@@ -36,26 +36,26 @@ export interface PolicyLossConfig {
   readonly importanceSampling: ImportanceSamplingLevel;
   /** Upper bound of the ratio, whatever the sign of the advantage. Null: none. */
   readonly ratioMax: number | null;
-  /** The ratio counts as 0 where it is outside the clip range. */
+  /** The ratio counts as 0 outside the clip range. */
   readonly masksRatio: boolean;
   /** τ of vendor_k2_tau; 0 is off. */
   readonly tau: number;
   /** Upper bound of the factor of truncated importance sampling. Null: off. */
   readonly truncation: number | null;
-  /** Old log-probabilities are computed with the weights at the start of the job; the client's stay as `sampledLogprobs`. */
+  /** Old log-probabilities are recomputed with the weights at the start of the job; the client's stay as `sampledLogprobs`. */
   readonly precalculates: boolean;
-  /** Null: nobody asked for a reference policy. */
+  /** Null: no reference policy is used. */
   readonly kl: KlConfig | null;
 }
 
 export interface KlConfig {
   /** κ ≥ 0; with 0 the divergence is only measured. */
   readonly coefficient: number;
-  /** Which policy is compared with the reference. */
+  /** The policy that is compared with the reference. */
   readonly source: 'current_learner' | 'sample';
 }
 
-/** `hiddenSize` of the base model; null: not known. */
+/** `hiddenSize` of the base model; null: unknown. */
 export function resolveRlConfig(input: RlConfigInput, hiddenSize: number | null = null): RlConfig {
   const ppo = input.ppo ?? false;
   const epsilon = input.epsilon ?? (ppo ? 0.2 : 1);

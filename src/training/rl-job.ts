@@ -1,5 +1,5 @@
-// The training loop of an RL job, over the engine's verbs. Knows nothing of storage, processes or time limits: the job
-// runner hands in a session and hears of each gradient step before the next begins.
+// The training loop of an RL job, over the engine's verbs. Knows nothing about storage, processes or time limits: the job runner passes
+// in a session and is called after each gradient step, before the next begins.
 import type { TrainingSession } from '#engine/training-engine';
 import { requireFinitePolicy } from './finite-policy.ts';
 import { rowLearningRate } from './learning-rate.ts';
@@ -11,20 +11,20 @@ import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 
 export interface RlRun {
   readonly plan: RlPlan;
-  /** Rows before it are done. */
+  /** Rows before this one are done. */
   readonly firstRow: number;
   readonly policies: ComparisonPolicies;
-  /** Of the learning rate, for the whole job. */
+  /** Factor on the learning rate, for the whole job. */
   readonly learningRateScale: number;
-  /** Before the first step. Null: it was not measured. */
+  /** Measured before the first step. Null: it was not. */
   readonly mismatch: SamplerMismatch | null;
-  /** Told of each row what its loss read: log-probabilities of its trained tokens, where the engine tells them. */
+  /** Receives the log-probabilities of each row's trained tokens as its loss read them, if the engine reports them. */
   readonly onLogprobs?: (row: number, logprobs: Float32Array) => void;
 }
 
 /**
- * One optimiser step per row. Yields after each: the caller decides whether to save, and whether to go on. Throws where the
- * policy that it ends with does not compute.
+ * One optimiser step per row. Yields after each: the caller decides whether to save, and whether to continue. Throws if the final
+ * policy gives values that are not finite.
  */
 export async function* trainRl(
   session: TrainingSession,

@@ -1,11 +1,11 @@
-// Numbers about rewards: of a job's groups, and of logged ones. Names are those that clients know.
+// Metrics of rewards: of a job's groups, and of logged ones. Names are those that clients know.
 import type { Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import { average, populationDeviation } from './advantage.ts';
 
 /** `reward`, `reward_std_dev`, `exception_rate`, each trajectory metric by its name, each group metric as `group_metric_NAME`. */
 export type RewardMetrics = Readonly<Record<string, number>>;
 
-/** Of a group, what its numbers are made of: not its conversations. */
+/** What the metrics of a group need: everything except its conversations. */
 export interface GroupRewards extends Pick<TrajectoryGroup, 'exceptionCount' | 'metrics'> {
   readonly trajectories: readonly Pick<Trajectory, 'reward' | 'metrics'>[];
 }
@@ -18,7 +18,7 @@ export const rewardsOf = ({ trajectories, exceptionCount, metrics }: TrajectoryG
 
 /**
  * Means over trajectories (booleans as 0 and 1; over those that have the metric). reward_std_dev is the mean over groups of
- * two or more of the population standard deviation. Empty where there is nothing to average.
+ * two or more of the population standard deviation. Empty if there is nothing to average.
  */
 export function groupMetrics(groups: readonly GroupRewards[]): RewardMetrics {
   const trajectories = groups.flatMap((group) => group.trajectories);
@@ -37,8 +37,8 @@ export function groupMetrics(groups: readonly GroupRewards[]): RewardMetrics {
 }
 
 /**
- * Of the mean reward: how far other prompts of the kind would put it, by how the groups' means differ; of a single group, how far other
- * answers would. Null with fewer than two of either.
+ * Standard error of the mean reward: how much it would vary with other prompts, estimated from the spread of the groups' means; for a
+ * single group, how much it would vary with other answers. Null with fewer than two of either.
  */
 export function rewardStandardError(groups: readonly GroupRewards[]): number | null {
   const byGroup = groups

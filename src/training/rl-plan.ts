@@ -1,5 +1,5 @@
-// An RL job's groups → the rows to train on, and an account of everything that is not trained. Reads the groups once, one
-// at a time; the same groups and seed give the same plan, which is what lets a job be replayed after a crash.
+// Turns an RL job's groups into rows to train on, and an account of everything that is not trained. Reads the groups once, one at a time;
+// the same groups and seed give the same plan, so that a job can be replayed after a crash.
 import { createHash } from 'node:crypto';
 import { createYielder } from '#base/yield-to-loop';
 import { createRandom } from '#base/random';
@@ -24,16 +24,16 @@ export interface RlPlan {
   readonly config: RlConfig;
   readonly rows: readonly PackedRow[];
   /**
-   * Rollouts (and, for `exceptions`, failed ones) by the reason why they are not trained. `truncated` are trained, but not to
+   * Rollouts (and, for `exceptions`, failed ones) by the reason why they are not trained. `truncated` ones are trained, but not to
    * their end.
    */
   readonly skipped: Skipped;
-  /** The same, trajectory by trajectory; those that are not here are trained, to their end. */
+  /** The same by trajectory; trajectories that are not listed are trained to their end. */
   readonly outcomes: readonly Outcome[];
-  /** What of the settings could not be done as asked. */
+  /** Settings that could not be applied as requested. */
   readonly warnings: readonly string[];
   readonly rewards: RewardMetrics;
-  /** Of the mean reward; null: not known. */
+  /** Standard error of the mean reward; null: unknown. */
   readonly rewardStandardError: number | null;
   readonly counts: {
     readonly num_groups_submitted: number;
@@ -41,11 +41,11 @@ export interface RlPlan {
     readonly num_trajectories: number;
     readonly num_datums: number;
     readonly num_trainable_tokens: number;
-    /** Of the trained rollouts: prompts that neither the choices nor the server's memory knew. */
+    /** For the trained rollouts: prompts that neither the choices nor the server's memory contained. */
     readonly num_rendered_prompts: number;
-    /** Of the trained rollouts: turns whose log-probabilities are those of a masked distribution. */
+    /** For the trained rollouts: turns whose log-probabilities are those of a masked distribution. */
     readonly num_constrained_turns: number;
-    /** Of the trained rollouts: turns that were sampled from another distribution than the policy's own. */
+    /** For the trained rollouts: turns that were sampled from another distribution than the policy's own. */
     readonly num_reshaped_turns: number;
   };
 }
@@ -57,7 +57,7 @@ export interface Outcome {
   readonly reason: string;
 }
 
-/** What there is to train in a trajectory. */
+/** The trainable parts of a trajectory. */
 interface ReadRollout {
   readonly sequences: readonly TokenSequence[];
   /** Some of its sampled tokens lie beyond the context and are not trained. */
@@ -76,15 +76,15 @@ interface Rollout extends ReadRollout {
 export interface PlanContext {
   readonly encoder: ConversationEncoder;
   readonly budget: RowBudget;
-  /** Of the base model. Absent or null: not known. */
+  /** Hidden size of the base model. Absent or null: unknown. */
   readonly hiddenSize?: number | null;
-  /** Any text, asked for after the last group; equal texts shuffle alike. */
+  /** Any text, read after the last group; equal texts give the same order. */
   readonly seed: () => string;
-  /** Of all sequences together. Absent: job-tokens.ts. */
+  /** Limit on all sequences together. Absent: job-tokens.ts. */
   readonly tokensMax?: number;
 }
 
-/** Throws `invalid_training_data` where there are too many tokens, `row_too_long` as rowLengthFor. */
+/** Throws `invalid_training_data` if there are too many tokens, `row_too_long` as rowLengthFor. */
 export async function planRlJob(
   groups: AsyncIterable<TrajectoryGroup> | Iterable<TrajectoryGroup>,
   input: RlConfigInput,
@@ -157,7 +157,7 @@ export async function planRlJob(
   };
 }
 
-/** Or the reason why there is nothing. */
+/** Or the reason why there is nothing to train. */
 async function readTrajectory(
   { histories }: Trajectory,
   encoder: ConversationEncoder,
@@ -197,7 +197,7 @@ function weigh(rollouts: readonly Rollout[], balance: number): WeighedRollout[] 
   }));
 }
 
-/** What a client can do so that its tokens are trained behind those that they were sampled behind (decision 13). */
+/** What a client can do so that its tokens are trained after the prompt they were sampled after (decision 13). */
 function renderedPromptWarnings(count: number): string[] {
   if (count === 0) return [];
   const what = count === 1 ? '1 prompt was' : `${count} prompts were`;
@@ -208,7 +208,7 @@ function renderedPromptWarnings(count: number): string[] {
   ];
 }
 
-/** Likewise for answers whose tokens were sampled from fewer than the trainer knows. */
+/** The same for answers whose tokens were sampled from a masked distribution. */
 function constraintWarnings(count: number): string[] {
   if (count === 0) return [];
   const what = count === 1 ? '1 turn was' : `${count} turns were`;
@@ -219,7 +219,7 @@ function constraintWarnings(count: number): string[] {
   ];
 }
 
-/** Their log-probabilities are those of the policy, so that no ratio shows it: they were sampled off-policy all the same. */
+/** Their log-probabilities are those of the policy, so no ratio reveals it: they were sampled off-policy all the same. */
 function reshapingWarnings(turns: readonly (readonly string[])[]): string[] {
   if (turns.length === 0) return [];
   const what = turns.length === 1 ? '1 turn was' : `${turns.length} turns were`;

@@ -1,27 +1,27 @@
-// How long rows may be: what the client wants, what the longest sequence needs, what the trainer takes.
+// How long rows may be, given what the client wants, what the longest sequence needs, and what the trainer supports.
 import { gigabytes } from '#base/gigabytes';
 import { AppError } from '#domain/errors';
 import { rowMemoryOf, type TrainingLimits } from '#engine/training-engine';
 import type { Sharing } from './row-layout.ts';
 
 export interface RowBudget extends TrainingLimits {
-  /** Absent: beginnings are shared. */
+  /** Absent: prefixes are shared. */
   readonly sharing?: Sharing;
 }
 
-/** The reference trainer's. A row takes one optimiser step, so that shorter ones would take more steps than its users expect. */
+/** The reference trainer's value. A row takes one optimiser step, so shorter rows would take more steps than its users expect. */
 const ROW_LENGTH_DEFAULT = 2048;
 
 /**
- * Tokens that rows are filled up to. `wanted` null: 2048, or what fits into memory. A longer sequence makes longer rows.
- * Throws `row_too_long` when that is more than the trainer takes.
+ * Tokens up to which rows are filled. `wanted` null: 2048, or what fits into memory. A longer sequence makes longer rows.
+ * Throws `row_too_long` if that is more than the trainer supports.
  */
 export function rowLengthFor(wanted: number | null, budget: RowBudget, longest: number): number {
   requireRoomFor(longest, budget);
   return Math.min(Math.max(wanted ?? ROW_LENGTH_DEFAULT, longest), budget.rowLengthMax);
 }
 
-/** What rows are filled up to where only gradients add up in them: whatever the longest sequence, which lies alone in a longer one. */
+/** The length of rows whose gradients are only added up: independent of the longest sequence, which gets a longer row of its own. */
 export const filledLength = ({ rowLengthMax }: Pick<RowBudget, 'rowLengthMax'>): number =>
   Math.min(ROW_LENGTH_DEFAULT, rowLengthMax);
 
@@ -35,14 +35,14 @@ export function requireRoomFor(longest: number, budget: RowBudget): void {
   }
 }
 
-/** The warning to a client that asked for a length, where rows have another. */
+/** The warning to a client that asked for another length. */
 export function rowLengthWarnings(wanted: number | null, budget: RowBudget, length: number): string[] {
   if (wanted === null || wanted === length) return [];
   const reason = length < wanted ? boundOn(wanted, budget) : 'the longest sequence of the job needs it';
   return [`packed_sequence_length became ${length} instead of ${wanted}: ${reason}.`];
 }
 
-/** Why there is no row of so many tokens. */
+/** Why there is no row of this length. */
 function boundOn(tokens: number, { rowLengthMax, memory }: RowBudget): string {
   if (rowMemoryOf(rowLengthMax + 1, memory) <= memory.budgetBytes) {
     return `the trainer takes rows of at most ${rowLengthMax} tokens, whatever its memory`;

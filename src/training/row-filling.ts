@@ -1,6 +1,6 @@
-// How sequences that come one after another fill rows: a row takes what follows as long as it fits, then the next one begins. Jobs
-// (packing.ts) and data of Tinker clients (services/tinker/datum-rows.ts) fill rows by this rule, so that the same sequences lie in
-// the same rows, and train to the same bits, whichever way they came.
+// How consecutive sequences fill rows: a row takes sequences as long as they fit, then the next one begins. Jobs (packing.ts) and data of
+// Tinker clients (services/tinker/datum-rows.ts) share this rule, so that the same sequences give the same rows, and the same bits,
+// whichever way they came.
 import { createPrefixTree } from './prefix-tree.ts';
 import type { RowLayout, Sharing } from './row-layout.ts';
 import { createSeparateSequences } from './separate-sequences.ts';
@@ -13,12 +13,12 @@ const LAYOUTS = {
 export const createLayout = (sharing: Sharing): RowLayout => LAYOUTS[sharing]();
 
 export interface FillingRule<T> {
-  /** In tokens. A longer sequence lies alone in a longer row. */
+  /** In tokens. A longer sequence gets a longer row of its own. */
   readonly rowLength: number;
   readonly sharing: Sharing;
-  /** What of a sequence lies in the row. */
+  /** The part of a sequence that lies in the row. */
   readonly tokensOf: (sequence: T) => Int32Array;
-  /** What it takes beside: sequences that share all their tokens would never fill a row. */
+  /** Additional cost of a sequence: without one, sequences that share all their tokens would never fill a row. */
   readonly costOf: (sequence: T) => number;
   readonly costMax: number;
 }
@@ -30,9 +30,9 @@ export interface FilledRow<T> {
 }
 
 export interface RowFilling<T> {
-  /** Gives the row that was open, where the sequence does not fit into it. */
+  /** Returns the open row if the sequence does not fit into it. */
   add(sequence: T): FilledRow<T> | null;
-  /** The row that is open; null: nothing was added. */
+  /** The open row; null: it is empty. */
   last(): FilledRow<T> | null;
 }
 
@@ -53,7 +53,7 @@ export function createRowFilling<T>({ rowLength, sharing, tokensOf, costOf, cost
   };
 }
 
-/** All rows of sequences that are there already, in their order. */
+/** All rows of a list of sequences, in order. */
 export function fillRows<T>(sequences: readonly T[], rule: FillingRule<T>): FilledRow<T>[] {
   const filling = createRowFilling(rule);
   const full = sequences.map((sequence) => filling.add(sequence));

@@ -1,13 +1,13 @@
-// How the sequences of a row lie in it: as a tree of their common beginnings (prefix-tree.ts), or each for itself
-// (separate-sequences.ts), as the trainer takes them. What packs rows (packing.ts) knows no more of it than this.
+// How the sequences of a row are laid out: as a tree of their common prefixes (prefix-tree.ts), or one after another
+// (separate-sequences.ts), depending on the trainer. packing.ts knows nothing else about it.
 
-/** `separate`: the trainer computes no shared beginnings. */
+/** `separate`: the trainer does not support shared prefixes. */
 export type Sharing = 'shared' | 'separate';
 
 export interface RowLayout {
   /** Tokens that the row would grow by; changes nothing. */
   cost(tokens: Int32Array): number;
-  /** Gives back the sequence's number. */
+  /** Returns the sequence's index. */
   add(tokens: Int32Array): number;
   /** Tokens in the row. */
   readonly size: number;
@@ -21,6 +21,6 @@ export interface LaidRow {
   readonly segments: Int32Array;
   /** `[segments]`, −1 for none */
   readonly parents: Int32Array;
-  /** `[sequence]` → `[token]` its place in the row. */
+  /** `[sequence]` → `[token]` its index in the row. */
   readonly places: readonly Int32Array[];
 }

@@ -1,34 +1,34 @@
-// How far the trainer is from what sampled the rollouts, before it has learnt anything: where both compute the same weights exactly it
-// is nothing; engines that round otherwise, or rollouts of older weights, make every ratio of the loss begin beside 1. Pure.
+// How far the trainer's log-probabilities are from the sampler's before training: zero if both compute the same weights exactly. Engines
+// that round differently, or rollouts from older weights, make the ratios of the loss start away from 1. Pure functions.
 import type { PolicyLossConfig } from './rl-config.ts';
 import type { StepMetrics } from './step-metrics.ts';
 
-/** Of one row, `[trained]`, nats. NaN: what was sampled is not known. */
+/** For one row, `[trained]`, nats. NaN: the sampled log-probability is unknown. */
 export interface ComparedRow {
   readonly sampled: Float32Array;
   readonly trainer: Float32Array;
 }
 
-/** Of the log-ratios, trainer − sampler, over all tokens that both know. */
+/** Statistics of the log-ratios, trainer − sampler, over all tokens that both know. */
 export interface SamplerMismatch {
   readonly tokens: number;
-  /** Minus the KL divergence of the sampler from the trainer, estimated. */
+  /** An estimate of minus the KL divergence of the sampler from the trainer. */
   readonly mean: number;
   /** Of the absolute values. */
   readonly p99: number;
-  /** The share of tokens whose ratio is outside of the loss's clip range. */
+  /** The fraction of tokens whose ratio is outside the loss's clip range. */
   readonly clipped: number;
 }
 
-/** Trained tokens that are compared at least, where there are so many: 80 of them lie beyond the 99th percentile. */
+/** Minimum number of trained tokens to compare, if there are that many: 80 of them lie beyond the 99th percentile. */
 export const COMPARED_TOKENS = 8_192;
 
 /**
- * Ten times what two engines that round differently (bfloat16, other kernels) are apart over the same weights: about 0.001 nats.
- * A rollout of 1,000 tokens is then 10 nats less likely to the trainer than to the sampler.
+ * Ten times the usual distance of two engines that round differently (bfloat16, other kernels) over the same weights, about 0.001 nats.
+ * A rollout of 1,000 tokens is then 10 nats less likely under the trainer than under the sampler.
  */
 const MEAN_MAX = 0.01;
-/** Ratios beyond 2 or 1/2 are what truncated importance sampling cuts; more than one token in a hundred should not begin there. */
+/** Truncated importance sampling cuts ratios beyond 2 or 1/2; no more than one token in a hundred should start there. */
 const P99_MAX = Math.LN2;
 
 /** Null: no token's log-probability is known. */

@@ -1,5 +1,5 @@
-// The sequences of a row one after another, each a segment of its own: for trainers that compute no shared beginnings. What several
-// have in common is computed for each of them; the result is that of prefix-tree.ts.
+// Lays out the sequences of a row one after another, each as its own segment, for trainers that do not support shared prefixes. Common
+// prefixes are computed for each sequence; the result equals that of prefix-tree.ts.
 import type { RowLayout } from './row-layout.ts';
 
 export function createSeparateSequences(): RowLayout {

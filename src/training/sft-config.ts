@@ -1,16 +1,16 @@
-// The settings of an SFT job. Defaults are the reference trainer's, but for the learning rate, which follows the model's size.
+// The settings of an SFT job. Defaults are the reference trainer's, except for the learning rate, which depends on the model's size.
 import type { BatchConfigInput, SftConfigInput } from '#domain/sft';
 import type { OptimizerParams } from '#engine/training-engine';
 import type { EvaluationSchedule } from './early-stopping.ts';
 import { fittedLearningRates, shortRate } from './fitted-learning-rate.ts';
 import type { LearningRateSchedule } from './learning-rate-schedule.ts';
 
-/** Where nobody knows the model's size: the reference trainer's. */
+/** Used if the model's size is unknown: the reference trainer's. */
 const DEFAULT_LEARNING_RATE = 5e-5;
-/** What `batch_size: "auto"` means. */
+/** The value of `batch_size: "auto"`. */
 const DEFAULT_BATCH_SIZE = 2;
 
-/** How rows become batches, and batches steps; of DPO jobs too. */
+/** How rows become batches, and batches steps; also for DPO jobs. */
 export interface BatchConfig {
   readonly optimizer: Omit<OptimizerParams, 'learningRate'>;
   readonly learningRate: number | readonly number[];
@@ -18,11 +18,11 @@ export interface BatchConfig {
   readonly epochs: number;
   /** Rows per optimiser step. */
   readonly batchSize: number;
-  /** Sequences of a batch fill rows of the trainer together, and do not see each other there. */
+  /** Sequences of a batch are packed into shared rows, in which they do not see each other. */
   readonly packs: boolean;
   /** Fraction of the rows that is held out. */
   readonly validationSplit: number;
-  /** Of the held-out rows while training goes on; null: only the checkpoint is measured. */
+  /** Evaluation of held-out rows during training; null: only the checkpoint is evaluated. */
   readonly evaluation: EvaluationSchedule | null;
 }
 
@@ -31,7 +31,7 @@ export interface SftConfig extends BatchConfig {
   readonly logsMetrics: boolean;
 }
 
-/** `defaults`: of what the kinds of jobs do not share. */
+/** `defaults`: for settings in which the kinds of jobs differ. */
 export const resolveBatchConfig = (
   input: BatchConfigInput,
   defaults: Pick<BatchConfig, 'batchSize'> & { readonly learningRate: number },
@@ -50,7 +50,7 @@ export const resolveBatchConfig = (
   evaluation: input.evalSteps === undefined ? null : resolveEvaluation(input.evalSteps, input),
 });
 
-/** Who stops early wants the weights that were the best, as Transformers demands of them. */
+/** Early stopping implies the best weights, as Transformers requires. */
 const resolveEvaluation = (everySteps: number, input: BatchConfigInput): EvaluationSchedule => ({
   everySteps,
   metric: input.bestMetric ?? 'val/loss',
@@ -59,13 +59,13 @@ const resolveEvaluation = (everySteps: number, input: BatchConfigInput): Evaluat
   loadsBest: input.loadsBest ?? input.earlyStoppingPatience !== undefined,
 });
 
-/** `hiddenSize` of the base model; null: not known. */
+/** `hiddenSize` of the base model; null: unknown. */
 export const resolveSftConfig = (input: SftConfigInput, hiddenSize: number | null): SftConfig => ({
   ...resolveBatchConfig(input, { learningRate: defaultLearningRate(hiddenSize), batchSize: DEFAULT_BATCH_SIZE }),
   trainedTurns: input.assistantTurns ?? 'all',
   logsMetrics: input.logsMetrics ?? false,
 });
 
-/** Of the rates that were fitted the lower one: too low learns slowly, too high not at all. */
+/** The lower of the fitted rates: a rate that is too low learns slowly, one that is too high does not learn at all. */
 export const defaultLearningRate = (hiddenSize: number | null): number =>
   hiddenSize === null ? DEFAULT_LEARNING_RATE : shortRate(fittedLearningRates(hiddenSize).low);

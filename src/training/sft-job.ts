@@ -1,11 +1,11 @@
-// The training loop of an SFT job, over the engine's verbs: gradients of a batch's rows add up, then one optimiser step.
+// The training loop of an SFT job, over the engine's verbs: adds up the gradients of a batch's rows, then makes one optimiser step.
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 import { requireFinitePolicy } from './finite-policy.ts';
 import { crossEntropyLoss } from './losses.ts';
 import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 import type { SftPlan, SftRows } from './sft-plan.ts';
 
-/** Yields after each batch: the caller decides whether to save, and whether to go on. Throws where the policy that it ends with does not compute. */
+/** Yields after each batch: the caller decides whether to save, and whether to continue. Throws if the final policy gives values that are not finite. */
 export async function* trainSft(
   session: TrainingSession,
   { batches, config }: Pick<SftPlan, 'batches' | 'config'>,
@@ -40,7 +40,7 @@ export async function* trainSft(
   if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
 }
 
-/** Mean of −log π over the tokens with labels; NaN for none. Asks before each row whether to go on; null: the answer was no. */
+/** Mean of −log π over the tokens with labels; NaN if there are none. Calls `goesOn` before each row; returns null if it returned false. */
 export async function evaluateSft(
   session: TrainingSession,
   { rows, trainedTokens }: SftRows,

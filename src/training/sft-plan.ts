@@ -1,5 +1,5 @@
-// An SFT or DPO job's encoded rows → batches of packed rows, in the order of the file, as often as there are epochs. Rows are read from where they lie each time a
-// batch is trained, so that memory does not grow with the data. The same rows give the same plan, which is what lets a job be
+// Turns an SFT or DPO job's encoded rows into batches of packed rows, in the order of the file, for all epochs. Rows are read from the file
+// each time a batch is trained, so that memory does not grow with the data. The same rows give the same plan, so that a job can be
 // replayed after a crash.
 import { createHash } from 'node:crypto';
 import type { Skipped } from '#domain/training-job';
@@ -13,15 +13,15 @@ import type { EncodedSftData } from './sft-rows.ts';
 /** One optimiser step. */
 export interface SftBatch extends SftRows {
   readonly learningRate: number;
-  /** Epochs trained when it is done, as a fraction. */
+  /** Epochs completed after it, as a fraction. */
   readonly epoch: number;
 }
 
 export interface SftRows {
   readonly rows: () => AsyncIterable<PackedRow>;
-  /** Of all its sequences, each for itself. */
+  /** Tokens of all its sequences, each counted separately. */
   readonly tokens: number;
-  /** Tokens with labels: the loss is their mean. */
+  /** Number of tokens with labels: the loss is their mean. */
   readonly trainedTokens: number;
 }
 
@@ -31,14 +31,14 @@ export interface SftPlan<Config extends BatchConfig = SftConfig> {
   readonly steps: number;
   /** Steps over which the learning rate rises. */
   readonly warmupSteps: number;
-  /** Of what they train: which rows of the data, and how many tokens of them. */
+  /** Digest of what the steps train: which rows of the data, and how many of their tokens. */
   readonly digest: string;
   readonly batches: (first: number) => AsyncIterable<SftBatch>;
   readonly validation: SftRows;
-  /** Rows by the reason why they are not trained. */
+  /** Rows that are not trained, by reason. */
   readonly skipped: Skipped;
   readonly warnings: readonly string[];
-  /** Of the data, however often it is trained. */
+  /** Counts of the data in one epoch. */
   readonly counts: {
     readonly num_rows: number;
     readonly num_validation_rows: number;
@@ -47,7 +47,7 @@ export interface SftPlan<Config extends BatchConfig = SftConfig> {
   };
 }
 
-/** Rows of the data that follow each other. */
+/** Consecutive rows of the data. */
 interface Run {
   readonly from: number;
   readonly end: number;
@@ -56,12 +56,12 @@ interface Run {
   readonly trainedTokens: number;
 }
 
-/** A length of rows into which no second sequence fits. */
+/** A row length that no second sequence fits into. */
 const ALONE = 1;
 
 const emptyRun = (from: number): Run => ({ from, end: from, rows: 0, tokens: 0, trainedTokens: 0 });
 
-/** Throws `invalid_request` where learning rates and batches differ in number, `row_too_long` as requireRoomFor. */
+/** Throws `invalid_request` if the numbers of learning rates and batches differ, `row_too_long` as requireRoomFor. */
 export async function planSftJob<Config extends BatchConfig>(
   encoded: EncodedRows,
   data: EncodedSftData,
@@ -126,7 +126,7 @@ export async function planSftJob<Config extends BatchConfig>(
   };
 }
 
-/** `rows` of them from a place on, `size` in each run; the last may have fewer. */
+/** `rows` rows from an offset, in runs of `size`; the last run may have fewer. */
 async function* runsOf(encoded: EncodedRows, from: number, rows: number, size: number): AsyncGenerator<Run> {
   let run = emptyRun(from);
   let read = 0;

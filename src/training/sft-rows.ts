@@ -1,5 +1,5 @@
-// Rows of an SFT data set → their token sequences, as bytes (encoded-rows.ts), one row at a time: the whole of a data set is
-// never in memory. The same rows give the same bytes.
+// Turns rows of an SFT data set into token sequences, as bytes (encoded-rows.ts), one row at a time, so that a data set is never whole in
+// memory. The same rows give the same bytes.
 import { createYielder } from '#base/yield-to-loop';
 import type { SftRow } from '#domain/sft';
 import type { Skipped } from '#domain/training-job';
@@ -11,13 +11,13 @@ import { createSkipCount } from './skip-count.ts';
 import { tokenizeHistory, type ConversationEncoder, type SequenceLimits, type TokenSequence } from './tokenize.ts';
 
 export interface SftRowLimits extends Pick<SftConfig, 'trainedTurns'> {
-  /** Rows with a longer sequence are dropped. */
+  /** Rows with a longer sequence are skipped. */
   readonly lengthMax: number;
 }
 
 export interface EncodedSftData {
   readonly rows: number;
-  /** Rows by the reason why they are not trained. */
+  /** Rows that are not trained, by reason. */
   readonly skipped: Skipped;
   /** Tokens of the longest sequence. */
   readonly longest: number;
@@ -27,13 +27,13 @@ export interface EncodedSftData {
 const DATA_TOKENS_MAX = 500_000_000;
 const WRITTEN_BYTES = 1 << 18;
 
-/** Of one row. A problem: it is not trained. */
+/** One row. A problem means that it is not trained. */
 export interface RowSequences {
   readonly sequences: readonly TokenSequence[];
   readonly problem: string | null;
 }
 
-/** Throws `invalid_training_data` where there are too many tokens, and what `rows` and `write` throw. */
+/** Throws `invalid_training_data` if there are too many tokens, and whatever `rows` and `write` throw. */
 export const encodeSftRows = (
   rows: AsyncIterable<SftRow> | Iterable<SftRow>,
   { trainedTurns, lengthMax }: SftRowLimits,
@@ -42,7 +42,7 @@ export const encodeSftRows = (
 ): Promise<EncodedSftData> =>
   encodeRows(rows, lengthMax, (row, limits) => tokenizeRow(row, encoder, trainedTurns, limits), write);
 
-/** Whatever a row is. Throws as encodeSftRows. */
+/** For any kind of row. Throws as encodeSftRows. */
 export async function encodeRows<Row>(
   rows: AsyncIterable<Row> | Iterable<Row>,
   lengthMax: number,
@@ -74,7 +74,7 @@ export async function encodeRows<Row>(
   return { rows: count, skipped: skips.counts(), longest };
 }
 
-/** Usually one sequence; more where the template rewrites the past between turns (say, drops old reasoning). */
+/** Usually one sequence; more if the template rewrites earlier turns (for example drops old reasoning). */
 async function tokenizeRow(
   { messages, tools }: SftRow,
   encoder: ConversationEncoder,

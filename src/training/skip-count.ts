@@ -1,4 +1,4 @@
-// Why data is not trained on, counted.
+// Counts why data is not trained on.
 import type { Skipped } from '#domain/training-job';
 
 export function createSkipCount() {

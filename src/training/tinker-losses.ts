@@ -1,6 +1,6 @@
-// The losses of the Tinker protocol, by the names and settings of its documentation, as data. All are plain sums over tokens: what
-// is to be divided, the client divides in its weights and advantages. Inputs per token have the protocol's names; `old` is what the
-// client sends as `logprobs`. Thresholds are bounds on the ratio itself.
+// The losses of the Tinker protocol, by the names and settings of its documentation, as data. All are plain sums over tokens: the client
+// normalises through its weights and advantages. Inputs per token have the protocol's names, except that `old` is the client's
+// `logprobs`. Thresholds are bounds on the ratio itself.
 import { AppError } from '#domain/errors';
 import type { LossExpression, LossProgram } from '#engine/loss-program';
 import {
@@ -24,7 +24,7 @@ export type TinkerLossConfig = Readonly<Record<string, number | string>>;
 
 export interface TinkerLoss {
   readonly program: LossProgram;
-  /** Per token, beside the targets. */
+  /** Inputs per token, in addition to the targets. */
   readonly inputs: readonly TinkerLossInput[];
 }
 
@@ -36,9 +36,9 @@ const OF_POLICY = ['logprobs', 'advantages'] as const;
 
 interface Written {
   readonly inputs: readonly TinkerLossInput[];
-  /** Setting → default; null: it has to be sent. */
+  /** Setting → default; null: required. */
   readonly settings: Readonly<Record<string, number | null>>;
-  /** What is to become large. */
+  /** The objective to maximise. */
   readonly objective: (settings: Readonly<Record<string, number>>) => LossExpression;
 }
 
@@ -47,8 +47,8 @@ const clip = (x: LossExpression, { clip_low_threshold: low, clip_high_threshold:
   min(max(x, constant(low!)), constant(high!));
 
 /**
- * GSPO's ratio per token (arXiv:2507.18071 eq. 12): the value is the sequence's, the geometric mean over the tokens that the mask
- * names, and the gradient the token's own. A sequence without such tokens counts as on-policy.
+ * GSPO's ratio per token (arXiv:2507.18071 eq. 12): its value is the sequence's, the geometric mean over the tokens that the mask
+ * selects, and its gradient the token's own. A sequence without such tokens counts as on-policy.
  */
 function sequenceRatio(): LossExpression {
   const mask = input('sequence_ratio_mask');
@@ -93,7 +93,7 @@ const LOSSES: Readonly<Record<string, Written>> = {
   },
 };
 
-/** Whose formula is not published, or which the client computes itself. */
+/** Losses whose formula is not published, or which the client computes itself. */
 const REFUSED: Readonly<Record<string, string>> = {
   stable_reinforce: 'its formula is not published',
   custom: 'losses of your own run in the client: call forward_backward_custom',

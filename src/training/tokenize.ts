@@ -1,19 +1,19 @@
-// Histories of a rollout → token sequences with the sampled tokens verbatim: ids come from the Choice, never from text that
-// is encoded again. Decides which tokens are trained and why a turn is not; knows rewards only as someone else's business.
+// Turns the histories of a rollout into token sequences with the sampled tokens verbatim: ids come from the choice, never from text that is
+// encoded again. Decides which tokens are trained and why a turn is not; does not look at rewards.
 //
-// Every trained turn stands behind its own prompt: the ids that the Choice carries, else the rendered conversation, encoded
-// as the chat endpoint encodes it. Tokens are compared, not text: a turn goes on in the open sequence only if its prompt
-// begins with the tokens of that sequence. Where it does not (the template rewrites the past, or encodes what was sampled
-// otherwise), the turn is a sequence of its own, because behind other tokens its log-probabilities would be others.
+// Every trained turn follows its own prompt: the ids that the choice carries, otherwise the rendered conversation, encoded as the chat
+// endpoint encodes it. Tokens are compared, not text: a turn continues the open sequence only if its prompt begins with the tokens of
+// that sequence. If it does not (the template rewrites earlier turns, or encodes sampled text differently), the turn becomes a separate
+// sequence, because after other tokens its log-probabilities would differ.
 //
-// Where the job wants it (SFT, or RL that allows it), what an assistant said without tokens is trained as the template writes
-// it, up to and including the end of the turn; its sampling log-probabilities are unknown.
+// If the job wants it (SFT, or RL that allows it), assistant messages without tokens are trained as the template writes them, up to and
+// including the end of the turn; their sampling log-probabilities are unknown.
 import { createYielder } from '#base/yield-to-loop';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { History, NamedToken, SampledTurn, Turn } from '#domain/trajectory';
 import { createPromptUnfolding } from './folded-prompts.ts';
 
-/** The base model's text side, as main.ts wires it. */
+/** The base model's text side, as wired by main.ts. */
 export interface ConversationEncoder {
   readonly vocabSize: number;
   /** The template's text up to and including the beginning of the next assistant turn. */
@@ -23,16 +23,16 @@ export interface ConversationEncoder {
   /** What the template puts after an assistant's content: the end-of-turn token and what follows it. */
   readonly turnEnd: string;
   encode(text: string): number[];
-  /** The id of a token that came without it; null where it is not sure. */
+  /** The id of a token that was sent without one; null if it is ambiguous. */
   findToken(token: Exclude<NamedToken, number>): number | null;
 }
 
 /** All `[tokens]`, packed: a job has millions. */
 export interface TokenSequence {
   readonly tokens: Int32Array;
-  /** 1: to be predicted, 0: context. */
+  /** 1: trained, 0: context. */
   readonly trained: Uint8Array;
-  /** Sampling log-probability in nats, NaN where there is none. */
+  /** Sampling log-probability in nats; NaN if unknown. */
   readonly logprobs: Float32Array;
 }
 
@@ -44,29 +44,29 @@ export type TokenProblem =
   | 'logprob_count_mismatch'; // token ids and logprobs of a Choice differ in number
 
 export interface TokenizedHistory {
-  /** Those with something to train within the length. */
+  /** The sequences that have something to train within the length. */
   readonly sequences: readonly TokenSequence[];
   readonly problems: readonly TokenProblem[];
-  /** Turns that came with their tokens, but whose prompt nobody knew: the template wrote it anew. */
+  /** Turns that came with their tokens but without a known prompt: it was rendered again. */
   readonly renderedPrompts: number;
-  /** Turns that came with log-probabilities, those of a masked distribution. */
+  /** Turns with log-probabilities of a masked distribution. */
   readonly constrainedTurns: number;
-  /** Of each turn that was sampled from another distribution than the model's own: the fields by which. */
+  /** For each turn that was sampled from another distribution than the model's own: the request fields that changed it. */
   readonly reshapedTurns: readonly (readonly string[])[];
-  /** What lay beyond the length. */
+  /** What lies beyond the length. */
   readonly cut: { readonly sequences: number; readonly trainedTokens: number };
 }
 
 export interface SequenceLimits {
-  /** Of a sequence: it is cut there. */
+  /** Maximum tokens of a sequence, which is cut there. */
   readonly lengthMax: number;
-  /** Told of each sequence; may throw. */
+  /** Called with each sequence; may throw. */
   readonly count: (tokens: number) => void;
 }
 
 const UNLIMITED: SequenceLimits = { lengthMax: Infinity, count: () => undefined };
 
-/** `written`: which assistant turns that carry no tokens are trained, as the template writes them; a number: those from that turn on. */
+/** `written`: which assistant turns without tokens are trained, as the template writes them; a number: those from that turn on. */
 export async function tokenizeHistory(
   { turns, tools }: History,
   encoder: ConversationEncoder,
@@ -86,7 +86,7 @@ export async function tokenizeHistory(
   const firstWritten = { none: Infinity, all: 0, last: turns.length - 1 };
   const writtenFrom = typeof written === 'number' ? written : firstWritten[written];
 
-  /** At once: whole, the sequences of a history may be much longer than its messages. */
+  /** Cut at once: the sequences of a history may be much longer than its messages. */
   function close({ tokens, sampled }: Building): void {
     const isTrained = (logprob: number | null) => logprob !== null;
     if (tokens.length > lengthMax) {

@@ -1,13 +1,13 @@
-// One prompt: rendered by the model's template, or by another before, then encoded. Where this happens is prompts.ts.
+// Makes one prompt: renders it with the model's template, unless it is already rendered, then encodes it. prompts.ts decides where.
 import { invariant } from '#base/invariant';
 import type { ChatTemplate, RenderRequest } from '../chat-template.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 
 export interface PromptCall {
-  /** A text is rendered already. */
+  /** A string is already rendered. */
   readonly prompt: string | RenderRequest;
   readonly addSpecialTokens: boolean;
-  /** Of a longer text nothing is encoded. */
+  /** Longer texts are not encoded. */
   readonly charactersMax: number;
 }
 

@@ -1,4 +1,4 @@
-// Entry of the thread in which long prompts of one model directory are made: one at a time, in the order in which they come.
+// Entry point of the thread that makes the long prompts of one model directory, one at a time, in order of arrival.
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '#base/lower-priority';
 import { AppError } from '#domain/errors';

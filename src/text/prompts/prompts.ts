@@ -1,6 +1,6 @@
-// Prompts that take long to render and encode, in a thread for each model: while they are made, others are answered. Short ones
-// are made where they are asked for, which is faster. A thread begins with the first long prompt and ends when none came for
-// a while: it holds the tokenizer a second time. Its queue is fair to payers.
+// Prompts that take long to render and encode are made in a thread per model, so that other requests are answered meanwhile. Short ones are
+// made by the caller's thread, which is faster. The thread starts with the first long prompt and ends after a while without any, because
+// it holds a second copy of the tokenizer. Its queue is fair to payers.
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ export interface Prompts {
   make(call: PromptCall, by: OnBehalf): Promise<MadePrompt>;
 }
 
-/** Tokens are packed, errors without their class. */
+/** Tokens are packed; errors lose their class. */
 export type FromPromptThread =
   | { readonly text: string; readonly tokens: Int32Array | null }
   | { readonly code: ErrorCode; readonly message: string; readonly param: string | null };
@@ -28,24 +28,24 @@ const LIMITS: QueueLimits = { waitMs: 60_000, waitingMax: 256, waitingOfOneMax: 
 
 const THREAD = new URL(`./prompt-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
-/** What the thread reads. */
+/** The model directory. */
 export interface PromptFiles {
   readonly directory: string;
-  /** In place of the model's own; null: its own. */
+  /** Replaces the model's own template; null: its own. */
   readonly template: string | null;
 }
 
-/** `here`: the same model, in this thread. */
+/** `here`: the same model, for this thread. */
 export function createPrompts(files: PromptFiles, here: PromptMaker): Prompts {
   let thread: Worker | null = null;
   let idle: NodeJS.Timeout | null = null;
-  /** One after the other, so that the deadline is each one's own. */
+  /** One at a time, so that each has its own deadline. */
   const queue = createTextQueue(LIMITS, unmade);
 
   function start(): Worker {
     const worker = startThread(THREAD, { name: 'long prompts', workerData: files });
     worker.unref();
-    worker.on('error', () => {}); // told to whoever waits, in ask()
+    worker.on('error', () => {}); // reported to the waiting caller, in ask()
     worker.on('exit', () => end(worker));
     return worker;
   }
@@ -91,7 +91,7 @@ const unmade = (why: string): AppError =>
     retryAfterSeconds: 5,
   });
 
-/** By characters and values: what takes at most some hundredths of a second needs no thread. */
+/** Judged by characters and values: what takes at most a few hundredths of a second needs no thread. */
 const SHORT_COST_MAX = 20_000;
 const VALUE_COST = 30;
 

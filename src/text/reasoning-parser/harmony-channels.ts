@@ -1,16 +1,16 @@
-// The channels of the harmony format that gpt-oss writes: `analysis` is thinking, `final` and `commentary` are the answer, without their
-// headers. Messages to a recipient are calls: they stay in the answer as they were written, for the parser of calls. An answer
-// that begins without a header, as under a constraint, is content. The format: github.com/openai/harmony, docs/format.md.
+// The channels of the harmony format that gpt-oss writes: `analysis` is reasoning, `final` and `commentary` are the answer, without their
+// headers. Messages to a recipient are calls: they stay in the answer as written, for the parser of calls. An answer that begins without
+// a header, as under a constraint, is content. The format: github.com/openai/harmony, docs/format.md.
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { ReasonedText, ReasoningParser, ThinkingState } from './reasoned-text.ts';
 
 const MESSAGE = '<|message|>';
 const ENDS = ['<|end|>', '<|return|>', '<|call|>'];
-/** They begin the header of the next message, also where the last one was not ended. */
+/** They begin the header of the next message, even if the last one was not ended. */
 const STARTS = ['<|start|>', '<|channel|>'];
 const CHANNEL = /<\|channel\|>\s*(\w+)/;
 const RECIPIENT = /(?:^|\s)to=\S/;
-/** The last: where the prompt has ended inside the header. */
+/** The last one, if the prompt ends inside the header. */
 const OPENINGS = [...STARTS, ' to='];
 const HEADER_CHARACTERS_MAX = 300;
 
@@ -20,10 +20,10 @@ export function createHarmonyChannels(state: ThinkingState): ReasoningParser {
   let place: 'beginning' | 'header' | 'message' | 'behind' = state === 'open' ? 'message' : 'beginning';
   let part: Part = state === 'open' ? 'thinking' : 'content';
   let said: Readonly<Record<Part, boolean>> = { thinking: false, content: false, call: true };
-  let gap = ''; // before the next piece of the part: two messages do not run into each other
+  let gap = ''; // written before the next piece of the part, so that two messages do not run together
   let pending = '';
 
-  /** Null: it must see more. */
+  /** Null: more text is needed. */
   function step(over: boolean): ReasonedText | null {
     if (pending === '') return null;
     switch (place) {
@@ -68,7 +68,7 @@ export function createHarmonyChannels(state: ThinkingState): ReasoningParser {
     place = 'message';
   }
 
-  /** `text` stands at the beginning of what is pending. */
+  /** `text` is at the beginning of the pending text. */
   function say(text: string): ReasonedText {
     pending = pending.slice(text.length);
     if (text === '') return NOTHING;
@@ -94,7 +94,7 @@ export function createHarmonyChannels(state: ThinkingState): ReasoningParser {
     return text;
   }
 
-  /** Between messages there is nothing but the next header. */
+  /** Between messages there is only the next header. */
   function readBehind(over: boolean): ReasonedText | null {
     const text = pending.trimStart();
     if (STARTS.some((each) => text.startsWith(each))) {

@@ -1,4 +1,4 @@
-// What is read of a model's thinking and answer, whatever format tells them apart.
+// The output of a reasoning parser: reasoning and answer, whatever format separates them.
 
 export interface ReasonedText {
   readonly reasoning: string;
@@ -7,11 +7,11 @@ export interface ReasonedText {
 
 export interface ReasoningParser {
   push(text: string): ReasonedText;
-  /** The generation is over: what was held back. */
+  /** The generation has ended: returns what was held back. */
   flush(): ReasonedText;
-  /** What comes next belongs to the thinking, as far as is known. */
+  /** Whether the next text belongs to the reasoning, as far as is known. */
   readonly thinking: boolean;
 }
 
-/** How a prompt leaves it: thinking has begun, is over, or the model may begin it. */
+/** The state after a prompt: reasoning has begun, is over, or the model may begin it. */
 export type ThinkingState = 'open' | 'closed' | 'unsaid';

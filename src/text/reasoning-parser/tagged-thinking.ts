@@ -1,13 +1,13 @@
-// Thinking between two tags at the beginning of an answer: `<think>…</think>`, `[THINK]…[/THINK]`, or sentences that serve as tags.
-// Line breaks right inside the tags, and right after the last one, are layout: they belong to neither part.
+// Reasoning between two tags at the beginning of an answer: `<think>…</think>`, `[THINK]…[/THINK]`, or sentences that serve as tags.
+// Line breaks right inside the tags, and right after the last one, are layout and belong to neither part.
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { ReasonedText, ReasoningParser, ThinkingState } from './reasoned-text.ts';
 
-/** Spellings of each; no one begins with another. */
+/** Spellings of each tag; none is a prefix of another. */
 export interface ThinkingTags {
   readonly starts: readonly string[];
   readonly ends: readonly string[];
-  /** What is cut off at both ends of the parts, beside the tags. */
+  /** Trimmed from both ends of the parts, in addition to the tags. */
   readonly layout: 'breaks' | 'blanks';
 }
 
@@ -54,7 +54,7 @@ export function createTaggedThinking({ starts, ends, layout }: ThinkingTags, sta
     return { reasoning, content };
   }
 
-  /** Characters that may yet turn out to be layout before the end tag, or the tag itself. */
+  /** Characters at the end that may turn out to be layout before the end tag, or the tag itself. */
   function heldBack(text: string): number {
     const tag = beginningAtEnd(text, ends);
     return tag + trailing.exec(text.slice(0, text.length - tag))![0].length;

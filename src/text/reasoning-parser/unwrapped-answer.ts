@@ -1,5 +1,5 @@
-// An answer between tags of its own, behind the thinking: Granite 3.3's `<response>…</response>`. The tags are taken off, where they
-// are; thinking passes through.
+// An answer between its own tags after the reasoning: Granite 3.3's `<response>…</response>`. Removes the tags; reasoning passes
+// through.
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { ReasoningParser } from './reasoned-text.ts';
 

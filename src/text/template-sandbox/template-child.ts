@@ -1,5 +1,5 @@
-// One process in which templates of requests are rendered, as the server sees it: what is asked of it has a deadline, which
-// begins when the process has started. Whoever misses it, or loses the process, ends the process; the next one opens another.
+// The server's side of one process that renders templates of requests: each request has a deadline, which starts when the process is ready.
+// After a missed deadline or a lost process, the process is ended, and the next request opens another.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -8,18 +8,18 @@ import pTimeout from 'p-timeout';
 import type { FromTemplateProcess, RenderCall, Rendered } from './template-process.ts';
 
 export interface TemplateChild {
-  /** A text: why there is no answer, and whose doing it was. Nothing else may be asked meanwhile. */
+  /** A string says why there is no answer, and who caused it. Only one request at a time. */
   ask(call: Omit<RenderCall, 'orphanMs'>): Promise<Rendered | Loss>;
   readonly lost: boolean;
   close(): Promise<void>;
 }
 
-/** `late` and `crashed` are the template's doing, `gone` is not. */
+/** `late` and `crashed` are the template's fault, `gone` is not. */
 export type Loss = 'late' | 'crashed' | 'gone';
 
-/** Starting takes a tenth of a second, on a machine that is short of everything far more. */
+/** Starting takes a tenth of a second, and far more on an overloaded machine. */
 const START_MS = 20_000;
-/** Its own deadline, in relation to ours. */
+/** The process's own deadline, relative to ours. */
 const ORPHAN_FACTOR = 2;
 
 const ENTRY = new URL(`./template-process${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
@@ -27,7 +27,7 @@ const ENTRY = new URL(`./template-process${extname(fileURLToPath(import.meta.url
 export function openTemplateChild({ renderMs, heapMb }: { renderMs: number; heapMb: number }): TemplateChild {
   const child = fork(ENTRY, [], {
     execArgv: [...process.execArgv, `--max-old-space-size=${heapMb}`],
-    env: {}, // keys and passwords of the server are not the templates' business
+    env: {}, // templates must not see keys and passwords of the server
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'], // a crash of V8 prints a page
   });
@@ -61,14 +61,14 @@ export function openTemplateChild({ renderMs, heapMb }: { renderMs: number; heap
       return answer as Rendered | 'late';
     },
     async close() {
-      child.ref(); // whoever waits for the end lives to see it
+      child.ref(); // keeps this process alive until the end is known
       child.kill('SIGKILL');
       await ended;
     },
   };
 }
 
-/** Resolves when the process is gone: to whether it was its own doing. A template cannot kill; others, and the kernel, can. */
+/** Resolves when the process has ended, with whether it ended by itself. A template cannot send signals; other processes and the kernel can. */
 function whenEnded(child: ChildProcess): Promise<boolean> {
   return new Promise((resolve) => {
     child.on('error', () => child.pid === undefined && resolve(false)); // it could not be started

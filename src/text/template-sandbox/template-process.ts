@@ -1,5 +1,5 @@
-// Entry of the process in which templates of requests are rendered, one at a time. It has little memory, none of the server's
-// variables, and lives no longer than the server: an idle one ends with the channel, a busy one by its own deadline.
+// Entry point of the process that renders templates of requests, one at a time. It has little memory, none of the server's environment
+// variables, and never outlives the server: an idle one ends with the channel, a busy one by its own deadline.
 import { Script } from 'node:vm';
 import { systemClock } from '#base/clock';
 import { lowerPriority } from '#base/lower-priority';
@@ -23,14 +23,14 @@ export type FromTemplateProcess = 'ready' | Rendered;
 const IN_TIME = new Script('render()');
 
 lowerPriority();
-process.on('SIGINT', () => {}); // of the process group: ours to handle is the end of the channel
+process.on('SIGINT', () => {}); // sent to the whole process group: this process ends with the channel instead
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (call: RenderCall) => {
   try {
     say(IN_TIME.runInNewContext({ render: () => render(call) }, { timeout: call.orphanMs }) as Rendered);
   } catch {
-    process.exit(1); // nobody has ended it in time
+    process.exit(1); // the parent has not ended it in time
   }
 });
 say('ready');

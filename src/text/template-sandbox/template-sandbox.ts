@@ -1,7 +1,7 @@
-// Chat templates that come with requests. They are programs of strangers: they run in a process of their own, with little memory
-// and a deadline, and a process that one of them has ended is replaced (a thread is not enough: V8 ends the whole process when a
-// thread asks for too much at once). Its queue is fair to payers: a bystander waits for one of another's at most. The model's own template
-// is its makers' and runs in chat-template.ts.
+// Chat templates that come with requests are untrusted programs: they run in a separate process with little memory and a deadline, which is
+// replaced when a template ends it (a thread is not enough: V8 ends the whole process when a thread allocates too much at once). The
+// queue is fair to payers: a request waits for at most one of each other payer. The model's own template is trusted and runs in
+// chat-template.ts.
 import { AppError } from '#domain/errors';
 import type { RenderRequest } from '../chat-template.ts';
 import { createTextQueue, type OnBehalf, type QueueLimits } from '../text-queue.ts';
@@ -10,7 +10,7 @@ import { openTemplateChild, type Loss, type TemplateChild } from './template-chi
 export interface TemplateLimits extends QueueLimits {
   readonly sourceLengthMax: number;
   readonly outputLengthMax: number;
-  /** For one prompt, behind those that wait before it. */
+  /** Queue and deadline for one prompt. */
   readonly renderMs: number;
   readonly heapMb: number;
 }
@@ -40,7 +40,7 @@ export function createTemplateSandbox(given: Partial<TemplateLimits> = {}): Temp
   const limits = { ...DEFAULT_LIMITS, ...given };
   let child: TemplateChild | null = null;
   let closed = false;
-  /** One after the other, so that the deadline is each one's own. */
+  /** One at a time, so that each has its own deadline. */
   const queue = createTextQueue(limits, tooMany);
 
   async function run(call: Parameters<TemplateChild['ask']>[0]): Promise<string> {

@@ -1,16 +1,16 @@
-// The call that is being read, and its number among those before it: what all syntaxes do with a CallReader. A call that
-// has begun stays one, however it ends; one that never began is given back as text.
+// The current call and its number among earlier ones: what all syntaxes do with a CallReader. A call that has begun stays a call, however
+// it ends; text that turns out not to be a call is given back as text.
 import type { CallReader } from './call-reader.ts';
 import type { ToolDelta } from './tool-delta.ts';
 
 export interface CallList {
-  /** Opens a call. `opening` is the text that led to it. */
+  /** Opens a call. `opening` is the text that introduced it. */
   begin(opening: string, reader: CallReader): void;
-  /** Reads on; `rest` is what lies behind the call, or behind its break, or what the reader must see again with more behind it. */
+  /** Reads on; `rest` is the text after the call, or after the error in it, or what the reader needs again with more text after it. */
   read(text: string): { deltas: ToolDelta[]; rest: string; state: CallReader['state'] };
-  /** The generation is over in the middle of it; `rest` was not read. */
+  /** The generation ended inside it; `rest` was not read. */
   abandon(rest: string): ToolDelta[];
-  /** Calls that have begun. */
+  /** Number of calls that have begun. */
   readonly count: number;
 }
 
@@ -20,7 +20,7 @@ export function createCallList(): CallList {
   let begun = false;
   let verbatim = '';
 
-  /** Not a call: its text as it was written. */
+  /** Not a call: its text as written. */
   const asContent = (rest: string): ToolDelta[] => (begun ? [] : [{ kind: 'content', text: verbatim + rest }]);
 
   return {

@@ -1,16 +1,16 @@
-// One call, read piece by piece: says its name once that is known, and passes its arguments on as JSON text while they come.
-// Each syntax has a reader of its own; none knows what stands around the call.
+// Reads one call piece by piece: reports its name once it is known, and passes its arguments on as JSON text as they arrive. Each syntax has
+// its own reader; none knows what surrounds the call.
 
 export interface CallReader {
   /**
-   * Reads on from `text[from]`; returns where it stopped: behind the call, at what breaks it, or, while it is reading, at what it
-   * must see again with more behind it.
+   * Reads on from `text[from]`; returns where it stopped: after the call, at an error in it, or, while it is reading, at the text that
+   * it needs again with more text after it.
    */
   read(text: string, from: number): number;
-  /** `broken`: it is no call, or it does not go on as one. */
+  /** `broken`: it is not a call, or does not continue as one. */
   readonly state: 'reading' | 'done' | 'broken';
-  /** Null until it is known, and known to be the name of a call. */
+  /** Null until it is known to be the name of a call. */
   readonly name: string | null;
-  /** What has been read of the arguments since the last time; empty while `name` is null. */
+  /** Arguments read since the last time; empty while `name` is null. */
   takeArguments(): string;
 }

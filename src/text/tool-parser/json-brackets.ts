@@ -1,14 +1,14 @@
-// Where a JSON object or list ends, character by character. What is in it is not looked at.
+// Finds where a JSON object or list ends, character by character, without interpreting its content.
 
 export interface JsonBrackets {
   /** The next character is inside a string. */
   readonly quoted: boolean;
-  /** True: it is closed with this character. The first one must open it. */
+  /** Returns true if this character closes it. The first character must open it. */
   step(character: string): boolean;
 }
 
 export function createJsonBrackets(): JsonBrackets {
-  let depth = 0; // objects and lists alike
+  let depth = 0; // of objects and lists together
   let quoted = false;
   let escaped = false;
 

@@ -1,18 +1,18 @@
-// One call as a JSON object, `{"name": "f", "arguments": {…}}`, read character by character: says the name once it is whole
-// and passes the arguments on as they were written. Knows nothing of what stands around the object.
+// One call as a JSON object, `{"name": "f", "arguments": {…}}`, read character by character: reports the name once it is complete and passes
+// the arguments on as written. Knows nothing about what surrounds the object.
 import type { CallReader } from './call-reader.ts';
 import { createJsonBrackets } from './json-brackets.ts';
 import { createJsonPieces } from './json-pieces.ts';
 
 const SPACE = /\s/;
 const SCALAR_START = /[-\dtfn]/;
-/** In JSON inside strings only; elsewhere the model has left off and closes, or opens, a block. */
+/** Allowed in JSON only inside strings; elsewhere the model has stopped and closes, or opens, a block. */
 const TAG_START = '<';
 const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters']);
 
 type Place = 'start' | 'key' | 'colon' | 'value' | 'in string' | 'in scalar' | 'in container' | 'behind value';
 
-/** `needsArguments`: an object without them is no call, whatever its name. */
+/** `needsArguments`: an object without them is not a call, whatever its name. */
 export function createJsonCall({ needsArguments }: { needsArguments: boolean }): CallReader {
   let state: CallReader['state'] = 'reading';
   let place: Place = 'start';
@@ -23,11 +23,11 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
   let container = createJsonBrackets(); // of the value, where it is an object or a list
   const pieces = createJsonPieces();
   let hasArguments = false;
-  let inArguments = false; // the value that is read is theirs; of a key that comes twice the first counts
+  let inArguments = false; // the current value is the arguments; if a key occurs twice, the first counts
 
   const isCall = () => name !== null && (hasArguments || !needsArguments);
 
-  /** False: no JSON object of a call goes on like this. */
+  /** False: no call continues like this. */
   function step(character: string): boolean {
     switch (place) {
       case 'start':
@@ -63,7 +63,7 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
 
   function finish(): boolean {
     if (!isCall()) return false;
-    if (pieces.isEmpty) pieces.add('{}'); // none, or an empty string: clients parse them
+    if (pieces.isEmpty) pieces.add('{}'); // missing, or an empty string: clients parse the arguments
     state = 'done';
     return true;
   }
@@ -141,5 +141,5 @@ function parseString(raw: string): string | null {
   }
 }
 
-/** Models write line breaks into strings as they are. */
+/** Models write unescaped line breaks into strings. */
 const CONTROLS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

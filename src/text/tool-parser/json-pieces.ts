@@ -1,10 +1,10 @@
-// JSON text that is written while a call is read, and taken piece by piece.
+// JSON text that is produced while a call is read, and taken piece by piece.
 
 export interface JsonPieces {
   add(this: void, text: string): void;
   /** What was added since the last time. */
   take(this: void): string;
-  /** Nothing was ever added. */
+  /** Whether nothing was ever added. */
   readonly isEmpty: boolean;
 }
 

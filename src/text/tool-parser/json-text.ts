@@ -1,4 +1,4 @@
-// Text that goes into a JSON string piece by piece. Halves of surrogate pairs stay as they are: the other half comes next.
+// Text that goes into a JSON string piece by piece. Halves of surrogate pairs are kept, because the other half follows.
 
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 

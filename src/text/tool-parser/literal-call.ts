@@ -1,13 +1,13 @@
-// One call whose arguments are literals: Python's `f(a=1)`, Gemma's `call:f{a:1}`. The head is held back until it can be nothing
-// but a call's.
+// One call whose arguments are literals: Python's `f(a=1)`, Gemma's `call:f{a:1}`. The head is held back until it is certain to be a
+// call's.
 import type { CallReader } from './call-reader.ts';
 import { gemma, PYTHON } from './literal-dialects.ts';
 import { createLiteralReader, type Dialect, type LiteralReader } from './literal-reader.ts';
 
 interface Head {
-  /** Its first group is the name; what is behind the second is read as arguments. */
+  /** Its first group is the name; the text after the second is read as arguments. */
   readonly whole: RegExp;
-  /** Of a text that may yet become a head. */
+  /** Matches text that may still become a head. */
   readonly part: RegExp;
   readonly close: string;
   readonly colon: string;

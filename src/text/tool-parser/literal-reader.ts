@@ -1,24 +1,24 @@
-// Arguments written as literals of another language than JSON, piece by piece into JSON: objects and lists, strings, numbers
-// and names, as Python writes them (`a=1, b=['x'])`) or Gemma (`a:1,b:[<escape>x<escape>]}`). Duplicate keys are passed on.
+// Converts arguments that are literals of another language than JSON to JSON, piece by piece: objects and lists, strings, numbers and
+// names, as in Python (`a=1, b=['x'])`) or Gemma (`a:1,b:[<escape>x<escape>]}`). Duplicate keys are passed on.
 import { jsonText } from './json-text.ts';
 
 export interface Dialect {
-  /** What a string may begin with; it ends with the same. Longer ones first. */
+  /** What a string may begin with; it ends with the same. Longer ones come first. */
   readonly quotes: readonly string[];
-  /** Backslashes in strings mean something. */
+  /** Backslashes in strings are escapes. */
   readonly escapes: boolean;
   /** Opening bracket → closing one. Braces are objects, all others lists. */
   readonly brackets: Readonly<Record<string, string>>;
-  /** Keys of objects stand as they are. */
+  /** Keys of objects are unquoted. */
   readonly bareKeys: boolean;
   /** A number or name; sticky. */
   readonly atom: RegExp;
-  /** As JSON text; null: it is no value. */
+  /** As JSON text; null: it is not a value. */
   readonly atomValue: (atom: string) => string | null;
 }
 
 export interface LiteralReader {
-  /** As CallReader's. */
+  /** As in CallReader. */
   read(text: string, from: number): number;
   readonly state: 'reading' | 'done' | 'broken';
   /** JSON text read since the last time. */
@@ -43,7 +43,7 @@ const SPACES = /\s*/y;
 /** Ends where a separator or bracket stands. */
 const BARE_KEY = /[^\s:=,(){}[\]<"']+/y;
 
-/** `close` and `colon` are those of the outermost object, which is open already. */
+/** `close` and `colon` are those of the outermost object, which is already open. */
 export function createLiteralReader(
   dialect: Dialect,
   { close, colon }: { close: string; colon: string },
@@ -53,7 +53,7 @@ export function createLiteralReader(
   let state: LiteralReader['state'] = 'reading';
   let written = '{';
 
-  /** Where it stopped; -1: it must see more; -2: nothing goes on like this. */
+  /** Where it stopped; -1: more text is needed; -2: it cannot continue like this. */
   function step(text: string, at: number): number {
     if (string !== null) return readString(text, at, string);
     const frame = frames.at(-1)!;
@@ -134,7 +134,7 @@ export function createLiteralReader(
     return at + atom.length;
   }
 
-  /** The quote that stands here; null: none does. */
+  /** The quote at this position; null: none. */
   function quoteAt(text: string, at: number): string | typeof WAIT | null {
     for (const quote of dialect.quotes) {
       if (text.startsWith(quote, at)) return quote;
@@ -203,7 +203,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** As Python reads it, and JSON's `\/`; a backslash before anything else stands for itself. */
+/** As Python reads it, and JSON's `\/`; a backslash before any other character is literal. */
 function readEscape(text: string, at: number): { meaning: string; length: number } | typeof WAIT {
   const kind = text[at + 1];
   if (kind === undefined) return WAIT;
@@ -218,5 +218,5 @@ function readEscape(text: string, at: number): { meaning: string; length: number
   return code > 0x10ffff ? { meaning: '\\', length: 1 } : { meaning: character(code), length: 2 + digits };
 }
 
-/** Also half of a surrogate pair, whose other half is an escape of its own. */
+/** Also for half of a surrogate pair, whose other half is a separate escape. */
 const character = (code: number): string => (code > 0xffff ? String.fromCodePoint(code) : String.fromCharCode(code));

@@ -1,5 +1,5 @@
-// A call whose name stands before its arguments, which are a JSON object: Mistral's `f[ARGS]{…}` and `f[CALL_ID]123[ARGS]{…}`, or
-// without the marks. Arguments are passed on as they were written.
+// A call whose name precedes its arguments, which are a JSON object: Mistral's `f[ARGS]{…}` and `f[CALL_ID]123[ARGS]{…}`, or without
+// the marks. Arguments are passed on as written.
 import type { CallReader } from './call-reader.ts';
 import { createJsonBrackets } from './json-brackets.ts';
 import { createJsonPieces } from './json-pieces.ts';
@@ -45,7 +45,7 @@ export function createNamedCall(): CallReader {
   };
 }
 
-/** Of a text in which the head is not whole. */
+/** Matches text with an incomplete head. */
 function mayBecomeHead(text: string): boolean {
   const name = WORD.exec(text)![0];
   let rest = text.slice(name.length);

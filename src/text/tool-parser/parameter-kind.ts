@@ -1,12 +1,12 @@
-// What a parameter of a tool is, as far as its schema says: where a syntax writes all values as bare text, only this tells `3` from
-// "3". Readers of calls and constraints on them must agree, so both ask here.
+// The type of a tool's parameter, as far as its schema says: in syntaxes that write all values as bare text, only this distinguishes `3` from
+// "3". Parsers of calls and constraints on them must agree, so both use it.
 import { isObject } from '#base/is-object';
 
 type ParameterKind = 'string' | 'boolean' | 'number' | 'other';
 
 export interface ParameterType {
   readonly kind: ParameterKind;
-  /** `null` is a value of it. */
+  /** `null` is an allowed value. */
   readonly nullable: boolean;
 }
 
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, ParameterKind>> = {
   array: 'other',
 };
 
-/** Of a schema that says nothing, or of none: a string, as it was written. Of several types the first counts that is not null. */
+/** If the schema says nothing, or is missing: a string, as written. Of several types, the first that is not null counts. */
 export function parameterType(schema: unknown): ParameterType {
   const types = typesOf(schema);
   const first = types.find((type) => type !== 'null');

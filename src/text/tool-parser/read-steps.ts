@@ -1,9 +1,9 @@
-// What parsers of calls have in common: they go through the text in steps, until there is nothing more to do with what has come.
+// The loop that parsers of calls share: they read the text in steps until nothing more can be done with what has arrived.
 import type { ToolDelta, ToolParser } from './tool-delta.ts';
 
 export interface Steps {
   readonly add: (text: string) => void;
-  /** Null: nothing more to be done with what there is. `over`: nothing follows. */
+  /** Null: nothing more can be done with the text so far. `over`: nothing follows. */
   readonly step: (over: boolean) => ToolDelta[] | null;
   /** After the last step. */
   readonly end: () => ToolDelta[];

@@ -1,29 +1,29 @@
-// Calls in blocks that tags open, any number of them, text around them: one call in a block, or a list of them. White space before
-// a tag, or with nothing else between and after the blocks, is dropped. A closing tag may be missing: nothing waits for it.
-// What the tags and the calls look like is the syntax's (tool-parser.ts).
+// Calls in blocks that tags open, any number of them, with text around them: one call in a block, or a list of them. White space before a
+// tag, or alone between and after the blocks, is dropped. A closing tag may be missing: nothing waits for it. The syntax
+// (tool-parser.ts) defines what tags and calls look like.
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { CallReader } from './call-reader.ts';
 import { createCallList } from './call-list.ts';
 import { readSteps } from './read-steps.ts';
 import type { ToolDelta, ToolParser } from './tool-delta.ts';
 
-/** What stands around and between the calls of a block. */
+/** What surrounds and separates the calls of a block. */
 export interface CallsInBlock {
   readonly begin: string;
   readonly between: RegExp;
   readonly end: string;
-  /** There may be several without the brackets as well. */
+  /** Several may also occur without the brackets. */
   readonly bracketsOptional: boolean;
 }
 
 export interface Blocks {
   readonly opens: readonly string[];
   readonly closes: readonly string[];
-  /** Null: a block is one call, read from right behind the tag. */
+  /** Null: a block is one call, read from right after the tag. */
   readonly list: CallsInBlock | null;
-  /** A list may be the beginning of the answer, without a tag. */
+  /** A list may start the answer, without a tag. */
   readonly bareList?: boolean;
-  /** `tag`: what opened the block; null: a list without one. `next`: how the call begins; empty where there is no list. */
+  /** `tag`: what opened the block; null: a list without one. `next`: the beginning of the call; empty if there is no list. */
   readonly newReader: (tag: string | null, next: string) => CallReader;
 }
 
@@ -31,9 +31,9 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
   const calls = createCallList();
   let place: 'beginning' | 'text' | 'opened' | 'call' | 'between' = bareList ? 'beginning' : 'text';
   let tag: string | null = null; // of the block
-  let opening = ''; // what led to the call so far
+  let opening = ''; // text that has introduced the call so far
   let listed = false;
-  let continued = false; // a separator led to the call
+  let continued = false; // a separator introduced the call
   let closing = false; // the last block was a call, and its closing tag has not come yet
   let onlySpace = false; // since the last call
   let pending = '';
@@ -95,7 +95,7 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
     place = 'call';
   }
 
-  /** Behind the tag: a list begins, or the call itself. */
+  /** After the tag: a list begins, or the call itself. */
   function readOpened(): ToolDelta[] | null {
     const text = pending.trimStart();
     if (text === '') return null;
@@ -119,7 +119,7 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
     return waits ? null : deltas;
   }
 
-  /** Behind a call: another one of the list, or the list's end. */
+  /** After a call: another one of the list, or the list's end. */
   function readBetween(): ToolDelta[] | null {
     const text = pending.trimStart();
     if (text === '') return null;
@@ -136,7 +136,7 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
     return [];
   }
 
-  /** At the end of the answer: nothing that was meant to be read. */
+  /** At the end of the answer: text that was not meant to be read. */
   const isLayout = (text: string): boolean => {
     const rest = text.trimStart();
     return rest === '' ? onlySpace : closing && closes.some((each) => each.startsWith(rest));
@@ -157,7 +157,7 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
   return readSteps({ add: (text) => void (pending += text), step, end });
 }
 
-/** The tag that comes first in the text; of those that begin together, the longest. */
+/** The first tag in the text; of tags that begin at the same place, the longest. */
 function firstOf(tags: readonly string[], text: string): { found: string | null; at: number } {
   let first: { found: string | null; at: number } = { found: null, at: text.length };
   for (const tag of tags) {

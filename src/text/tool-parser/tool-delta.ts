@@ -1,4 +1,4 @@
-// What is read of a model's calls, piece by piece, whatever syntax it writes them in.
+// The output of a call parser, piece by piece, whatever the syntax.
 
 export type ToolDelta =
   | { readonly kind: 'content'; readonly text: string }
@@ -9,6 +9,6 @@ export type ToolDelta =
 
 export interface ToolParser {
   push(text: string): ToolDelta[];
-  /** The generation is over: what is no call after all is content. */
+  /** The generation has ended: what turned out not to be a call is content. */
   flush(): ToolDelta[];
 }

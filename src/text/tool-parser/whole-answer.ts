@@ -1,20 +1,20 @@
-// Calls that are the answer as a whole: Llama 3's `{"name": …}; {…}`, Pythonic `[f(a=1), g()]`. They begin where the answer begins,
-// behind a tag or not; once anything else comes, all that follows is content.
+// Calls that make up the whole answer: Llama 3's `{"name": …}; {…}`, Pythonic `[f(a=1), g()]`. They start where the answer starts, after a
+// tag or not; once anything else follows, the rest is content.
 import type { CallReader } from './call-reader.ts';
 import { createCallList } from './call-list.ts';
 import { readSteps } from './read-steps.ts';
 import type { ToolDelta, ToolParser } from './tool-delta.ts';
 
 export interface WholeAnswer {
-  /** May stand before the calls, and between lists of them. */
+  /** May precede the calls, and separate lists of them. */
   readonly opens: readonly string[];
-  /** May stand behind them. */
+  /** May follow them. */
   readonly closes: readonly string[];
-  /** What calls begin with; it is read with the first one where they are no list. */
+  /** What calls begin with; it is read as part of the first one if they are not a list. */
   readonly begin: '{' | '[';
   /** White space and separators between calls. */
   readonly between: RegExp;
-  /** `isTagged`: a tag stands before it. */
+  /** `isTagged`: a tag precedes it. */
   readonly newReader: (isTagged: boolean) => CallReader;
 }
 
@@ -38,7 +38,7 @@ export function createWholeAnswerParser({ opens, closes, begin, between, newRead
     }
   }
 
-  /** Before the first call, and behind each that is no item of a list. */
+  /** Before the first call, and after each that is not an item of a list. */
   function readOutside(over: boolean): ToolDelta[] | null {
     const isFirst = calls.count === 0;
     const text = isFirst ? pending.trimStart() : pending.replace(isList ? /^\s+/ : between, '');
@@ -63,7 +63,7 @@ export function createWholeAnswerParser({ opens, closes, begin, between, newRead
     return [];
   }
 
-  /** Behind a call of a list. */
+  /** After a call of a list. */
   function readInside(): ToolDelta[] | null {
     const text = pending.trimStart();
     if (text === '') return null;

@@ -1,6 +1,6 @@
-// Qwen3-Coder's calls: `<function=f>`, then `<parameter=a>`, a line break, the value as bare text, a line break and `</parameter>` for
-// each argument, then `</function>`. What a value is, its tool's schema says (parameter-kind.ts): strings are passed on as they come,
-// others once they are whole. A closing tag that is missing is taken as read where the next tag stands.
+// Qwen3-Coder's calls: `<function=f>`, then `<parameter=a>`, a line break, the value as bare text, a line break and `</parameter>` for each
+// argument, then `</function>`. The tool's schema determines the type of a value (parameter-kind.ts): strings are passed on as they arrive,
+// others once they are complete. A missing closing tag is assumed where the next tag begins.
 import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
 import { beginningAtEnd } from '../beginning-at-end.ts';
@@ -25,10 +25,10 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
   let name: string | null = null;
   const pieces = createJsonPieces();
   let type: ParameterType = { kind: 'string', nullable: false };
-  let value = ''; // of a parameter that is no string, so far
+  let value = ''; // of a parameter that is not a string, so far
   let atBeginning = true; // of the value: one line break is layout
 
-  /** Where it stopped: at the same place, it must see more. */
+  /** Where it stopped; if it has not moved, more text is needed. */
   function step(text: string, at: number): number {
     switch (place) {
       case 'function':
@@ -57,7 +57,7 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
     return from;
   }
 
-  /** The name behind `=`. */
+  /** The name after `=`. */
   function readUntilBracket(text: string, from: number, found: (name: string) => void): number {
     const end = text.indexOf('>', from);
     const word = text.slice(from, end < 0 ? text.length : end);
@@ -139,7 +139,7 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
   };
 }
 
-/** Characters that may yet be layout before a tag, or the tag itself. */
+/** Characters at the end that may be layout before a tag, or the tag itself. */
 function heldBack(text: string): number {
   const tag = beginningAtEnd(text, VALUE_ENDS);
   return tag + (text[text.length - tag - 1] === '\n' ? 1 : 0);
@@ -150,7 +150,7 @@ function propertiesOf(tools: readonly ToolDefinition[], name: string): Readonly<
   return isObject(parameters) && isObject(parameters.properties) ? parameters.properties : {};
 }
 
-/** What cannot be a value of its type is passed on as a string. */
+/** What is not a value of its type is passed on as a string. */
 function jsonValue(text: string, { kind, nullable }: ParameterType): string {
   const word = text.trim();
   if ((nullable || kind !== 'string') && /^(null|none)$/i.test(word)) return 'null';
@@ -168,7 +168,7 @@ function jsonOf(text: string): string | null {
   }
 }
 
-/** Templates write values of the past as Python prints them, and models repeat that. */
+/** Templates write earlier values as Python prints them, and models repeat that. */
 function pythonOf(text: string): string | null {
   const reader = createLiteralReader(PYTHON, { close: ')', colon: '=' });
   const written = `x=${text})`;
