@@ -1,4 +1,4 @@
-{{/* Names, labels and the pod that all servers are. */}}
+{{/* Names, labels, and the pod template of all servers. */}}
 
 {{- define "whetstone.fullname" -}}
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}
@@ -23,7 +23,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{ .Values.existingSecret | default (include "whetstone.fullname" .) }}
 {{- end }}
 
-{{/* What samples; everything else is the api's. A test holds this against the API. */}}
+{{/* Paths that sample; all others go to the api role. A test compares this list with the API. */}}
 {{- define "whetstone.servePaths" -}}
 - /v1/chat/completions
 - /v1/completions
@@ -35,14 +35,14 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - /tinker/api/v1/asample
 {{- end }}
 
-{{/* A stop takes 7 seconds more than the longer of both limits (docs/operations.md); 3 are for a slow machine. */}}
+{{/* A stop takes up to 7 seconds more than the longer of both limits (docs/operations.md), plus 3 for a slow machine. */}}
 {{- define "whetstone.graceSeconds" -}}
 {{- $drain := .Values.config.WHETSTONE_DRAIN_SECONDS | default 20 | int }}
 {{- $step := .Values.config.WHETSTONE_STEP_SECONDS | default 22 | int }}
 {{- add (max $drain $step) 10 .Values.preStopSeconds }}
 {{- end }}
 
-{{/* (root, role, settings): the template of a Deployment or StatefulSet; `claim` names the volume that a StatefulSet brings. */}}
+{{/* (root, role, settings): the template of a Deployment or StatefulSet; `claim` names the volume claim of a StatefulSet. */}}
 {{- define "whetstone.pod" -}}
 {{- $values := .root.Values -}}
 metadata:
@@ -58,7 +58,7 @@ metadata:
     {{- end }}
 spec:
   automountServiceAccountToken: false
-  enableServiceLinks: false # else a Service named whetstone sets WHETSTONE_PORT to tcp://…
+  enableServiceLinks: false # otherwise a Service named whetstone sets WHETSTONE_PORT to tcp://…
   terminationGracePeriodSeconds: {{ include "whetstone.graceSeconds" .root }}
   {{- with $values.imagePullSecrets }}
   imagePullSecrets:
@@ -91,7 +91,7 @@ spec:
         - {{ . | quote }}
         {{- end }}
       env:
-        # A directory of the server's own below the volume's, which is root's.
+        # A directory of the server's own inside the volume, whose root directory belongs to root.
         - { name: WHETSTONE_DATA, value: /var/lib/whetstone/data }
         {{- range $name, $value := $values.config }}
         {{- /* Helm reads numbers as floating-point ones, and would write 5e+06. */}}
@@ -114,7 +114,7 @@ spec:
         httpGet: { path: /v1/health, port: http }
         periodSeconds: 10
         timeoutSeconds: 10
-        failureThreshold: 12 # two minutes: a machine that is short of memory is slow before it is dead
+        failureThreshold: 12 # two minutes: a machine that is short of memory becomes slow before it dies
       {{- if $values.preStopSeconds }}
       lifecycle:
         preStop: { exec: { command: [sleep, {{ $values.preStopSeconds | quote }}] } }
@@ -134,7 +134,7 @@ spec:
         {{- end }}
   volumes:
     {{- if ne .role "single" }}
-    - { name: data, emptyDir: {} } # copies of what is in Postgres and the blob store, and prepared weights
+    - { name: data, emptyDir: {} } # copies of data in Postgres and the blob store, and prepared weights
     {{- end }}
     {{- if $values.modelsClaim }}
     - { name: models, persistentVolumeClaim: { claimName: {{ $values.modelsClaim }} } }
