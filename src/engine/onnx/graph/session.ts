@@ -2,6 +2,7 @@
 // this thread while it computes, which is why engines live in child processes. Inputs that seldom change can be held: a
 // graph of hundreds of inputs that runs a hundred times a second would otherwise spend its time in wrapping them.
 import type * as onnx from 'onnxruntime-common';
+import { sumsBytesExactly } from './byte-products.ts';
 import type { Graph } from './graph.ts';
 import { InferenceSession, Tensor } from './onnx-runtime.ts';
 import { serializeGraph } from './to-onnx.ts';
@@ -43,8 +44,8 @@ export async function openSession(graph: Graph, options: SessionOptions): Promis
     // Their names begin with "session.": each level of the object is a part.
     extra: {
       session: {
-        // Sums of signed by unsigned bytes without overflow on x86 processors that lack VNNI, at the price of speed there.
-        x64quantprecision: '1',
+        // Where sums of signed by unsigned bytes overflow, weights become unsigned, at the price of speed.
+        x64quantprecision: (await sumsBytesExactly()) ? '0' : '1',
         disable_prepacking: packsConstants ? '0' : '1',
         ...(filesDirectory === null ? {} : { model_external_initializers_file_folder_path: filesDirectory }),
       },
