@@ -47,8 +47,8 @@ describe.each(FAMILIES)('%s', (family) => {
     expectLogits(second!, 'adapter.logits.longer');
   });
 
-  test('a sequence that comes in chunks over the cache keeps its logits', async () => {
-    const [logits] = await forward.logits([fixture.expected.sequences.forty], adapter, 7);
+  test('a sequence that comes in chunks and a last token over the cache keeps its logits', async () => {
+    const [logits] = await forward.logits([fixture.expected.sequences.forty], adapter, 13);
     expectLogits(logits!, 'adapter.logits.forty');
   });
 

@@ -56,10 +56,15 @@ async function runInChunks(
   return logits;
 }
 
-/** Tokens, positions, mask and wanted rows of the positions start … start + seq; the cache holds those before. */
+/**
+ * Tokens, positions, mask and wanted rows of the positions start … start + seq; the cache holds those before. Single tokens read the
+ * whole cache, as in decoding; several read its filled part, as a prompt does.
+ */
 function rowFeeds(sequences: readonly (readonly number[])[], start: number, seq: number, capacity: number) {
   const batch = sequences.length;
-  const keys = capacity + seq;
+  const alike = seq === 1;
+  const pastKeys = alike ? capacity : start;
+  const keys = pastKeys + seq;
   const tokens = new BigInt64Array(batch * seq);
   const positions = new BigInt64Array(batch * seq);
   const mask = new Float32Array(batch * seq * keys).fill(MASKED);
@@ -69,12 +74,14 @@ function rowFeeds(sequences: readonly (readonly number[])[], start: number, seq:
       positions[row * seq + i] = BigInt(start + i);
       const own = (row * seq + i) * keys;
       mask.fill(0, own, own + start); // all that is cached
-      mask.fill(0, own + capacity, own + capacity + i + 1); // the chunk up to itself
+      mask.fill(0, own + pastKeys, own + pastKeys + i + 1); // the chunk up to itself
     }
   }
   return {
     tokens: { data: tokens, dims: [batch, seq] },
     positions: { data: positions, dims: [batch, seq] },
+    alike: { data: Uint8Array.of(alike ? 1 : 0), dims: [] },
+    stored: { data: BigInt64Array.of(BigInt(alike ? 0 : start)), dims: [] },
     'mask.0': { data: mask, dims: [batch, 1, seq, keys] },
     rows: { data: BigInt64Array.from({ length: batch * seq }, (_, i) => BigInt(i)), dims: [batch * seq] },
   };

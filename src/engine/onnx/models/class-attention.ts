@@ -1,18 +1,22 @@
 // Attention of one call over sequences whose caches have different capacities. Each capacity class is a block of its own
 // (serving/kv-cache.ts) with products of its own; the linear layers around it run over all sequences at once, so that a step
 // reads the weights once and not once per class. What a sequence gets does not depend on which classes are beside it.
+// A prompt is alone in its call and reads only the part of its cache that is filled: what it attends to is copied together, which
+// costs a few percent of the products over the empty part.
 //
 // Sequences of a class are neighbours in the batch, in the order of the classes. Inputs, C = 0 … CLASSES_MAX − 1:
 //   counts      int64 [CLASSES_MAX], sequences of each class; those after the last that is there have none
-//   several     bool [], more than one class: else only the first is read
-//   mask.C      [batch.C, 1, seq, capacity.C + seq]
+//   alike       bool [], sequences of one class with a token each: only the first class is read
+//   several     bool [], more than one class: else, where not alike, it is a prompt
+//   stored      int64 [], tokens of the prompt that its cache holds
+//   mask.C      [batch.C, 1, seq, capacity.C + seq]; of a prompt [1, 1, seq, stored + seq]
 //   past_k.C.L  [batch.C, kvHeads, capacity.C, headDim], and past_v.C.L, as the cache keeps them
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { KVCacheDtype } from '../../capabilities.ts';
 import { branch } from '../graph/branch.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
-import { cachedAttention } from './attention.ts';
+import { attention, cachedAttention } from './attention.ts';
 import { fromCache } from './cached-values.ts';
 import { cacheDistances, layerMasks } from './layer-masks.ts';
 
@@ -27,7 +31,9 @@ type Attend = (layer: number, q: Value, k: Value, v: Value) => Value;
 export function classAttention(g: Graph, config: DecoderConfig, dtype: KVCacheDtype, positions: Value): Attend {
   const { layers, heads, kvHeads, headDim } = config;
   const counts = g.input('counts', 'int64', [CLASSES_MAX]);
+  const alike = g.input('alike', 'bool', []);
   const several = g.input('several', 'bool', []);
+  const stored = g.input('stored', 'int64', []);
   const seq = ops.gather(g, ops.shapeOf(g, positions), g.integers(1));
   const groupSeq = ops.mul(g, seq, g.integers(heads / kvHeads));
   // Given whole: a class may have no sequence, and of nothing no size can be inferred.
@@ -48,7 +54,7 @@ export function classAttention(g: Graph, config: DecoderConfig, dtype: KVCacheDt
         v: g.input(`past_v.${c}.${layer}`, dtype, shape),
       };
     });
-    const capacity = ops.gather(g, ops.shapeOf(g, past[0]!.k), g.integers(2));
+    const capacity = ops.sub(g, ops.gather(g, ops.shapeOf(g, mask), g.integers(3)), seq);
     const sizes = ops.concat(g, [capacity, seq], 0, 2);
     const masks = layerMasks(g, config, mask, () => cacheDistances(g, positionsOf(c), capacity, mask));
     return { masks, past, shapes: { sizes, grouped, ungrouped } };
@@ -66,11 +72,22 @@ export function classAttention(g: Graph, config: DecoderConfig, dtype: KVCacheDt
       const attended = classes.map((_, c) => attend(inner, c, qs[c]!, ks[c]!, vs[c]!));
       return [ops.concat(inner, attended, 0, 'batch')];
     };
-    const first = (inner: Graph) => {
-      const [ownQ, ownK, ownV] = [q, k, v].map((x) => withBatch(x, BATCHES[0]!)) as [Value, Value, Value];
-      return [attend(inner, 0, ownQ, ownK, ownV)];
+    const ofFirst = () => [q, k, v].map((x) => withBatch(x, BATCHES[0]!)) as [Value, Value, Value];
+    const first = (inner: Graph) => [attend(inner, 0, ...ofFirst())];
+    const prompt = (inner: Graph) => {
+      const { masks, past } = classes[0]!;
+      const mask = masks[layer]!;
+      const behind = (past: Value, own: Value) => {
+        const filled = fromCache(inner, ops.slice(inner, past, null, stored, 'stored', 2));
+        return ops.concat(inner, [filled, own], 2, mask.shape[3]);
+      };
+      const [ownQ, ownK, ownV] = ofFirst();
+      const { k, v } = past[layer]!;
+      return [attention(inner, config, [ownQ, behind(k, ownK), behind(v, ownV)], mask)];
     };
-    return branch(g, { name: `layer.${layer}.several`, condition: several }, all, first)[0]!;
+    const notAlike = (inner: Graph) =>
+      branch(inner, { name: `layer.${layer}.several`, condition: several }, all, prompt);
+    return branch(g, { name: `layer.${layer}.alike`, condition: alike }, first, notAlike)[0]!;
   };
 }
 

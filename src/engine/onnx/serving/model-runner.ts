@@ -101,7 +101,6 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
     const results = await session.run({
       ...feeds,
       counts: { data: BigInt64Array.from(heldPast, (view) => BigInt(view!.count)), dims: [CLASSES_MAX] },
-      several: flagFeed(past.length > 1),
       ...adapters.slotFeeds(adapterIds),
     });
     const computed = { data: results['new_kv']!, batch: adapterIds.length, seq };
@@ -117,7 +116,10 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
       const positions = Array.from(tokens, (_, i) => start + i);
       return run([past], adapters, [adapterId], seq, {
         ...tokenFeeds(tokens, positions, 1),
-        'mask.0': prefillMask(start, seq, past.capacity),
+        alike: flagFeed(false),
+        several: flagFeed(false),
+        stored: countFeed(start),
+        'mask.0': prefillMask(start, seq),
         rows: rowFeed(allLogits ? Array.from(tokens.keys()) : [seq - 1]),
       });
     },
@@ -125,6 +127,9 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
       const batch = tokens.length;
       return run(past, adapters, adapterIds, 1, {
         ...tokenFeeds(tokens, positions, batch),
+        alike: flagFeed(past.length === 1),
+        several: flagFeed(past.length > 1),
+        stored: countFeed(0),
         rows: rowFeed(Array.from(tokens.keys())),
       });
     },
@@ -149,6 +154,8 @@ const rowFeed = (rows: readonly number[]): Feed => ({ data: BigInt64Array.from(r
 
 const flagFeed = (value: boolean): Feed => ({ data: Uint8Array.of(value ? 1 : 0), dims: [] });
 
+const countFeed = (count: number): Feed => ({ data: BigInt64Array.of(BigInt(count)), dims: [] });
+
 /** The mask is decode's: a prompt brings its own. */
 function pastFeeds({ kvHeads, headDim }: DecoderConfig, view: CacheView, c: number): Record<string, Feed> {
   const { k, v, mask, count, capacity } = view;
@@ -159,20 +166,17 @@ function pastFeeds({ kvHeads, headDim }: DecoderConfig, view: CacheView, c: numb
   return feeds;
 }
 
-/** No class, or the start of a prompt: that has no past, and a single masked token of zeros spares it the empty cache. */
+/** No class, or the start of a prompt, which has no past: a single token of zeros, masked or not read. */
 function emptyView(shape: CacheShape, count: 0 | 1): CacheView {
   const { layers, kvHeads, headDim } = shape;
   const zeros = Array.from({ length: layers }, () => cacheArray(shape, count * kvHeads * headDim));
   return { capacity: 1, count, k: zeros, v: zeros, mask: Float32Array.of(MASKED, 0).subarray(0, 2 * count) };
 }
 
-/** `[1, 1, seq, capacity + seq]`: all that is cached, and of the chunk the tokens up to oneself. */
-function prefillMask(start: number, seq: number, capacity: number): Feed {
-  const keys = capacity + seq;
+/** `[1, 1, seq, start + seq]`: all that is stored, and of the chunk the tokens up to oneself. */
+function prefillMask(start: number, seq: number): Feed {
+  const keys = start + seq;
   const data = new Float32Array(seq * keys).fill(MASKED);
-  for (let i = 0; i < seq; i++) {
-    data.fill(0, i * keys, i * keys + start);
-    data.fill(0, i * keys + capacity, i * keys + capacity + i + 1);
-  }
+  for (let i = 0; i < seq; i++) data.fill(0, i * keys, i * keys + start + i + 1);
   return { data, dims: [1, 1, seq, keys] };
 }
