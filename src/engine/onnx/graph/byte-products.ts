@@ -1,7 +1,7 @@
 // Whether ONNX Runtime sums products of unsigned by signed bytes exactly on this processor. On x86 without VNNI it keeps the sum of two
-// products in 16 bits, which is too few. Its option "x64quantprecision" makes it take unsigned weights instead: exact, but slower, and
-// ONNX Runtime 1.30 also does so where it need not (a Zen 4 has VNNI for AVX-512 and none for AVX). So this multiplies the largest
-// bytes once per process, and session.ts sets the option only where the sums are wrong.
+// products in 16 bits, which is too few. An option of its sessions makes it take unsigned weights instead: exact, but slower, and
+// ONNX Runtime 1.30 then also takes them where it need not (a Zen 4 has VNNI for AVX-512 and none for AVX). So this multiplies the
+// largest bytes once per process, and session.ts sets the option only where the sums are wrong (docs/decisions/0039).
 import { Graph } from './graph.ts';
 import { InferenceSession, Tensor } from './onnx-runtime.ts';
 import * as ops from './ops.ts';
