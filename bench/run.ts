@@ -1,7 +1,8 @@
 // `npm run bench [-- --shape 135m --threads 2]`: prefill and decode at batch 1 / 8 / 32, behind contexts up to 8,192, with up to 16
 // adapters, and a LoRA step, with llama.cpp and PyTorch + PEFT in the same run on the same shapes, alternating; medians and ratios,
-// JSON in bench/results/<shape>/<processor>.json. `--only PART,…`: some of the parts, which are printed and not kept.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+// JSON in bench/results/<shape>/<processor>.json, written line by line. `--only PART,…` measures some of the parts and replaces their lines.
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { GROUP_SIZE, timeGroups } from './groups.ts';
@@ -47,27 +48,34 @@ async function* benchGroups({ modelDirectory, threads, rounds }: SamplingBench):
   };
 }
 
+const resultsDirectory = `bench/results/${flags.shape}`;
+const resultsPath = `${resultsDirectory}/${processor().fileName}.json`;
+
+/** A run of everything starts anew. */
+async function readKept(): Promise<readonly Measurement[]> {
+  if (flags.only === undefined || !existsSync(resultsPath)) return [];
+  return (JSON.parse(await readFile(resultsPath, 'utf8')) as { measurements: Measurement[] }).measurements;
+}
+
 async function keep(measurements: readonly Measurement[]): Promise<void> {
-  const directory = `bench/results/${flags.shape}`;
-  const path = `${directory}/${processor().fileName}.json`;
   const result = { shape: flags.shape, threads, cpu: processor().name, node: process.version, measurements };
-  await mkdir(directory, { recursive: true });
-  await writeFile(path, `${JSON.stringify(result, null, 2)}\n`);
-  say(`written to ${path}`);
+  await mkdir(resultsDirectory, { recursive: true });
+  await writeFile(resultsPath, `${JSON.stringify(result, null, 2)}\n`);
 }
 
 const [threads, rounds] = [Number(flags.threads), Number(flags.rounds)];
 say(`shape ${flags.shape}, ${threads} threads, ${processor().name}, Node ${process.version}`);
 const modelDirectory = await makeModelDirectory(config);
 try {
-  const measurements: Measurement[] = [];
+  let kept = await readKept();
   for (const part of wanted) {
     for await (const measurement of PARTS[part]!({ config, modelDirectory, threads, rounds })) {
       report(measurement);
-      measurements.push(measurement);
+      kept = [...kept.filter(({ what }) => what !== measurement.what), measurement];
+      await keep(kept);
     }
   }
-  if (flags.only === undefined) await keep(measurements);
+  say(`written to ${resultsPath}`);
 } finally {
   await rm(modelDirectory, { recursive: true, force: true });
 }
