@@ -55,7 +55,7 @@ test.each([
   [{}, { WHETSTONE_ROLE: 'train', WHETSTONE_DATABASE_URL: 'postgres://x/y' }, /: set WHETSTONE_BLOBS_URL=s3:/],
   [{ basePath: '/a b' }, {}, /--base-path must be a path such as \/api\/training, not "\/a b"/],
   [{}, { WHETSTONE_PORT: 'x' }, /WHETSTONE_PORT must be an integer from 0 to 65535, not "x"/],
-  [{ model: ['starter', ''] }, {}, /--model must be a text that is not empty/],
+  [{ model: ['starter', ''] }, {}, /--model must be non-empty text/],
   [{ maxLogprobs: '-2' }, {}, /--max-logprobs must be an integer from -1/],
   [{ trainingPrecision: 'w8a8' }, {}, /--training-precision must be one of float32, int8, not "w8a8"/],
   [

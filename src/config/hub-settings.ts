@@ -15,28 +15,28 @@ export const HUB_SETTINGS = {
     value: directory,
     default: null,
     defaultText: 'hub in HF_HOME',
-    help: 'where models from the Hugging Face Hub are kept, as its own tools keep them: what is there is not downloaded again',
+    help: 'where models from the Hugging Face Hub are cached, in the layout of its own tools; what is there is not downloaded again',
   }),
   hubHome: setting({
     variable: 'HF_HOME',
     value: directory,
     default: null,
     defaultText: 'huggingface in XDG_CACHE_HOME',
-    help: 'holds the cache, and the token that a login has left there',
+    help: 'directory of the cache, and of the token that a login to the Hub has stored',
   }),
   cacheHome: setting({
     variable: 'XDG_CACHE_HOME',
     value: directory,
     default: join(homedir(), '.cache'),
     defaultText: '~/.cache',
-    help: 'where programs keep what they can get again',
+    help: 'where programs keep files that they can download again',
   }),
   hubToken: setting({
     variable: 'HF_TOKEN',
     value: text,
     default: null,
     defaultText: 'token in HF_HOME',
-    help: 'for models of the Hub that ask for one',
+    help: 'token for models of the Hub that require one',
     secret: true,
   }),
   hubTokenOfOldTools: setting({
@@ -51,7 +51,7 @@ export const HUB_SETTINGS = {
     variable: 'HF_ENDPOINT',
     value: httpUrl,
     default: 'https://huggingface.co',
-    help: 'another Hub',
+    help: 'address of another Hub',
     secret: true, // when it is refused, it may hold a password
   }),
   hubOffline: setting({
@@ -59,7 +59,7 @@ export const HUB_SETTINGS = {
     value: yesOrNo,
     default: false,
     defaultText: '0',
-    help: '1: ask no Hub; a model that is not in the cache is refused',
+    help: '1: never contact the Hub; a model that is not in the cache is refused',
   }),
 };
 

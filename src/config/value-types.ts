@@ -36,8 +36,8 @@ export const switchedOn: ValueType<boolean> = {
   parse: ([text]) => (text === 'true' || text === 'false' ? text === 'true' : null),
 };
 
-export const text = one('a text that is not empty', nonEmpty);
-export const texts = many('a text that is not empty', nonEmpty);
+export const text = one('non-empty text', nonEmpty);
+export const texts = many('non-empty text', nonEmpty);
 
 function nonEmpty(given: string): string | null {
   return given === '' ? null : given;
