@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -71,4 +72,19 @@ test.each([
   [{ baseUrl: 'http://server', apiKey: '' }, 'createClient needs apiKey, and got ""'],
 ])('%o is refused with what is missing', (options, message) => {
   expect(() => createClient(options as { baseUrl: string; apiKey: string })).toThrow(message);
+});
+
+test('a server that does not answer is named, and why', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}/`, apiKey: 'k' });
+  const message = `fetch failed: http://127.0.0.1:${port} does not answer (ECONNREFUSED)`;
+  await expect(client.listBaseModels()).rejects.toThrow(message);
+});
+
+test('an address without a scheme is refused when the client is made', () => {
+  expect(() => createClient({ baseUrl: 'localhost:8484', apiKey: 'k' })).toThrow('such as http://127.0.0.1:8484');
 });

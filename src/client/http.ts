@@ -68,6 +68,8 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
       throw new TypeError(
         `createClient needs ${name}, and got ${value === undefined ? 'undefined' : `"${value}"`}: is its environment variable set?`,
       );
+  if (!/^https?:\/\//.test(baseUrl))
+    throw new TypeError(`createClient needs a baseUrl such as http://127.0.0.1:8484, and got "${baseUrl}".`);
   const root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
   const request = given ?? ((url: string, init: RequestInit) => fetch(url, init)); // a browser's fetch wants its window
 
@@ -83,6 +85,8 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(file === undefined ? {} : { body: file, duplex: 'half' as const }),
       signal,
+    }).catch((error: unknown) => {
+      throw isFailedFetch(error) ? withAddress(error, root) : error;
     });
     if (!response.ok) throw await readRefusal(response, `${method} ${path}`);
     return response;
@@ -107,6 +111,17 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
   }
 
   return { send, call, rows };
+}
+
+/** What Node says when a server does not answer, or a connection breaks before it has: neither where nor why. */
+const isFailedFetch = (error: unknown): error is TypeError =>
+  error instanceof TypeError && error.message.startsWith('fetch failed');
+
+function withAddress(error: TypeError, root: string): TypeError {
+  const { code, message } = (error.cause ?? {}) as { readonly code?: string; readonly message?: string };
+  return new TypeError(`fetch failed: ${root} does not answer (${code ?? message ?? 'no cause given'})`, {
+    cause: error,
+  });
 }
 
 function queryString(query: Query): string {

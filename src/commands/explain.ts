@@ -1,5 +1,6 @@
-// What a failed command says: a cause, and where it is known what to do next, in one line.
+// What a failed command says: a cause and, if it is known, what to do next, in one line.
 import { AppError, UsageError } from '#domain/errors';
+import { storageRemedy } from '#domain/storage-fault';
 import { ArtifactFilesError } from '#client/artifact-files';
 import { ApiError, TrainingFailedError } from '#client/client';
 
@@ -17,22 +18,23 @@ interface Speakers {
 
 export function explain(error: unknown, { lastUrl, version }: Speakers): string {
   if (error instanceof ApiError) return explainAnswer(error, version);
+  if (error instanceof AppError && error.code === 'storage_unavailable') return explainStorage(error);
   if (error instanceof AppError || error instanceof TrainingFailedError || error instanceof ArtifactFilesError)
     return error.message;
-  if (error instanceof TypeError && error.message === 'fetch failed')
+  if (error instanceof TypeError && error.message.startsWith('fetch failed'))
     return `no server answers at ${lastUrl}. Start one with \`whetstone serve\`, or name another with --url or WHETSTONE_URL.`;
   if (error instanceof TypeError && error.message === 'terminated')
     return `the connection to ${lastUrl} broke. Try again.`;
   if (error instanceof DOMException && error.name === 'TimeoutError')
-    return `the server at ${lastUrl} did not answer in time. Try again, or look at its log.`;
+    return `the server at ${lastUrl} did not answer in time. Try again, or check its log.`;
   if (error instanceof SyntaxError && lastUrl !== null)
-    return `what answers at ${lastUrl} is no Whetstone: its answer is not JSON. Look at --url and WHETSTONE_URL.`;
+    return `the server at ${lastUrl} is not a Whetstone server: its answer is not JSON. Check --url and WHETSTONE_URL.`;
   if (error instanceof Error && 'syscall' in error) return explainFile(error as NodeJS.ErrnoException);
   const message = error instanceof Error ? error.message : String(error);
-  return `${message}. This is a fault of Whetstone: DEBUG=whetstone shows where it comes from.`;
+  return `${message}. This is a bug in Whetstone: run the command again with DEBUG=whetstone to see where it happens.`;
 }
 
-/** Answers name routes, for whoever sends requests; here is somebody who gives commands. */
+/** Answers of the server name routes; a user of the commands needs the command for it. */
 const COMMANDS: Readonly<Record<string, string>> = {
   '/v1/preview/training-jobs': 'whetstone jobs list',
   '/v1/preview/models': 'whetstone models list',
@@ -42,30 +44,41 @@ const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 function explainAnswer({ message: answered, code, requestId }: ApiError, own: string): string {
-  const message = answered.replace(/GET (\/v1\/[\w/-]+)/g, (whole, route: string) =>
-    route in COMMANDS ? `\`${COMMANDS[route]}\`` : whole,
-  );
+  const message = answered
+    .replace(/GET (\/v1\/[\w/-]+)/g, (whole, route: string) => (route in COMMANDS ? `\`${COMMANDS[route]}\`` : whole))
+    .replace('register it with POST', 'create it with `whetstone models create`')
+    .replace(' Send return_existing: true to get it.', ' Choose another name.')
+    .replace(/^body\.(\w+): Value error, /, 'The $1 ')
+    .replace(/ \(value_error\)$/, '')
+    .replace(/ has no checkpoint at step \d+\.$/, '$& List its steps with `whetstone checkpoints list`.');
   const isUnknownRoute = code === 'not_found' && message.startsWith('Not Found: ');
   const version = isUnknownRoute
-    ? ` This command is of version ${own}: the server may be of another one, or no Whetstone.`
+    ? ` This is whetstone ${own}: the server may have another version, or may not be a Whetstone server.`
     : '';
   return `${message}${version}${requestId ? ` (request ${requestId})` : ''}`;
+}
+
+/** The user of a command is the operator of the storage that it opens. */
+function explainStorage({ message, cause }: AppError): string {
+  const remedy = cause instanceof Error ? storageRemedy(cause) : null;
+  if (remedy === null) return message;
+  return message.replace('Nothing was lost; try again.', `${remedy} Then run the command again.`);
 }
 
 /** What the system says of a file; the rarer faults in its own words, which name the file. */
 function explainFile({ code, path, syscall, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT' && syscall === 'mkdir')
-    return `${path} cannot be made: its file system takes no directories there. Name another place.`;
+    return `${path} cannot be created: its file system does not allow directories there. Choose another place.`;
   const faults: Readonly<Record<string, string>> = {
     ENOENT: 'does not exist',
-    ENOTDIR: 'goes through a file as if it were a directory',
+    ENOTDIR: 'cannot exist: a part of its path is a file, not a directory',
     EISDIR: 'is a directory, not a file',
-    EACCES: 'may not be read or written by you: change its permissions, or name another',
-    EPERM: 'may not be read or written by you: change its permissions, or name another',
-    EROFS: 'is on a file system that is read-only: name another',
-    ENOSPC: 'cannot be written: no space is left on its disk',
+    EACCES: 'cannot be read or written by this user: change its permissions, or choose another path',
+    EPERM: 'cannot be read or written by this user: change its permissions, or choose another path',
+    EROFS: 'is on a read-only file system: choose another path',
+    ENOSPC: 'cannot be written: its disk is full',
   };
   const fault = faults[code ?? ''];
-  if (code === 'ENOSPC' && !path) return 'No space is left on the disk. Free some, and run the command again.';
+  if (code === 'ENOSPC' && !path) return 'The disk is full. Free some space, and run the command again.';
   return fault && path ? `${path} ${fault}.` : message;
 }

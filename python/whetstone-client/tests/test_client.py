@@ -167,3 +167,17 @@ def test_a_download_goes_on_where_the_line_breaks(tmp_path: Path) -> None:
     asyncio.run(client_of(answer).download_checkpoint("m", 3, tmp_path / "adapter.tar"))
     assert asked == [None, None, "bytes=4-"]
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("adapter.tar", content)]
+
+
+def test_a_server_that_does_not_answer_is_named() -> None:
+    async def ask() -> None:
+        async with AsyncClient("http://127.0.0.1:9", "k") as client:
+            await client.get_training_job("job")
+
+    with pytest.raises(httpx.ConnectError, match=r"No server answers at http://127\.0\.0\.1:9"):
+        asyncio.run(ask())
+
+
+def test_an_address_without_a_scheme_is_refused_when_the_client_is_made() -> None:
+    with pytest.raises(ValueError, match="must be a URL such as"):
+        AsyncClient("localhost:8484", "k")

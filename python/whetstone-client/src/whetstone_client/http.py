@@ -1,8 +1,8 @@
 """Requests to one server: its address, the key, and what a refusal says."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 import httpx
@@ -22,6 +22,11 @@ class Http:
         key = api_key or os.environ.get("WHETSTONE_API_KEY")
         if not key:
             raise ValueError("No API key: pass api_key, or set WHETSTONE_API_KEY.")
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(
+                f'The server\'s address must be a URL such as http://127.0.0.1:8484, not "{url}". Check WHETSTONE_URL.'
+            )
+        self._url = url
         self._client = httpx.AsyncClient(
             base_url=url.rstrip("/").removesuffix("/v1"),
             headers={"authorization": f"Bearer {key}"},
@@ -45,7 +50,8 @@ class Http:
     ) -> T:
         sent = body.model_dump(mode="json", exclude_none=True) if isinstance(body, BaseModel) else body
         given = {name: value for name, value in (query or {}).items() if value is not None}
-        response = await self._client.request(method, path, json=sent, params=given, headers=headers)
+        with self._named_failures():
+            response = await self._client.request(method, path, json=sent, params=given, headers=headers)
         if not response.is_success:
             raise read_refusal(response)
         return TypeAdapter(answer).validate_json(response.content)
@@ -77,8 +83,19 @@ class Http:
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx.Response]:
         """Sends a stream, gives one back, or both."""
-        async with self._client.stream(method, path, json=json, content=content, params=query, headers=headers) as response:
-            if not response.is_success:
-                await response.aread()
-                raise read_refusal(response)
-            yield response
+        with self._named_failures():
+            streaming = self._client.stream(method, path, json=json, content=content, params=query, headers=headers)
+            async with streaming as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise read_refusal(response)
+                yield response
+
+    @contextmanager
+    def _named_failures(self) -> Iterator[None]:
+        """httpx says that all connection attempts failed, and not to whom."""
+        try:
+            yield
+        except httpx.ConnectError as error:
+            message = f"No server answers at {self._url}: {error}. Start one with `whetstone serve`, or set WHETSTONE_URL."
+            raise httpx.ConnectError(message, request=error.request) from error
