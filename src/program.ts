@@ -51,7 +51,7 @@ function findLocalKey(): string | null {
 /** `fail`: ends the process. Errors of use are thrown as commander's, after a line about them. */
 export function createProgram(fail: (error: unknown) => never): { readonly program: Command; readonly remote: Remote } {
   const program = new Command('whetstone')
-    .description('Chat with a model, train it by reinforcement learning or on examples, serve every checkpoint.')
+    .description('Serve a language model, chat with it, and train it by reinforcement learning or on examples.')
     .version(VERSION)
     .enablePositionalOptions()
     .configureOutput({
@@ -63,14 +63,16 @@ export function createProgram(fail: (error: unknown) => never): { readonly progr
       'after',
       `
 First steps:
-  $ whetstone serve                     prints its address and, the first time, an API key
-  $ whetstone chat "Hello"              in another terminal of the same directory
+  $ whetstone serve            prints its address and, the first time, an API key
+  $ whetstone chat "Hello"     in another terminal of the same directory
 
-WHETSTONE_URL and WHETSTONE_API_KEY name another server. Commands end with 0 when done, 1 when they failed, 2 when a
-flag, argument or setting was wrong, 130 when they were interrupted with Ctrl-C.`,
+To use a server elsewhere, set WHETSTONE_URL and WHETSTONE_API_KEY.
+
+Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted with Ctrl-C.`,
     );
 
   const watchParent = (onGone: () => void) => watchNpmParent(process.env, onGone);
+  program.commandsGroup('Run a server:');
   addServe(program, {
     async start(flags) {
       const config = readServerConfig(flags, process.env);
@@ -81,17 +83,18 @@ flag, argument or setting was wrong, 130 when they were interrupted with Ctrl-C.
     fail,
   });
 
-  withJson(program.command('migrate'))
-    .description('bring the database of a data directory up to date; serve does this by itself')
-    .addOption(settingOption(SETTINGS.data))
-    .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {
-      const config = readStoreConfig(data, process.env);
-      await (await stores()).migrateStorage(config, silentLog);
-      show(flags, { data: config.dataDirectory, up_to_date: true }, () => [
-        `The database of ${config.dataDirectory} is up to date.`,
-      ]);
-    });
+  const remote = createRemote(findLocalKey);
+  addWorkers(program, remote, { load: runWorker, watchParent });
 
+  program.commandsGroup('Use a server:');
+  addChat(program, remote);
+  addModels(program, remote);
+  addTrain(program, remote);
+  addJobs(program, remote);
+  addCheckpoints(program, remote, STARTER_DIRECTORY);
+  addArtifacts(program, remote);
+
+  program.commandsGroup('Manage the data of a server, on its machine:');
   const local: Local = {
     dataOption: () => settingOption(SETTINGS.data),
     openKeyring: async (data) => (await stores()).openKeyring(readStoreConfig(data, process.env), silentLog),
@@ -108,16 +111,20 @@ flag, argument or setting was wrong, 130 when they were interrupted with Ctrl-C.
     (await import('./server/planned-memory.ts')).readPlannedMemory(readServerConfig(flags, process.env)),
   );
   addBackup(program, maintained);
+  withJson(program.command('migrate'))
+    .description('update the database of a data directory to this version; serve does so when it starts')
+    .addOption(settingOption(SETTINGS.data))
+    .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {
+      const config = readStoreConfig(data, process.env);
+      await (await stores()).migrateStorage(config, silentLog);
+      show(flags, { data: config.dataDirectory, up_to_date: true }, () => [
+        `The database of ${config.dataDirectory} is up to date.`,
+      ]);
+    });
 
-  const remote = createRemote(findLocalKey);
-  addChat(program, remote);
-  addModels(program, remote);
-  addCheckpoints(program, remote, STARTER_DIRECTORY);
-  addTrain(program, remote);
-  addJobs(program, remote);
-  addArtifacts(program, remote);
-  addWorkers(program, remote, { load: runWorker, watchParent });
+  program.commandsGroup('Other:');
   addCompletion(program);
+  program.helpCommand('help [command]', 'show the help of a command');
   return { program, remote };
 }
 

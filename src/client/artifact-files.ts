@@ -131,6 +131,7 @@ export async function downloadCheckpointTo(
   const fixed = step === 'latest' ? await latestOf(client, modelId) : step;
   const first = await client.downloadCheckpoint(modelId, fixed, null, signal);
   const { sha256, sizeBytes } = first;
+  await mkdir(dirname(file), { recursive: true });
   const unfinished = `${file}.${sha256.slice(0, 12)}.part`;
   let isUnread = true;
   const open = async (bytes: number) => {

@@ -3,7 +3,19 @@ import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
-import { all, confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { bytesText } from './progress.ts';
+import {
+  all,
+  confirm,
+  counted,
+  inColumns,
+  linesOr,
+  show,
+  withJson,
+  withYes,
+  type JsonFlag,
+  type YesFlag,
+} from './output.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
 
 interface PushFlags extends RemoteFlags, JsonFlag {
@@ -21,7 +33,8 @@ function telling() {
   return { options: { onFile, onBytes: onDone }, end };
 }
 
-const NOT_PUSHED = 'Interrupted: no version was made. The same command sends only what the server lacks.';
+const NOT_PUSHED =
+  'Interrupted: no version was created. Run the same command again: it sends only what the server does not have yet.';
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
@@ -32,10 +45,10 @@ export function addArtifacts(program: Command, remote: Remote): void {
 
   withJson(remote.command(artifacts, 'push <name> <path>'))
     .description(
-      'store a file or a directory as the next version; <name> is project/name. Files the server already has are not sent again',
+      'store a file or a directory as the next version; <name> is project/name. Files that the server already has are not sent again',
     )
-    .option('--type <name>', 'dataset, lora or your own', 'dataset')
-    .option('--alias <name>', 'a name for this version; may be repeated', collect, [])
+    .option('--type <name>', 'type of the artifact: dataset, lora or your own', 'dataset')
+    .option('--alias <name>', 'another name for this version; may be repeated', collect, [])
     .action(async (name: string, path: string, { type, alias, ...flags }: PushFlags) => {
       const { options, end } = telling();
       const about = { type, aliases: alias, ...options };
@@ -47,7 +60,9 @@ export function addArtifacts(program: Command, remote: Remote): void {
     });
 
   withJson(remote.command(artifacts, 'pull <name> [directory]'))
-    .description('download a version; <name> is project/name, with :vN, :alias, or :stepN of a model')
+    .description(
+      'download a version; <name> is project/name with :vN or :alias (default: the latest), or a model with :stepN',
+    )
     .action(async (name: string, directory: string | undefined, flags: RemoteFlags & JsonFlag) => {
       const target = directory ?? name.split('/').at(-1)!.replace(':', '-');
       const { options, end } = telling();
@@ -60,12 +75,18 @@ export function addArtifacts(program: Command, remote: Remote): void {
 
   withJson(remote.command(artifacts, 'ls [project]'))
     .alias('list')
-    .description('list versions')
+    .description('list the versions of all artifacts, or of those of a project')
     .action(async (project: string | undefined, flags: RemoteFlags & JsonFlag) => {
       const found = await all(remote.connect(flags).listArtifacts(project === undefined ? {} : { project }));
       show(flags, found, (list) =>
-        list.map(({ uri, type, files, size_bytes: size, aliases, created_at: made }) =>
-          [uri, type, `${files.length} files`, `${size} bytes`, made, ...aliases].join('  '),
+        linesOr(
+          'No artifacts.',
+          inColumns(
+            list.map(({ uri, type, files, size_bytes: size, aliases, created_at: made }) => [
+              ...[uri, type, counted(files.length, 'file'), bytesText(size), made],
+              aliases.join(' '),
+            ]),
+          ),
         ),
       );
     });
@@ -74,6 +95,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
     .description('delete a version, or all versions when the name has none')
     .action(async (name: string, flags: RemoteFlags & JsonFlag & YesFlag) => {
       const client = remote.connect(flags);
+      await client.getArtifact(artifactName(name));
       await confirm(flags, `Delete ${name.includes(':') ? name : `all versions of ${name}`}?`);
       const deleted = await client.deleteArtifact(artifactName(name));
       show(flags, deleted, ({ deleted_count: count }) => [`deleted ${count}`]);

@@ -3,32 +3,34 @@
 import type { Command } from 'commander';
 import { unfinishedBackup } from '#maintenance/unfinished-backup';
 import type { OnDone } from '#maintenance/reports';
+import { showBytes } from './download-progress.ts';
 import { interruptible } from './interrupt.ts';
 import { describeFinding, findingForMachines, describeLooked, type Maintained } from './maintenance.ts';
-import { show, withJson, type JsonFlag } from './output.ts';
-import { showProgress } from './progress.ts';
+import { counted, show, withJson, type JsonFlag } from './output.ts';
 
 type RestoreFlags = JsonFlag & { readonly data?: string; readonly acceptDamage?: boolean };
 
 const NOT_RESTORED =
-  'Interrupted before it was restored: no server starts on what was copied so far. The same command begins again.';
-const UNSETTLED =
-  'Data was deleted faster than it was copied: some rows name blobs that are gone. Make another backup.';
-const IN_ORIGINAL = 'the original has them too. Keep an older backup; `whetstone doctor` tells more.';
+  'Interrupted before everything was restored: no server starts on the partial copy. Run the same command to begin again.';
+const UNSETTLED = 'Data was deleted while it was copied, so some rows name blobs that are gone. Make another backup.';
+const IN_ORIGINAL =
+  'the original store has the same problems. Keep an older backup, and run `whetstone doctor` for details.';
 
 export function addBackup(program: Command, { dataOption, load }: Maintained): void {
   withJson(program.command('backup <directory>'))
-    .description('copy everything into a new directory, itself a valid data directory; the server may be running')
+    .description(
+      'copy all data into a new directory, which is itself a valid data directory; the server may keep running',
+    )
     .addOption(dataOption())
     .action(async (directory: string, { data, ...flags }: JsonFlag & { data?: string }) => {
-      const { onDone: showDone, end } = showProgress();
+      const { onDone: showDone, end } = showBytes();
       let began = false; // before that, an unfinished copy is another one's
       const onDone: OnDone = (...done) => {
         began = true;
         showDone(...done);
       };
       const interruption = {
-        line: () => 'Interrupted: nothing was kept of this backup. The data that it copied is unchanged.',
+        line: () => 'Interrupted: the unfinished backup was deleted. The original data is unchanged.',
         remove: () => (began ? [unfinishedBackup(directory)] : []),
       };
       const maintenance = await load();
@@ -39,7 +41,7 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
         ...findings.map((finding) => describeFinding(finding)),
         `Copied ${describeLooked(looked)} to ${directory}.`,
         ...(settled ? [] : [UNSETTLED]),
-        ...(findings.length === 0 ? [] : [`${findings.length} findings: ${IN_ORIGINAL}`]),
+        ...(findings.length === 0 ? [] : [`${counted(findings.length, 'finding')}: ${IN_ORIGINAL}`]),
       ]);
       if (findings.length > 0) process.exitCode = 1;
     });
@@ -47,9 +49,9 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
   withJson(program.command('restore <directory>'))
     .description('copy a backup into an empty data directory, or an empty Postgres and blob store')
     .addOption(dataOption())
-    .option('--accept-damage', 'restore a damaged backup: what is intact is restored, the rest is lost')
+    .option('--accept-damage', 'restore a damaged backup anyway: what is intact is restored, the rest is lost')
     .action(async (directory: string, { data, acceptDamage = false, ...flags }: RestoreFlags) => {
-      const { onDone, end } = showProgress();
+      const { onDone, end } = showBytes();
       const request = { data, directory, acceptDamage, onDone };
       const maintenance = await load();
       const { outcome, findings, looked } = await interruptible({ line: () => NOT_RESTORED }, () =>
@@ -60,7 +62,7 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
         ...findings.map((finding) => describeFinding(finding)),
         isRestored
           ? `Restored ${describeLooked(looked)}.`
-          : 'Nothing was restored. Use another backup, or pass --accept-damage.',
+          : 'Nothing was restored. Use another backup, or pass --accept-damage to restore what is intact.',
       ]);
       if (!isRestored) process.exitCode = 1;
     });

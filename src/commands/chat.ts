@@ -15,18 +15,14 @@ interface ChatFlags extends RemoteFlags, JsonFlag {
 export function addChat(program: Command, remote: Remote): void {
   withJson(remote.command(program, 'chat [message]'))
     .description('send a message to a model; without a message, start a conversation')
-    .option('--model <name>', 'base model, or [entity/]project/name[:stepN] (default: the server’s)')
+    .option('--model <name>', 'base model, or [entity/]project/name[:stepN] (default: the first that the server hosts)')
     .option('--system <text>', 'system message')
     .option(
       '--temperature <number>',
-      'randomness; 0 always takes the likeliest token (default: that of the model, else 1)',
+      'randomness from 0 to 2; 0 always takes the most likely token (default: the model’s own, or 1)',
       decimal(0, 2),
     )
-    .option(
-      '--max-tokens <count>',
-      'maximum tokens of an answer (default: what the context has room for)',
-      wholeNumber(1),
-    )
+    .option('--max-tokens <count>', 'maximum tokens of an answer (default: what fits into the context)', wholeNumber(1))
     .action(async (message: string | undefined, flags: ChatFlags) => {
       const client = remote.connect(flags);
       const messages: { role: string; content: string }[] = flags.system

@@ -30,10 +30,10 @@ const DTYPES = { bf16: 'BF16', f16: 'F16', f32: 'F32', q8_0: 'Q8_0' } as const;
 export function addCheckpoints(program: Command, remote: Remote, starterDirectory: string): void {
   const checkpoints = program
     .command('checkpoints')
-    .description('list, choose, download and export the checkpoints of a model');
+    .description('list, compare, download and export the checkpoints of a model');
 
   withJson(remote.command(checkpoints, 'list <model>'))
-    .description('steps and their metrics; <model> is a name (project/name) or a model id')
+    .description('list the steps of a model with their metrics; <model> is project/name or a model id')
     .action(async (name: string, flags: RemoteFlags & JsonFlag) => {
       const client = remote.connect(flags);
       const found = await all(client.listCheckpoints((await getModel(client, name)).model.id));
@@ -47,15 +47,15 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
 
   withJson(remote.command(checkpoints, 'best <model>'))
     .description('print the name of the checkpoint with the best value of a metric')
-    .option('--metric <name>', 'such as val/reward, val/loss or train/reward', 'val/reward')
-    .option('--lower-is-better', 'the least value is the best, as of a loss')
+    .option('--metric <name>', 'metric to compare by, such as val/reward, val/loss or train/reward', 'val/reward')
+    .option('--lower-is-better', 'the lowest value is the best, as for a loss')
     .action(async (name: string, flags: RemoteFlags & JsonFlag & { metric: string; lowerIsBetter?: boolean }) => {
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
       const greaterIsBetter = !flags.lowerIsBetter;
       const best = await client.bestCheckpoint(model.id, flags.metric, { greaterIsBetter });
       if (!best) {
-        const message = `No checkpoint of ${name} has the metric ${flags.metric}. \`whetstone checkpoints list ${name}\` shows which there are.`;
+        const message = `No checkpoint of ${name} has the metric ${flags.metric}. \`whetstone checkpoints list ${name}\` shows all metrics.`;
         throw new AppError('not_found', message);
       }
       const checkpoint = `${model.project}/${model.name}:step${best.step}`;
@@ -64,9 +64,9 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
 
   withJson(remote.command(checkpoints, 'download <model> [step]'))
     .description(
-      'save the adapter as a tar (PEFT directory); step is a number or latest, or in the name: project/name:step3',
+      'save an adapter as a tar of a PEFT directory; the step is a number or latest (the default), or part of the name: project/name:step3',
     )
-    .option('--out <file>', 'default: <name>-step<step>.tar')
+    .option('--out <file>', 'file to write (default: <name>-step<step>.tar)')
     .action(async (name: string, step: string | undefined, flags: RemoteFlags & JsonFlag & { out?: string }) => {
       const client = remote.connect(flags);
       const { model, step: chosen } = await getStep(client, name, step);
@@ -80,20 +80,20 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
 
   withJson(remote.command(checkpoints, 'export <model> [step]'))
     .description(
-      'write a checkpoint as a directory (PEFT, or with --merged a whole model in Hugging Face layout) or as a GGUF file for llama.cpp',
+      'write a checkpoint as a PEFT directory, as a whole model in Hugging Face layout (--merged), or as a GGUF file for llama.cpp (--format gguf)',
     )
-    .option('--out <path>', 'default: <name>-step<step>, with --format gguf <name>-step<step>.gguf')
+    .option('--out <path>', 'path to write (default: <name>-step<step>, with --format gguf <name>-step<step>.gguf)')
     .option('--merged', 'fold the adapter into the weights of the base model, which must be on this machine')
     .addOption(
       new Option(
         '--format <name>',
-        'hf: as PEFT and Transformers read it; gguf: one file for llama.cpp, of the whole model or of the adapter in float32',
+        'hf: for PEFT and Transformers; gguf: one file for llama.cpp, of the whole model with --merged, else of the adapter in float32',
       )
         .choices(['hf', 'gguf'])
         .default('hf'),
     )
     .addOption(
-      new Option('--dtype <name>', 'type of the merged weights; q8_0 is for GGUF')
+      new Option('--dtype <name>', 'number format of the merged weights; q8_0 needs --format gguf')
         .choices(Object.keys(DTYPES))
         .default('bf16'),
     )
@@ -136,8 +136,8 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
 async function refuseTaken(out: string, isPeft: boolean): Promise<void> {
   const files = await readdir(out).catch(() => null);
   if (isPeft && files?.length === 0) return;
-  const state = isPeft && files !== null ? 'is not empty' : 'is there already';
-  if (await pathExists(out)) throw new AppError('invalid_request', `${out} ${state}. Choose another with --out.`);
+  const state = isPeft && files !== null ? 'is not empty' : 'already exists';
+  if (await pathExists(out)) throw new AppError('invalid_request', `${out} ${state}. Choose another path with --out.`);
 }
 
 async function makeUnfinished(out: string): Promise<string> {
@@ -182,16 +182,19 @@ async function pull(client: Client, name: string, directory: string): Promise<vo
 async function getStep(client: Client, name: string, given: string | undefined) {
   const { model, step } = await getModel(client, name);
   if (given === undefined) return { model, step };
-  if (step !== null) throw new UsageError(`${name} names a step; leave out "${given}".`);
+  if (step !== null) throw new UsageError(`${name} already names a step: leave out "${given}".`);
   if (given === 'latest') return { model, step: null };
-  if (!/^\d{1,15}$/.test(given)) throw new UsageError(`"${given}" is no step: a number, or latest.`);
+  if (!/^\d{1,15}$/.test(given)) throw new UsageError(`The step must be a number or latest, not "${given}".`);
   return { model, step: Number(given) };
 }
 
 /** Of a directory or a file the server says the last part only. */
 function withoutBase(error: unknown, name: string): unknown {
   if (!(error instanceof AppError) || error.code !== 'base_model_not_found') return error;
-  return new AppError(error.code, `The base model ${name} is not here by that name. Say which it is with --base.`);
+  return new AppError(
+    error.code,
+    `The base model ${name} is not on this machine under that name. Name its directory, GGUF file or Hub id with --base.`,
+  );
 }
 
 async function getBase(name: string, starterDirectory: string, ggufDirectory: string): Promise<string> {

@@ -7,8 +7,8 @@ import { settingOption } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
 import { SETTINGS } from '#config/settings';
 import { gigabytes } from '#base/gigabytes';
-import { confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
-import { showProgress } from './progress.ts';
+import { showBytes } from './download-progress.ts';
+import { confirm, counted, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 
 interface DoctorFlags extends JsonFlag, YesFlag, Flags<typeof PLANNED> {
   readonly data?: string;
@@ -47,17 +47,17 @@ export function addDoctor(program: Command, { dataOption, load }: Maintained, pl
   Object.values(PLANNED).forEach((each) => doctor.addOption(settingOption(each).helpGroup('Memory, as for serve:')));
   withYes(withJson(doctor))
     .description(
-      'check that everything stored is present and undamaged (stop the server first); or with --model, the memory that serve would take',
+      'check that all stored data is present and undamaged (stop the server first); or, with --model, show how much memory serve would use',
     )
     .addOption(dataOption())
     .option(
       '--repair',
-      'move blobs that nothing refers to into quarantine, delete what ended jobs have left, put accounts right, and close files to other users; nothing else is touched',
+      'move blobs that nothing refers to into quarantine, delete leftovers of ended jobs, correct accounts, and make files private; nothing else is changed',
     )
     .action(async ({ data, repair = false, ...flags }: DoctorFlags) => {
       if (Object.keys(PLANNED).some((key) => key in flags)) return showMemory(flags, await planMemory(flags));
-      if (repair) await confirm(flags, 'Repair the store?');
-      const { onDone, end } = showProgress();
+      if (repair) await confirm(flags, 'Repair the store? Leftovers of ended jobs are deleted.');
+      const { onDone, end } = showBytes();
       const report = await (await load()).doctor({ data, repair, onDone }).finally(end);
       show(flags, forMachines(report), () => forPeople(report, repair));
       if (!isHealthy(report)) process.exitCode = 1;
@@ -99,20 +99,20 @@ function forPeople({ findings, looked, quarantine }: DoctorReport, repair: boole
   const repairable = left.filter((finding) => finding.repair !== null).length;
   const repaired = findings.length - left.length;
   const parts = [
-    findings.length === 0 ? 'Everything is there and undamaged.' : `${findings.length} findings.`,
+    findings.length === 0 ? 'Everything is there and undamaged.' : `${counted(findings.length, 'finding')}.`,
     ...(repaired > 0 ? [`${repaired} repaired.`] : []),
     ...(repairable > 0 && !repair
-      ? [`${repairable} can be repaired with --repair; nothing that counts is lost by it.`]
+      ? [`${repairable} can be repaired with --repair, without losing data that is in use.`]
       : []),
   ];
   return [
     ...findings.map((finding) => describeFinding(finding, finding.repaired)),
-    `Looked at ${looked ? describeLooked(looked) : 'the database only'}.`,
+    `Checked ${looked ? describeLooked(looked) : 'the database only'}.`,
     parts.join(' '),
     ...(quarantine === null
       ? []
       : [
-          `What no row refers to is in ${quarantine} now. Delete it when nobody misses it; to put it back, move what is in it up to the blobs.`,
+          `Blobs that no row refers to were moved to ${quarantine}. Delete it once you are sure that nothing needs them; to undo the repair, move them back to the other blobs.`,
         ]),
   ];
 }

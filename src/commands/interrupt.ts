@@ -32,7 +32,7 @@ function endInterrupted(line: string): never {
 }
 
 /** Of downloads, which keep what has arrived under another name until it is whole. */
-export const GOES_ON = 'Interrupted: the same command goes on where it was.';
+export const GOES_ON = 'Interrupted: run the same command to continue where it stopped.';
 
 /** Of every command, until it handles signals itself. */
 export const sayInterrupted = (): never => endInterrupted('Interrupted.');

@@ -10,11 +10,13 @@ export function lineOfJob({ id, type, status, progress, step, created_at: made }
 
 /** Without the settings of the job, which `whetstone jobs get` shows. */
 export function linesOfEvent({ type, data }: TrainingEvent): string[] {
-  const { config: _, warnings = [], ...rest } = data as Readonly<Record<string, unknown>>;
-  const shown = Object.entries(rest).map(
-    ([key, value]) =>
-      `${key}=${typeof value === 'number' ? Number(value.toPrecision(5)) : printable(JSON.stringify(value))}`,
-  );
+  const { config: _, rows_digest: __, warnings = [], ...rest } = data as Readonly<Record<string, unknown>>;
+  const shown = Object.entries(rest)
+    .filter(([, value]) => JSON.stringify(value) !== '{}')
+    .map(
+      ([key, value]) =>
+        `${key}=${typeof value === 'number' ? Number(value.toPrecision(5)) : printable(JSON.stringify(value))}`,
+    );
   return [[type, ...shown].join('  '), ...(warnings as readonly string[]).map(lineOfWarning)];
 }
 

@@ -12,7 +12,18 @@ import {
   pairs,
 } from './job-lines.ts';
 import { wholeNumber } from './numbers.ts';
-import { all, confirm, printable, say, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import {
+  all,
+  confirm,
+  linesOr,
+  printable,
+  say,
+  show,
+  withJson,
+  withYes,
+  type JsonFlag,
+  type YesFlag,
+} from './output.ts';
 import { showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
@@ -38,27 +49,29 @@ export function addJobs(program: Command, remote: Remote): void {
   const jobs = program.command('jobs').description('list, follow and cancel training jobs');
 
   withJson(remote.command(jobs, 'list'))
-    .description('list the newest jobs: id, kind, status, progress, when it was submitted, the step that it made')
-    .option('--model <name>', 'only of this model')
-    .addOption(new Option('--status <name>', 'only with this status').choices(STATUSES))
-    .option('--limit <count>', 'show at most this many', wholeNumber(1), 20)
+    .description('list the newest jobs: id, kind, status, progress, submission time, and the step that they made')
+    .option('--model <name>', 'only jobs of this model')
+    .addOption(new Option('--status <name>', 'only jobs with this status').choices(STATUSES))
+    .option('--limit <count>', 'maximum number of jobs to show', wholeNumber(1), 20)
     .action(async ({ model: name, status, limit, ...flags }: ListFlags) => {
       const client = remote.connect(flags);
       const model = name === undefined ? {} : { model_id: (await getModel(client, name)).model.id };
       const found = client.listTrainingJobs({ order: 'desc', ...model, ...(status ? { status } : {}) });
-      show(flags, await all(found, limit), (list) => (list.length === 0 ? ['No jobs.'] : list.map(lineOfJob)));
+      show(flags, await all(found, limit), (list) => linesOr('No jobs.', list.map(lineOfJob)));
     });
 
   withJson(remote.command(jobs, 'get <id>'))
     .alias('show')
-    .description('show status, settings and warnings of a job')
-    .option('--groups', 'also a line per group: rewards, advantages, what was skipped, the prompt')
-    .option('--answers', 'also what the checkpoint answered to the prompts of its evaluation, with rewards')
+    .description('show the status, settings and warnings of a job')
+    .option('--groups', 'also print a line per group: rewards, advantages, what was skipped, the prompt')
+    .option('--answers', 'also print how the checkpoint answered the prompts of its evaluation, with rewards')
     .action((id: string, flags: GetFlags) => getJob(remote.connect(flags), id, flags));
 
   withJson(remote.command(jobs, 'follow <id>'))
-    .description('print events of a job as they arrive, until it ends; exits with 1 if the job failed or was cancelled')
-    .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', wholeNumber(1), 3600)
+    .description(
+      'print the events of a job as they arrive, until it ends; exits with 1 if the job failed or was cancelled',
+    )
+    .option('--timeout <seconds>', 'stop following after this many seconds; the job continues', wholeNumber(1), 3600)
     .action(async (id: string, flags: FollowFlags) => {
       const client = remote.connect(flags);
       await client.getTrainingJob(id); // a server that was never there is not waited for, as one that restarts is
@@ -68,16 +81,19 @@ export function addJobs(program: Command, remote: Remote): void {
   withJson(remote.command(jobs, 'logs <id>'))
     .description('print the events of a job so far')
     .action(async (id: string, flags: RemoteFlags & JsonFlag) => {
-      show(flags, await all(remote.connect(flags).listEvents(id)), (events) => events.flatMap(linesOfEvent));
+      show(flags, await all(remote.connect(flags).listEvents(id)), (events) =>
+        linesOr('No events yet.', events.flatMap(linesOfEvent)),
+      );
     });
 
   withYes(withJson(remote.command(jobs, 'cancel <id>')))
-    .description('cancel a job; unfinished steps are lost, and the model keeps its latest checkpoint')
+    .description('cancel a job; its work is lost, and the model keeps its latest checkpoint')
     .action(async (id: string, flags: RemoteFlags & JsonFlag & YesFlag) => {
       const client = remote.connect(flags);
-      await confirm(flags, `Cancel job ${id}?`);
+      const { type, status: before } = await client.getTrainingJob(id);
+      await confirm(flags, `Cancel the ${type} job ${id}, which is ${before}?`);
       show(flags, await client.cancelTrainingJob(id), ({ status }) => [
-        `${id}: ${status === 'running' ? 'ends with the gradient step that runs' : status}`,
+        `${id}: ${status === 'running' ? 'will be cancelled after the current gradient step' : status}`,
       ]);
     });
 }
@@ -91,10 +107,11 @@ export async function followJob(
   const { onDone, end } = showProgress();
   const waits = setTimeout(() => {
     process.stderr.write(
-      `job ${id} waits: no trainer has begun it. Jobs before it: whetstone jobs list. Connected workers: whetstone workers\n`,
+      `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers\n`,
     );
   }, BEGINS_WITHIN_MS);
-  const line = () => `Interrupted: the job goes on. Stop it: whetstone jobs cancel ${id}`;
+  const line = () =>
+    `Interrupted: the job continues. Follow it: whetstone jobs follow ${id}. Cancel it: whetstone jobs cancel ${id}`;
   try {
     const job = await interruptible({ line }, () =>
       client.follow(id, {
@@ -115,7 +132,7 @@ export async function followJob(
       throw new TrainingFailedError(`job ${id}: ${error.message}. See: whetstone jobs get ${id}`);
     if (error instanceof DOMException && error.name === 'TimeoutError')
       throw new TrainingFailedError(
-        `job ${id} has not ended within ${timeout} s and goes on. See: whetstone jobs follow ${id}`,
+        `job ${id} has not ended within ${timeout} s and continues. Follow it: whetstone jobs follow ${id}`,
       );
     throw error;
   } finally {

@@ -6,13 +6,19 @@ import { AppError, UsageError } from '#domain/errors';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import { DEFAULT_SCOPES, entityFault } from '#services/accounts/api-keys';
 import type { Keyring, Local } from './local.ts';
-import { confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { confirm, inColumns, linesOr, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 
 const OPTION: Readonly<Record<LimitName, { flag: string; help: string }>> = {
-  requestsInFlight: { flag: '--requests-in-flight <number>', help: 'requests that one server answers at a time' },
-  queuedJobs: { flag: '--queued-jobs <number>', help: 'training jobs that wait' },
-  storedBytes: { flag: '--stored-bytes <number>', help: 'adapters, artifacts and job data' },
-  tokensPerDay: { flag: '--tokens-per-day <number>', help: 'of chat requests, prompts and completions, by UTC days' },
+  requestsInFlight: {
+    flag: '--requests-in-flight <number>',
+    help: 'maximum requests that one server answers at a time',
+  },
+  queuedJobs: { flag: '--queued-jobs <number>', help: 'maximum training jobs that have not started' },
+  storedBytes: { flag: '--stored-bytes <number>', help: 'maximum bytes of adapters, artifacts and job data' },
+  tokensPerDay: {
+    flag: '--tokens-per-day <number>',
+    help: 'maximum tokens of chat prompts and completions per UTC day',
+  },
 };
 
 type LimitFlags = Readonly<Partial<Record<LimitName, string>>>;
@@ -20,14 +26,14 @@ type LimitFlags = Readonly<Partial<Record<LimitName, string>>>;
 export function addKeys(program: Command, { dataOption, openKeyring, openExistingKeyring }: Local): void {
   const keys = program
     .command('keys')
-    .description('create, list and revoke API keys in the data directory of a server');
+    .description('create, list and revoke API keys, in the data directory or database of a server');
 
   withLimits(withJson(keys.command('create')).description('create a key and print it once'))
-    .option('--entity <name>', 'whose models and jobs the key sees', 'default')
-    .option('--name <text>', 'a label for the list', 'cli')
+    .option('--entity <name>', 'entity (team) whose models and jobs the key can see', 'default')
+    .option('--name <text>', 'label of the key in lists', 'cli')
     .option(
       '--scopes <list>',
-      `any of ${SCOPES.join(', ')}; train includes read; admin includes chat, train and read`,
+      `comma-separated list of ${SCOPES.join(', ')}; train includes read; admin includes chat, train and read`,
       DEFAULT_SCOPES.join(','),
     )
     .addOption(dataOption())
@@ -42,42 +48,45 @@ export function addKeys(program: Command, { dataOption, openKeyring, openExistin
 
   withJson(keys.command('list'))
     .description('list keys')
-    .option('--entity <name>', 'only of this entity')
+    .option('--entity <name>', 'only the keys of this entity')
     .addOption(dataOption())
     .action(async ({ entity, data, ...flags }: JsonFlag & { entity?: string; data?: string }) => {
       await using(openExistingKeyring(data), async ({ apiKeys }) => {
         const found = await apiKeys.list(entity ?? null);
-        show(flags, found.map(forMachines), () => found.map(lineOfKey));
+        show(flags, found.map(forMachines), () => linesOr('No keys.', inColumns(found.map(cellsOfKey))));
       });
     });
 
   withYes(withJson(keys.command('revoke <id>')))
-    .description('revoke a key at once; the id is in `keys list`')
+    .description('revoke a key at once; `whetstone keys list` shows the ids')
     .addOption(dataOption())
     .action(async (id: string, { data, ...flags }: JsonFlag & YesFlag & { data?: string }) => {
-      await confirm(flags, `Revoke key ${id}? Whoever uses it is refused from now on.`);
       await using(openExistingKeyring(data), async ({ apiKeys }) => {
+        const key = (await apiKeys.list(null)).find((each) => each.id === id);
+        if (!key) throw new AppError('not_found', `No key ${id}. List them with \`whetstone keys list\`.`);
+        await confirm(flags, `Revoke key ${id} (${key.name}) of ${key.entity}? Requests that use it will be refused.`);
         const outcome = await apiKeys.revoke(id, null);
-        if (outcome === 'not_found')
-          throw new AppError('not_found', `No key ${id}. \`whetstone keys list\` shows them.`);
-        show(flags, { id, outcome }, () => [outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`]);
+        show(flags, { id, outcome }, () => [outcome === 'revoked' ? `revoked ${id}` : `${id} was already revoked`]);
       });
     });
 }
 
 export function addLimits(program: Command, { dataOption, openKeyring, openExistingKeyring }: Local): void {
-  const limits = program.command('limits').description('how much an entity may use, over all its keys');
+  const limits = program.command('limits').description('limit how much an entity (team) may use with all its keys');
 
-  withLimits(
-    withJson(limits.command('set <entity>')).description(
-      'set the limits of an entity; limits that are not given are removed',
-    ),
-  )
+  withYes(withLimits(withJson(limits.command('set <entity>'))))
+    .description('set the limits of an entity; they replace all that it had, and limits that are not given are removed')
     .addOption(dataOption())
-    .action(async (entity: string, { data, json = false, ...flags }: LimitFlags & JsonFlag & { data?: string }) => {
+    .action(async (entity: string, { data, json = false, yes = false, ...flags }: SetFlags) => {
       refuseEntity(entity);
       const values = readLimits(flags);
-      await using(openKeyring(data), ({ accounts }) => accounts.setLimits(entity, values));
+      await using(openKeyring(data), async ({ accounts }) => {
+        const before = describeLimits(await accounts.limitsOf(entity));
+        const after = describeLimits(values);
+        if (before.length > 0 && before.join() !== after.join())
+          await confirm({ yes }, `Replace the limits of ${entity} (${before.join(', ')}) by ${sayLimits(after)}?`);
+        await accounts.setLimits(entity, values);
+      });
       show({ json }, { entity, limits: values }, lineOfLimits);
     });
 
@@ -86,7 +95,7 @@ export function addLimits(program: Command, { dataOption, openKeyring, openExist
     .addOption(dataOption())
     .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {
       await using(openExistingKeyring(data), async ({ accounts }) => {
-        show(flags, await accounts.listLimits(), (list) => list.flatMap(lineOfLimits));
+        show(flags, await accounts.listLimits(), (list) => linesOr('No limits.', list.flatMap(lineOfLimits)));
       });
     });
 }
@@ -98,8 +107,13 @@ interface CreateFlags extends LimitFlags, JsonFlag {
   readonly data?: string;
 }
 
+type SetFlags = LimitFlags & JsonFlag & YesFlag & { readonly data?: string };
+
 const withLimits = (command: Command): Command =>
-  LIMIT_NAMES.reduce((made, name) => made.option(OPTION[name].flag, `limit: ${OPTION[name].help}`), command);
+  LIMIT_NAMES.reduce(
+    (made, name) => made.option(OPTION[name].flag, `${OPTION[name].help} (default: unlimited)`),
+    command,
+  );
 
 function refuseEntity(entity: string): void {
   const fault = entityFault(entity);
@@ -110,7 +124,7 @@ function readScopes(text: string): Scope[] {
   return text.split(/[\s,]+/).map((word) => {
     const scope = SCOPES.find((known) => known === word);
     if (scope) return scope;
-    throw new UsageError(`Scopes are a list of ${SCOPES.join(', ')}, not "${text}".`);
+    throw new UsageError(`--scopes must be a comma-separated list of ${SCOPES.join(', ')}, not "${text}".`);
   });
 }
 
@@ -130,12 +144,14 @@ const describeLimits = (limits: Limits): string[] =>
     limits[name] === undefined ? [] : [`${OPTION[name].flag.split(' ')[0]!.slice(2)} ${limits[name]}`],
   );
 
+const sayLimits = (described: readonly string[]): string => described.join(', ') || 'no limits';
+
 const lineOfLimits = ({ entity, limits }: { readonly entity: string; readonly limits: Limits }): string[] => [
-  [entity, ...describeLimits(limits)].join('  '),
+  `${entity}  ${sayLimits(describeLimits(limits))}`,
 ];
 
-function lineOfKey(key: ApiKey): string {
-  const parts = [
+function cellsOfKey(key: ApiKey): string[] {
+  return [
     key.id,
     key.entity,
     key.name,
@@ -145,7 +161,6 @@ function lineOfKey(key: ApiKey): string {
     ...(key.revokedAtMs === null ? [] : [`revoked ${at(key.revokedAtMs)}`]),
     ...describeLimits(key.limits),
   ];
-  return parts.join('  ');
 }
 
 const forMachines = ({ id, entity, name, scopes, limits, createdAtMs, lastUsedAtMs, revokedAtMs }: ApiKey) => ({

@@ -3,6 +3,8 @@ import type { Option } from 'commander';
 import type { Looked } from '#maintenance/doctor';
 import type { Finding } from '#maintenance/finding';
 import type { Maintenance } from '#maintenance/reports';
+import { counted } from './output.ts';
+import { bytesText } from './progress.ts';
 
 /** As cli.ts hands it over. */
 export interface Maintained {
@@ -18,5 +20,10 @@ export function describeFinding({ kind, where, problem, remedy }: Finding, repai
 export const findingForMachines = ({ kind, where, problem, remedy }: Finding) => ({ kind, where, problem, remedy });
 
 export const describeLooked = (looked: Looked): string =>
-  `${looked.models} models, ${looked.checkpoints} checkpoints, ${looked.jobs} jobs with ${looked.events} events, ` +
-  `${looked.artifactFiles} artifact files, ${looked.blobs} blobs with ${looked.sizeBytes} bytes`;
+  [
+    counted(looked.models, 'model'),
+    counted(looked.checkpoints, 'checkpoint'),
+    `${counted(looked.jobs, 'job')} with ${counted(looked.events, 'event')}`,
+    counted(looked.artifactFiles, 'artifact file'),
+    `${counted(looked.blobs, 'blob')} (${bytesText(looked.sizeBytes)})`,
+  ].join(', ');

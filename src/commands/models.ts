@@ -11,30 +11,30 @@ import type { LoraOptions, SavePolicy } from '#client/client';
 import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
 import { interruptible } from './interrupt.ts';
-import { all, say, show, withJson, type JsonFlag } from './output.ts';
+import { all, confirm, say, show, withJson, withoutWords, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
 export function addModels(program: Command, remote: Remote): void {
   const list = async (flags: RemoteFlags & JsonFlag) =>
     show(flags, await remote.connect(flags).listCallableModels(), (found) => found.map(({ id }) => id));
-  const models = withJson(remote.command(program, 'models'))
-    .description('list the models that can be called; create and keep models to train')
+  const models = withoutWords(withJson(remote.command(program, 'models')))
+    .description('list the models that can be called; create models to train')
     .action(list);
   withJson(remote.command(models, 'list')).description('the same as `whetstone models` alone').action(list);
 
   withPolicy(withJson(remote.command(models, 'create <model>')))
     .description('register a model to train; <model> is project/name')
-    .option('--base-model <id>', 'default: the first that the server hosts')
-    .option('--from <checkpoint>', 'fork: start from a copy of this checkpoint, entity/project/name@step')
+    .option('--base-model <id>', 'base model to train on (default: the first that the server hosts)')
+    .option('--from <checkpoint>', 'start from a copy of this checkpoint, such as project/name:step3')
     .option('--lora-rank <count>', 'rank of the adapter (default: 8)', wholeNumber(1, 256))
-    .option('--lora-alpha <number>', 'its output is scaled by alpha / rank (default: 16)', decimal(0))
+    .option('--lora-alpha <number>', 'the adapter’s output is scaled by alpha / rank (default: 16)', decimal(0))
     .option(
       '--lora-targets <names>',
-      'linear layers that carry it, such as q_proj,v_proj, and lm_head (default: all but lm_head)',
+      'comma-separated linear layers to adapt, such as q_proj,v_proj,lm_head (default: all but lm_head)',
       namesIn,
     )
-    .option('--rslora', 'scale by alpha / √rank instead')
-    .option('--lora-seed <number>', 'seed of its first values (default: 3407)', wholeNumber(0, 2 ** 32 - 1))
+    .option('--rslora', 'scale the adapter’s output by alpha / √rank instead')
+    .option('--lora-seed <number>', 'seed of the adapter’s initial values (default: 3407)', wholeNumber(0, 2 ** 32 - 1))
     .action(async (name: string, flags: CreateFlags) => {
       const client = remote.connect(flags);
       const [project, model] = name.split('/');
@@ -51,15 +51,19 @@ export function addModels(program: Command, remote: Remote): void {
       show(flags, made, ({ id }) => [id]);
     });
 
-  withPolicy(withJson(remote.command(models, 'keep <model>')))
-    .description('limit how many checkpoints of a model stay; it counts from the next one that a job makes')
-    .option('--all', 'all stay, until they are deleted')
+  withYes(withPolicy(withJson(remote.command(models, 'keep <model>'))))
+    .description('limit how many checkpoints of a model are kept: each job that makes one then deletes older ones')
+    .option('--all', 'keep all checkpoints')
     .action(async (name: string, flags: KeepFlags) => {
       const policy = policyOf(flags);
       if ((policy === null) !== (flags.all === true))
-        throw new UsageError('Say how many stay with --save-total-limit, or --all.');
+        throw new UsageError(
+          'Say how many checkpoints to keep with --save-total-limit, or keep all of them with --all.',
+        );
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
+      if (policy !== null)
+        await confirm(flags, `Keep ${describePolicy(policy)} of ${name}? The next jobs delete the others.`);
       const { save_policy: kept } = await client.setSavePolicy(model.id, policy);
       show(flags, { save_policy: kept }, () => [kept ? `keeps ${describePolicy(kept)}` : 'keeps all checkpoints']);
     });
@@ -67,14 +71,17 @@ export function addModels(program: Command, remote: Remote): void {
   withJson(remote.command(models, 'metrics <model>'))
     .description('print the metrics of each training step of a model')
     .addOption(new Option('--format <name>', 'format of the output').choices(FORMATS).default('csv'))
-    .option('--out <directory>', 'write it to project/name below; tensorboard --logdir reads it. Default: print it')
+    .option(
+      '--out <directory>',
+      'write the file to project/name below this directory, which tensorboard --logdir reads (default: print it)',
+    )
     .action(async (name: string, { format, out, ...flags }: MetricsFlags) => {
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
       if (flags.json) return show(flags, await all(client.listHistory(model.id)), () => []);
       const content = Readable.fromWeb((await client.exportHistory(model.id, format)) as NodeReadableStream);
       if (out === undefined) {
-        if (format === 'tensorboard') throw new UsageError('Say with --out where the event file is to be written.');
+        if (format === 'tensorboard') throw new UsageError('Name the directory for the event file with --out.');
         return pipeline(content, process.stdout, { end: false });
       }
       const directory = join(out, safeName(model.project), safeName(model.name));
@@ -94,20 +101,27 @@ interface PolicyFlags {
   readonly lowerIsBetter?: boolean;
 }
 
-interface KeepFlags extends RemoteFlags, JsonFlag, PolicyFlags {
+interface KeepFlags extends RemoteFlags, JsonFlag, YesFlag, PolicyFlags {
   readonly all?: boolean;
 }
 
 const withPolicy = (command: Command): Command =>
   command
-    .option('--save-total-limit <count>', 'checkpoints that stay when a job makes one', wholeNumber(1, 10_000))
-    .option('--metric-for-best-model <name>', 'the best by this metric stays too, such as val/reward')
-    .option('--lower-is-better', 'the best is the lowest; so it is anyway for names that end with loss');
+    .option(
+      '--save-total-limit <count>',
+      'how many checkpoints to keep when a job makes one (default: all)',
+      wholeNumber(1, 10_000),
+    )
+    .option('--metric-for-best-model <name>', 'also keep the best checkpoint by this metric, such as val/reward')
+    .option(
+      '--lower-is-better',
+      'lower values of the metric are better; this is the default for names that end with loss',
+    );
 
 function policyOf({ saveTotalLimit, metricForBestModel, lowerIsBetter }: PolicyFlags): SavePolicy | null {
   if (saveTotalLimit === undefined) {
     if (metricForBestModel === undefined && !lowerIsBetter) return null;
-    throw new UsageError('Say how many stay with --save-total-limit.');
+    throw new UsageError('Say how many checkpoints to keep with --save-total-limit.');
   }
   return {
     save_total_limit: saveTotalLimit,

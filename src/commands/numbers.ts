@@ -16,5 +16,5 @@ export const decimal =
     const value = Number(text);
     if (/^-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text) && value >= min && value <= max) return value;
     const upTo = max === Infinity ? `, ${min} or more` : ` from ${min} to ${max}`;
-    throw new InvalidArgumentError(`It must be a number such as 0.5 or 1e-4${upTo}.`);
+    throw new InvalidArgumentError(`It must be a number${upTo}, such as 0.5 or 1e-4.`);
   };

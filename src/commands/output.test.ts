@@ -13,10 +13,16 @@ test.each(['', 'n', 'yesterday'])('"%s" at a terminal changes nothing', async (a
   await expect(confirm({}, 'Delete all?', aTerminal(answer))).rejects.toThrow('Nothing was changed.');
 });
 
-test('nobody is asked with --yes, or where there is no terminal', async () => {
-  const [terminal, pipe] = [aTerminal('n'), aTerminal('n', false)];
+test.each([true, false])('--yes confirms without a question (at a terminal: %s)', async (isTTY) => {
+  const terminal = aTerminal('n', isTTY);
   await confirm({ yes: true }, 'Delete all?', terminal);
-  await confirm({}, 'Delete all?', pipe);
   expect(terminal.ask).not.toHaveBeenCalled();
+});
+
+test('without a terminal and without --yes the command is refused, and says what to add', async () => {
+  const pipe = aTerminal('y', false);
+  await expect(confirm({}, 'Delete all?', pipe)).rejects.toThrow(
+    'Delete all? There is no terminal to answer at: add --yes to go ahead without being asked.',
+  );
   expect(pipe.ask).not.toHaveBeenCalled();
 });

@@ -15,7 +15,7 @@ test('a line says how far, how fast and how long', () => {
     `training ${'█'.repeat(6)}${'·'.repeat(18)} 10 of 40  4 s each, 2 min left`,
   );
   expect(progressText('blobs', 9_000, 9_100, 120)).toContain('9000 of 9100  120/s, 1 s left');
-  expect(progressText('blobs', 0, 0, 0)).toContain('0 of 0');
+  expect(progressText('copying rows', 0, 0, 0)).toBe('copying rows …');
 });
 
 test('it is written again in place, not for every piece of work, and taken away', () => {
@@ -32,6 +32,18 @@ test('it is written again in place, not for every piece of work, and taken away'
     `\r\x1b[K${progressText('training', 3, 4, 2)}`,
     '\r\x1b[K',
   ]);
+});
+
+test('on a narrow terminal it has no bar, or is cut off: what wraps could not be taken away', () => {
+  const shownAt = (columns: number): string => {
+    const written: string[] = [];
+    const stream = { isTTY: true, columns, write: (text: string) => written.push(text) > 0 };
+    showProgress(stream, () => 0).onDone('training', 1, 4);
+    return written.join('').slice('\r\x1b[K'.length);
+  };
+  expect(shownAt(80)).toBe(progressText('training', 1, 4, 0));
+  expect(shownAt(30)).toBe('training 1 of 4');
+  expect(shownAt(10)).toBe('training ');
 });
 
 test('what is done next is shown at once', () => {

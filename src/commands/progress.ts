@@ -11,7 +11,7 @@ const BETWEEN_MS = 200;
 const BAR_WIDTH = 24;
 
 export function showProgress(
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> & { readonly columns?: number } = process.stderr,
   now: () => number = () => performance.now(),
   /** Of what is counted. */
   unit: (count: number) => string = String,
@@ -26,7 +26,7 @@ export function showProgress(
       else if (shownMs !== null && ms - shownMs < BETWEEN_MS) return;
       shownMs = ms;
       const perSecond = (1000 * (done - began.done)) / Math.max(1, ms - began.ms);
-      stream.write(`\r\x1b[K${progressText(doing, done, of, perSecond, unit)}`);
+      stream.write(`\r\x1b[K${fitted(progressText(doing, done, of, perSecond, unit), stream.columns)}`);
     },
     end() {
       if (shownMs !== null) stream.write('\r\x1b[K');
@@ -35,7 +35,13 @@ export function showProgress(
   };
 }
 
-/** Without a rate as long as nothing was done. */
+/** In one line, which can be taken away again: on a narrow terminal without its bar, or cut off. */
+function fitted(text: string, columns = Infinity): string {
+  if (text.length < columns) return text;
+  return text.replace(/[█·]+ /, '').slice(0, columns - 1);
+}
+
+/** Without a rate as long as nothing was done; without a bar as long as it is not known how much there is to do. */
 export function progressText(
   doing: string,
   done: number,
@@ -43,7 +49,8 @@ export function progressText(
   perSecond: number,
   unit: (count: number) => string = String,
 ): string {
-  const filled = of > 0 ? Math.min(BAR_WIDTH, Math.floor((BAR_WIDTH * done) / of)) : 0;
+  if (of === 0) return `${doing} …`;
+  const filled = Math.min(BAR_WIDTH, Math.floor((BAR_WIDTH * done) / of));
   const bar = '█'.repeat(filled) + '·'.repeat(BAR_WIDTH - filled);
   const speed = perSecond > 0 ? `  ${rateText(perSecond, unit)}, ${timeText((of - done) / perSecond)} left` : '';
   return `${doing} ${bar} ${unit(done)} of ${unit(of)}${speed}`;

@@ -24,8 +24,10 @@ export interface Remote {
   lastUrl(): string | null;
 }
 
-const NO_KEY =
-  'No API key: set WHETSTONE_API_KEY, pass --key, or run this in the directory where the server was started, which keeps its first key.';
+const noKeyFor = (url: string): string =>
+  isOnThisMachine(url)
+    ? 'No API key: set WHETSTONE_API_KEY, pass --key, or run this in the directory where `whetstone serve` was started, which keeps its first key.'
+    : `No API key for ${url}: set WHETSTONE_API_KEY, or pass --key. The key in a data directory is only sent to servers on this machine.`;
 
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostname);
@@ -37,10 +39,10 @@ export function createRemote(findKey: () => string | null = () => null): Remote 
     const { url, key: given } = readSettings(REMOTE_SETTINGS, { url: flags.url, key: flags.key }, process.env);
     if (!isWebAddress(url))
       throw new UsageError(
-        `The server is an address such as http://127.0.0.1:8484, not "${url}": see --url and WHETSTONE_URL.`,
+        `The server’s address must be a URL such as http://127.0.0.1:8484, not "${url}". Check --url and WHETSTONE_URL.`,
       );
-    const key = given ?? (isOnThisMachine(url) ? findKey() : null); // a key is not told to other machines
-    if (key === null) throw new AppError('invalid_api_key', NO_KEY);
+    const key = given ?? (isOnThisMachine(url) ? findKey() : null); // a key is not sent to other machines
+    if (key === null) throw new AppError('invalid_api_key', noKeyFor(url));
     lastUrl = url;
     return { url, key };
   }
@@ -66,7 +68,10 @@ export async function getModel(client: Client, name: string): Promise<{ model: M
   const { entity, project, name: modelName, step } = parsed;
   for await (const model of client.listModels({ project, name: modelName }))
     if (entity === null || model.entity === entity) return { model, step };
-  throw new AppError('model_not_found', `No model ${name}. \`whetstone models\` lists what there is.`);
+  throw new AppError(
+    'model_not_found',
+    `No model ${name}. List yours with \`whetstone models list\`, or create it with \`whetstone models create\`.`,
+  );
 }
 
 /** `project/name[:version]` or `entity/project/name[:version]` → the latter; `~` is the key's own entity. */
@@ -74,5 +79,5 @@ export function artifactName(name: string): string {
   const parts = name.split('/');
   if (parts.length === 3) return name;
   if (parts.length === 2) return `~/${name}`;
-  throw new UsageError(`Name the artifact project/name or entity/project/name, not "${name}".`);
+  throw new UsageError(`The artifact must be named project/name or entity/project/name, not "${name}".`);
 }

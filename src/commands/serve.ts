@@ -26,9 +26,9 @@ export interface Serving {
 
 const ENDS = ['SIGTERM', 'SIGINT'] as const;
 
-const NOT_STARTED = 'Interrupted while it started. Start it again: downloads go on where they were.';
+const NOT_STARTED = 'Interrupted while the server was starting. Start it again: downloads continue where they stopped.';
 
-const NOTE = `docs/configuration.md tells more. SIGTERM and SIGINT finish running requests and the running gradient step, save it, and exit with 0.`;
+const NOTE = `See also docs/configuration.md. On Ctrl-C or SIGTERM the server finishes running requests and the running gradient step, saves, and exits with 0.`;
 
 export function addServe(program: Command, { start, watchParent, fail }: Serving): void {
   const serve = program.command('serve').description('start the server');
@@ -75,7 +75,7 @@ function nextSteps(url: string, isFirst: boolean): string[] {
   return [
     '',
     ...(isFirst
-      ? ['The key is shown only now. On this machine the commands below find it in the data directory.', '']
+      ? ['The key is shown only once. On this machine the commands below find it in the data directory.', '']
       : []),
     'Next, in another terminal of this directory:',
     ...(url === DEFAULT_URL ? [] : [`  export WHETSTONE_URL=${url}`]),

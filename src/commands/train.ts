@@ -42,28 +42,34 @@ interface TrainFlags extends RemoteFlags, JsonFlag {
 
 export function addTrain(program: Command, remote: Remote): void {
   withJson(remote.command(program, 'train <file>'))
-    .description(
-      'train and follow the job: RL from a .json file (model_id, trajectory_groups, experimental_config), ' +
-        'SFT from a .jsonl file (a conversation per line) or an artifact (project/name[:version]), DPO from one of preference pairs (--dpo)',
+    .description('submit a training job and follow it: RL from a .json file, SFT from a .jsonl file, or DPO with --dpo')
+    .addHelpText('after', FILES)
+    .option('--timeout <seconds>', 'stop following after this many seconds; the job continues', wholeNumber(1), 3600)
+    .option('--model <name>', 'model to train, project/name; for RL it replaces the file’s model_id')
+    .option('--dpo', 'train on preference pairs')
+    .option(
+      '--beta <number>',
+      'DPO: how strongly the policy is held near its starting point (default: 0.1)',
+      decimal(0),
     )
-    .option('--timeout <seconds>', 'give up waiting after this long; the job goes on', wholeNumber(1), 3600)
-    .option('--model <name>', 'project/name of the model; for RL in place of the file’s model_id')
-    .option('--dpo', 'the lines are preference pairs: a prompt, a chosen and a rejected answer')
-    .option('--beta <number>', 'DPO: how near the policy stays to where it begins (default: 0.1)', decimal(0))
     .addOption(
-      new Option('--loss <name>', 'DPO: what a pair costs (default: sigmoid)').choices([
+      new Option('--loss <name>', 'DPO: loss of a pair (default: sigmoid)').choices([
         'sigmoid',
         'robust',
         'hinge',
         'ipo',
       ]),
     )
-    .option('--label-smoothing <part>', 'DPO: part of the pairs that is labelled wrongly', decimal(0, 0.49))
+    .option(
+      '--label-smoothing <part>',
+      'DPO: fraction of the pairs that is assumed to be labelled wrongly (default: 0)',
+      decimal(0, 0.49),
+    )
     .option('--batch-size <rows>', 'SFT, DPO: rows per gradient step (default: SFT 2, DPO 8)', wholeNumber(1))
-    .option('--epochs <count>', 'SFT, DPO: how often all rows are trained', wholeNumber(1), 1)
+    .option('--epochs <count>', 'SFT, DPO: passes over all rows', wholeNumber(1), 1)
     .option(
       '--learning-rate <number>',
-      'SFT, DPO: peak learning rate (default: by the size of the base model)',
+      'SFT, DPO: peak learning rate (default: depends on the size of the base model)',
       decimal(0),
     )
     .addOption(
@@ -71,38 +77,48 @@ export function addTrain(program: Command, remote: Remote): void {
         .choices(['linear', 'cosine', 'constant'])
         .default('linear'),
     )
-    .option('--warmup <part>', 'SFT, DPO: fraction of the steps over which the learning rate rises', decimal(0, 1), 0.1)
-    .option('--warmup-steps <count>', 'SFT, DPO: the same as a number of steps', wholeNumber(1))
-    .option('--no-packing', 'SFT, DPO: compute every row alone')
+    .option('--warmup <part>', 'SFT, DPO: fraction of the steps in which the learning rate rises', decimal(0, 1), 0.1)
+    .option('--warmup-steps <count>', 'SFT, DPO: number of such steps, instead of --warmup', wholeNumber(1))
+    .option('--no-packing', 'SFT, DPO: compute each row on its own instead of several together')
     .option(
       '--validation-split <part>',
-      'SFT, DPO: fraction of the rows, the last ones, that is held out',
+      'SFT, DPO: fraction of the rows to hold out, taken from the end (default: none)',
       decimal(0, 0.5),
     )
-    .option('--eval-steps <count>', 'SFT, DPO: evaluate the held-out rows every so many gradient steps', wholeNumber(1))
     .option(
-      '--early-stopping-patience <count>',
-      'SFT, DPO: end after so many evaluations without improvement',
+      '--eval-steps <count>',
+      'SFT, DPO: evaluate the held-out rows every this many gradient steps',
       wholeNumber(1),
     )
-    .option('--early-stopping-threshold <number>', 'SFT, DPO: what an improvement must be more than', decimal(0))
-    .addOption(
-      new Option(
-        '--metric-for-best-model <name>',
-        'DPO: by which evaluations are compared (default: val/loss)',
-      ).choices(HELD_OUT_METRICS),
+    .option(
+      '--early-stopping-patience <count>',
+      'SFT, DPO: stop after this many evaluations without improvement',
+      wholeNumber(1),
     )
-    .option('--load-best-model-at-end', 'SFT, DPO: the checkpoint has the weights of the best evaluation')
-    .option('--no-load-best-model-at-end', 'SFT, DPO: it has those of the last step, also of a job that ends early')
+    .option(
+      '--early-stopping-threshold <number>',
+      'SFT, DPO: an improvement must be larger than this (default: 0)',
+      decimal(0),
+    )
     .addOption(
-      new Option('--assistant-turns <which>', 'SFT: which assistant turns are trained (default: all)').choices([
+      new Option('--metric-for-best-model <name>', 'DPO: metric that compares evaluations (default: val/loss)').choices(
+        HELD_OUT_METRICS,
+      ),
+    )
+    .option('--load-best-model-at-end', 'SFT, DPO: the checkpoint gets the weights of the best evaluation')
+    .option(
+      '--no-load-best-model-at-end',
+      'SFT, DPO: it gets the weights of the last step, even if the job stops early',
+    )
+    .addOption(
+      new Option('--assistant-turns <which>', 'SFT: assistant turns to train on (default: all)').choices([
         'all',
         'last',
       ]),
     )
-    .option('--evaluate <file>', 'evaluate the checkpoint on the prompts of this .jsonl file; they are not trained on')
-    .option('--samples <count>', 'evaluation: answers per prompt', wholeNumber(1), 1)
-    .option('--max-tokens <count>', 'evaluation: maximum tokens per answer', wholeNumber(1), 512)
+    .option('--evaluate <file>', 'evaluate the checkpoint on the prompts of this .jsonl file, which are not trained on')
+    .option('--samples <count>', 'with --evaluate: answers per prompt', wholeNumber(1), 1)
+    .option('--max-tokens <count>', 'with --evaluate: maximum tokens per answer', wholeNumber(1), 512)
     .action(async (file: string, flags: TrainFlags) => {
       refuseForeignSettings(flags);
       const client = remote.connect(flags);
@@ -115,7 +131,14 @@ export function addTrain(program: Command, remote: Remote): void {
     });
 }
 
-const NOT_SUBMITTED = 'Interrupted while the job was submitted: see `whetstone jobs list` before you submit it again.';
+const FILES = `
+<file> is one of:
+  job.json                 RL: an object with model_id, trajectory_groups and experimental_config
+  rows.jsonl               SFT: one conversation per line; with --dpo one preference pair per line
+  project/name[:version]   an artifact with such a .jsonl file`;
+
+const NOT_SUBMITTED =
+  'Interrupted while the job was submitted: check `whetstone jobs list` before you submit it again.';
 
 async function submitRl(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   const body = parseJson(await readFile(file, 'utf8'), file) as RlJobRequest;
@@ -126,7 +149,9 @@ async function submitRl(client: Client, file: string, flags: TrainFlags): Promis
 
 function artifactNamed(name: string): string {
   if (/^(?:[^/]+\/){1,2}[^/]+$/.test(name)) return artifactName(name);
-  throw new UsageError(`Name a .json or .jsonl file, or an artifact project/name[:version], not "${name}".`);
+  throw new UsageError(
+    `The data must be a .json or .jsonl file, or an artifact project/name[:version], not "${name}".`,
+  );
 }
 
 async function submitDataset(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
@@ -134,7 +159,7 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
   const { model, step } = await getModel(client, flags.model);
   if (step !== null)
     throw new UsageError(
-      `Training goes on from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${flags.model}`,
+      `Training continues from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${flags.model}`,
     );
   const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
   const artifact = file.endsWith('.jsonl')

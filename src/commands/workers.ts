@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Worker } from '#client/client';
 import { AppError, type ErrorCode, UsageError } from '#domain/errors';
 import { sayInterrupted } from './interrupt.ts';
-import { show, withJson, type JsonFlag } from './output.ts';
+import { inColumns, linesOr, show, withJson, withoutWords, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
 import type { Serving } from './serve.ts';
 
@@ -34,21 +34,23 @@ interface Working extends Pick<Serving, 'watchParent'> {
 
 export function addWorkers(program: Command, remote: Remote, { load, watchParent }: Working): void {
   const list = async (flags: RemoteFlags & JsonFlag) =>
-    show(flags, await remote.connect(flags).listWorkers(), (found) => found.map(lineOfWorker));
-  const workers = withJson(remote.command(program, 'workers'))
-    .description('list the workers that are connected to a server; run one')
+    show(flags, await remote.connect(flags).listWorkers(), (found) =>
+      linesOr('No workers are connected.', inColumns(found.map(cellsOfWorker))),
+    );
+  const workers = withoutWords(withJson(remote.command(program, 'workers')))
+    .description('list the workers that are connected to a server, or run one on this machine')
     .action(list);
   withJson(remote.command(workers, 'list')).description('the same as `whetstone workers` alone').action(list);
 
   remote
     .command(workers, 'run')
-    .description('run a worker: sample from or train a model for a server that has it as --worker-model')
+    .description('run a worker on this machine: it samples from or trains a model that a server has as --worker-model')
     .requiredOption(
       '--model <name>',
-      'the name under which the server has it; "starter", a directory, a GGUF file, or a Hub id',
+      'model, named as in the server’s --worker-model: "starter", a directory, a GGUF file, or a Hub id',
     )
-    .option('--roles <roles>', `any of ${WORKER_ROLES.join(',')}`, WORKER_ROLES.join(','))
-    .option('--name <text>', 'shown in lists and logs', `${hostname()}, ${availableParallelism()} cores`)
+    .option('--roles <roles>', `comma-separated list of ${WORKER_ROLES.join(', ')}`, WORKER_ROLES.join(','))
+    .option('--name <text>', 'name of the worker in lists and logs', `${hostname()}, ${availableParallelism()} cores`)
     .action(async ({ model, roles, name, ...flags }: RunFlags) => {
       const { url, key } = remote.address(flags);
       process.off('SIGINT', sayInterrupted);
@@ -66,15 +68,15 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
     })
     .addHelpText(
       'after',
-      '\nEnds with 0 when it has left its server, with 2 where it is refused and trying again does not help, else with 1.',
+      '\nExits with 0 when it has left its server, with 2 when the server refuses it and trying again does not help, else with 1.',
     );
 }
 
-function lineOfWorker(worker: Worker): string {
+function cellsOfWorker(worker: Worker): string[] {
   const { name, state, base_model: model, roles, running, waiting, adapters, sessions, tokens } = worker;
   const load = `${running} running, ${waiting} waiting, ${sessions} training, ${adapters.length} adapters`;
   const past = `${tokens} tokens, ${worker.reconnects} reconnects, silent for ${worker.silent_seconds.toFixed(1)} s`;
-  return [name, state, roles.join(','), model, load, past].join('  ');
+  return [name, state, roles.join(','), model, load, past];
 }
 
 /** As of every worker (docs/worker-protocol.md): who starts it again need not. */
@@ -92,5 +94,5 @@ function readRoles(text: string): RunWorkerOptions['roles'] {
   const named = text.split(',').map((role) => role.trim());
   const roles = WORKER_ROLES.filter((role) => named.includes(role));
   if (roles.length === named.length) return roles;
-  throw new UsageError(`--roles must be of ${WORKER_ROLES.join(',')}, not "${text}".`);
+  throw new UsageError(`--roles must be a comma-separated list of ${WORKER_ROLES.join(', ')}, not "${text}".`);
 }

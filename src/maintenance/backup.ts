@@ -4,10 +4,12 @@
 import type { AccountStore } from '#storage/account-store';
 import type { BlobReader, BlobStore } from '#storage/blobs';
 import type { Inventory } from '#storage/inventory';
-import { examine, type Examination, type OnProgress } from './doctor.ts';
+import { examine, type Examination } from './doctor.ts';
 import { repairAll } from './doctor-repair.ts';
+import { bytesOf, countReads, type OnProgress } from './read-progress.ts';
 import { findStoredFault, type Fault } from './stored-checks.ts';
 import { readStoredRows, type StoredReference } from './stored-references.ts';
+import { readStoredUnits } from './stored-units.ts';
 
 /** The rows of the copy. */
 export interface CopiedRows {
@@ -36,16 +38,19 @@ const ROUNDS_MAX = 5;
 /** Findings are what the source has lost; everything else is in the copy, and sound. */
 export async function backUp({ copyRows, source, target, onProgress }: BackupDeps): Promise<BackupReport> {
   const copied = new Set<string>();
+  let [doneBytes, ofBytes] = [0, 0];
+  const counted = countReads(source, (bytes) => onProgress?.((doneBytes += bytes), ofBytes));
   let before: ReadonlyMap<string, Fault> = new Map();
   for (let round = 1; ; round++) {
     const rows = await copyRows();
     try {
       const faults = new Map<string, Fault>();
-      const references = [...(await readStoredRows(rows.inventory)).references.values()];
-      for (const [done, reference] of references.entries()) {
-        onProgress?.(done, references.length);
-        if (copied.has(reference.blob)) continue;
-        const fault = await copyOne(reference, source, target);
+      const { references } = await readStoredRows(rows.inventory);
+      const uncopied = [...references.values()].filter(({ blob }) => !copied.has(blob));
+      ofBytes = doneBytes + bytesOf(uncopied, await readStoredUnits(source, references));
+      onProgress?.(doneBytes, ofBytes);
+      for (const reference of uncopied) {
+        const fault = await copyOne(reference, counted, target);
         if (fault === null) copied.add(reference.blob);
         else faults.set(reference.blob, fault);
       }
@@ -65,20 +70,13 @@ async function copyOne(reference: StoredReference, source: BlobReader, target: B
   return reference.needed ? findStoredFault(target, reference) : null;
 }
 
-/** Gives the bytes. */
-export async function copyBlobs(
-  { blob, form }: StoredReference,
-  source: BlobReader,
-  target: BlobStore,
-): Promise<number> {
+export async function copyBlobs({ blob, form }: StoredReference, source: BlobReader, target: BlobStore): Promise<void> {
   await target.delete(blob); // of an earlier round
   const names = form.form === 'directory' ? (await source.list(blob)).map(({ name }) => name) : [blob];
-  let copiedBytes = 0;
   for (const name of names) {
     const content = await source.stream(name);
-    if (content !== null) copiedBytes += (await target.put(name, content)).sizeBytes;
+    if (content !== null) await target.put(name, content);
   }
-  return copiedBytes;
 }
 
 /** Takes out what earlier rounds copied and the rows do not name any more, and the progress of jobs that they charge for. */

@@ -6,6 +6,7 @@ import type { BlobReader } from '#storage/blobs';
 import type { Inventory, InventoriedJob } from '#storage/inventory';
 import { findLedgerFaults } from './doctor-ledger.ts';
 import type { Finding, Repair } from './finding.ts';
+import { bytesOf, countReads, type OnProgress } from './read-progress.ts';
 import { findStoredFault, type Fault } from './stored-checks.ts';
 import { isUnderWay, readStoredRows, type StoredReference, type StoredRows } from './stored-references.ts';
 import { readStoredUnits, type StoredUnits } from './stored-units.ts';
@@ -25,8 +26,6 @@ export interface Examination {
   readonly looked: Looked;
 }
 
-export type OnProgress = (done: number, of: number) => void;
-
 export interface ExamineDeps {
   readonly inventory: Inventory;
   readonly blobs: BlobReader;
@@ -36,13 +35,16 @@ export interface ExamineDeps {
 }
 
 export async function examine({ inventory, blobs, onProgress, ...deps }: ExamineDeps): Promise<Examination> {
-  const check = deps.check ?? ((reference) => findStoredFault(blobs, reference));
   const rows = await readStoredRows(inventory);
   const units = await readStoredUnits(blobs, rows.references);
   const faults = new Map<string, Fault>();
   const needed = [...rows.references.values()].filter((reference) => reference.needed);
-  for (const [checked, reference] of needed.entries()) {
-    onProgress?.(checked, needed.length);
+  const ofBytes = bytesOf(needed, units);
+  let doneBytes = 0;
+  const counted = countReads(blobs, (bytes) => onProgress?.((doneBytes += bytes), ofBytes));
+  onProgress?.(doneBytes, ofBytes);
+  const check = deps.check ?? ((reference) => findStoredFault(counted, reference));
+  for (const reference of needed) {
     const fault = await check(reference);
     if (fault) faults.set(reference.blob, fault);
   }

@@ -3,7 +3,8 @@ import type { BackupReport } from './backup.ts';
 import type { Examination, Looked } from './doctor.ts';
 import type { Finding } from './finding.ts';
 
-export type OnDone = (doing: 'checked' | 'copied', done: number, of: number) => void;
+/** Nothing of nothing: how much there is to do is not known yet. */
+export type OnDone = (doing: 'checking' | 'copying rows' | 'copying', doneBytes: number, ofBytes: number) => void;
 
 export interface DoctorReport {
   readonly findings: readonly (Finding & { readonly repaired: boolean })[];

@@ -4,7 +4,7 @@ import { AppError } from '#domain/errors';
 import type { BlobReader, BlobStore } from '#storage/blobs';
 import type { Inventory } from '#storage/inventory';
 import { copyBlobs } from './backup.ts';
-import type { OnProgress } from './doctor.ts';
+import { bytesOf, countReads, type OnProgress } from './read-progress.ts';
 import { readStoredRows } from './stored-references.ts';
 import { readStoredUnits } from './stored-units.ts';
 
@@ -25,8 +25,9 @@ export async function restoreBlobs({ inventory, source, target, onProgress }: Re
       `There are blobs already where this backup is to go, such as ${blob}. Name an empty place.`,
     );
   }
-  for (const [copied, reference] of [...references.values()].entries()) {
-    onProgress?.(copied, references.size);
-    await copyBlobs(reference, source, target);
-  }
+  const ofBytes = bytesOf([...references.values()], await readStoredUnits(source, references));
+  let doneBytes = 0;
+  const counted = countReads(source, (bytes) => onProgress?.((doneBytes += bytes), ofBytes));
+  onProgress?.(doneBytes, ofBytes);
+  for (const reference of references.values()) await copyBlobs(reference, counted, target);
 }

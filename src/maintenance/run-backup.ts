@@ -29,6 +29,7 @@ export async function runBackup(config: StoreConfig, into: string, onDone: OnDon
     const message = `${unfinished} is there already: another backup is running, or was killed. Delete it then.`;
     throw new AppError('invalid_request', message, { cause });
   });
+  onDone('copying rows', 0, 0);
   await makePrivateDirectory(unfinished);
   try {
     const report = await fill(unfinished, config, onDone);
@@ -56,7 +57,7 @@ async function fill(directory: string, config: StoreConfig, onDone: OnDone): Pro
       },
       source,
       target,
-      onProgress: (done, of) => onDone('copied', done, of),
+      onProgress: (done, of) => onDone('copying', done, of),
     });
     await copySecretKey(config.dataDirectory, directory);
     for (const path of [place, root, directory]) await syncPath(path);

@@ -31,7 +31,7 @@ export async function runDoctor(config: StoreConfig, repair: boolean, onDone: On
     const blobs = await openBlobReader(config);
     try {
       const { inventory } = rows;
-      const found = await examine({ inventory, blobs, onProgress: (done, of) => onDone('checked', done, of) });
+      const found = await examine({ inventory, blobs, onProgress: (done, of) => onDone('checking', done, of) });
       const mendable = [...found.findings, ...open];
       const quarantine = quarantinedBlobs(new Date());
       const repaired: ReadonlySet<Finding> = repairing

@@ -62,12 +62,12 @@ async function restore(
     const examination = await examine({
       inventory,
       blobs: source,
-      onProgress: (done, of) => onDone('checked', done, of),
+      onProgress: (done, of) => onDone('checking', done, of),
     });
     const findings = examination.findings.filter(({ kind }) => LOSSES.has(kind));
     const { looked } = examination;
     if (findings.length > 0 && !acceptDamage) return { outcome: 'refused', findings, looked };
-    await restoreBlobs({ inventory, source, target, onProgress: (done, of) => onDone('copied', done, of) });
+    await restoreBlobs({ inventory, source, target, onProgress: (done, of) => onDone('copying', done, of) });
     await copySecretKey(backup, config.dataDirectory);
     await copyRows(database(), await getDatabase(config, 'serve'), { begins: true });
     return { outcome: 'restored', findings, looked };

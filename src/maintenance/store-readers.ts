@@ -29,7 +29,7 @@ export async function getDatabase(
 /** Throws `invalid_request`. */
 export async function requireDatabase(path: string): Promise<void> {
   if (await isThere(path)) return;
-  throw new AppError('invalid_request', `There is no database ${path}. Look at the name of the directory.`);
+  throw new AppError('invalid_request', `There is no database ${path}. Check the name of the directory.`);
 }
 
 export async function openBlobReader({

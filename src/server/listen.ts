@@ -11,11 +11,11 @@ export async function listen(app: FastifyInstance, { host, port }: ServerConfig[
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error;
     const why = {
-      EADDRINUSE: 'is in use',
+      EADDRINUSE: 'is in use by another program',
       EACCES: 'may not be used by this user',
       EADDRNOTAVAIL: 'is not an address of this machine',
     }[code];
-    throw new AppError('invalid_request', `${host}:${port} ${why}. Choose another with --host and --port.`, {
+    throw new AppError('invalid_request', `${host}:${port} ${why}. Choose another with --host or --port.`, {
       cause: error,
     });
   }

@@ -75,7 +75,7 @@ function explainShortage(plan: MemoryPlan, models: readonly PlannedModel[], wish
         `${part.replace('_', ' ')}${model === null ? ' of the server' : models.length > 1 ? ` of ${model}` : ''} ${shown(bytes)}`,
     );
   const names = models.map(({ id }) => id).join(' and ');
-  return `${names} would take at least ${shown(plan.bytes)} of memory (${parts.join(', ')}), and there are ${shown(plan.memoryBytes)} (--memory, or what the machine or its container has). ${advise(models, wishes, plan)}`;
+  return `${names} would take at least ${shown(plan.bytes)} of memory (${parts.join(', ')}), and ${shown(plan.memoryBytes)} is available (--memory, or all of the machine or container). ${advise(models, wishes, plan)}`;
 }
 
 /** What would make it fit alone, else all of it together, else nothing does. */

@@ -122,12 +122,12 @@ describe('serve', () => {
 
     const pushed = await run(['artifacts', 'push', 'p/data', examples, '--alias', 'best'], env);
     expect(pushed).toMatchObject({ code: 0, stdout: 'wandb-artifact:///default/p/data:v0\n' });
-    expect((await run(['artifacts', 'ls', 'p'], env)).stdout).toMatch(/p\/data:v0  dataset  1 files .* best$/m);
+    expect((await run(['artifacts', 'ls', 'p'], env)).stdout).toMatch(/p\/data:v0 +dataset  1 file .* best$/m);
     const pulled = join(dataDirectory, 'pulled');
     expect((await run(['artifacts', 'pull', 'p/data:best', pulled], env)).code).toBe(0);
     expect(await readFile(join(pulled, 'train.jsonl'), 'utf8')).toBe(await readFile(examples, 'utf8'));
     expect((await run(['artifacts', 'pull', 'p/data:best', pulled], env)).stderr).toContain('there    train.jsonl');
-    expect((await run(['artifacts', 'rm', 'p/data'], env)).stdout).toBe('deleted 1\n');
+    expect((await run(['artifacts', 'rm', 'p/data', '--yes'], env)).stdout).toBe('deleted 1\n');
 
     const peft = join(dataDirectory, 'peft');
     expect((await run(['checkpoints', 'export', 'p/m', '--out', peft], env)).stdout).toBe(`${peft}\n`);
@@ -142,8 +142,8 @@ describe('serve', () => {
     const other = createClient({ baseUrl: url, apiKey: created.stdout.trim() });
     expect((await other.registerModel({ project: 'p', name: 'm', base_model: base })).entity).toBe('team');
     const listed = await run(['keys', 'list']);
-    const id = /^(\S+)  team  ci/m.exec(listed.stdout)![1]!;
-    expect((await run(['keys', 'revoke', id])).stdout).toBe(`revoked ${id}\n`);
+    const id = /^(\S+) +team +ci/m.exec(listed.stdout)![1]!;
+    expect((await run(['keys', 'revoke', id, '--yes'])).stdout).toBe(`revoked ${id}\n`);
     await expect(other.listCallableModels()).rejects.toMatchObject({ status: 401 });
 
     serving.child.kill('SIGTERM');
@@ -179,7 +179,7 @@ describe('serve', () => {
     [2, ['--base-path', 'api'], '--base-path must be a path such as'],
     [2, ['--role', 'chat'], '--role must be a comma-separated list of api, serve, train'],
     [2, ['--role', 'serve'], 'set WHETSTONE_DATABASE_URL=postgres:'],
-    ...(process.platform === 'linux' ? [[1, ['--data', '/proc/nope'], '/proc/nope cannot be made'] as const] : []),
+    ...(process.platform === 'linux' ? [[1, ['--data', '/proc/nope'], '/proc/nope cannot be created'] as const] : []),
   ] as const)('ends with %i for %j and says what is wrong', async (code, args, message) => {
     const outcome = await run(['serve', ...args]);
     expect(outcome).toMatchObject({ code, stdout: '' });
@@ -200,9 +200,9 @@ test.each([
   [['models', 'create', 'demo', '--key', 'k'], 'Name the model project/name, not "demo".'],
   [['train', 'rows.jsonl', '--key', 'k'], 'Name the model to train with --model project/name.'],
   [['train', 'rows.jsonl', '--key', 'k', '--beta', '1'], '--beta belongs to DPO'],
-  [['keys', 'create', '--scopes', 'all'], 'Scopes are a list of'],
+  [['keys', 'create', '--scopes', 'all'], '--scopes must be a comma-separated list of'],
   [['limits', 'set', 'a b'], 'An entity is 1 to 64 letters'],
-  [['models', '--key', 'k', '--url', 'nonsense'], 'The server is an address'],
+  [['models', '--key', 'k', '--url', 'nonsense'], 'The server’s address must be a URL'],
   [['jobs', 'list', '--limit', 'x'], "'--limit <count>' argument 'x'"],
 ])('%j is called wrongly: 2, in one line', async (args, message) => {
   const { code, stdout, stderr } = await run(args);
@@ -222,7 +222,13 @@ test.each([
   const { code, stdout, stderr } = await run(args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(message);
-  expect(stderr).not.toContain('fault of Whetstone');
+  expect(stderr).not.toContain('bug in Whetstone');
+});
+
+test('a reader that has seen enough, such as head, ends a command without a word', async () => {
+  const { child, ended } = start(['completion', 'bash']);
+  child.stdout.destroy();
+  expect(await ended).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 test('a command without a server says so', async () => {
@@ -234,8 +240,8 @@ test('a command without a server says so', async () => {
 
 test.each([
   [['jobs', 'list'], 'Interrupted.'],
-  [['train', 'rows.jsonl', '--model', 'p/m'], 'Interrupted while the job was submitted: see'],
-  [['artifacts', 'pull', 'p/rows', 'pulled'], 'Interrupted: the same command goes on where it was.'],
+  [['train', 'rows.jsonl', '--model', 'p/m'], 'Interrupted while the job was submitted: check'],
+  [['artifacts', 'pull', 'p/rows', 'pulled'], 'Interrupted: run the same command to continue where it stopped.'],
 ])('Ctrl-C in %j ends with 130 and one line', async (args, line) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1'); // never answers
   onTestFinished(() => {
@@ -267,11 +273,13 @@ test('a server that is no Whetstone, or of another version, is named in one line
   const remote = ['--url', `http://127.0.0.1:${(other.address() as AddressInfo).port}`, '--key', 'k'];
   expect(await run(['models', ...remote])).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^error: what answers at \S+ is no Whetstone: [^\n]*\n$/) as string,
+    stderr: expect.stringMatching(/^error: the server at \S+ is not a Whetstone server: [^\n]*\n$/) as string,
   });
   expect(await run(['jobs', 'list', ...remote])).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^error: Not Found: .* This command is of version [^\n]*\n$/) as string,
+    stderr: expect.stringMatching(
+      /^error: Not Found: .* This is whetstone \S+ the server may have another version[^\n]*\n$/,
+    ) as string,
   });
 });
 

@@ -67,8 +67,8 @@ const NO_DATA = /^There is no data directory \/no\/such\/store\./;
 /** A failure of each command, and what it says of it. */
 const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said: RegExp]>> = {
   serve: [['--role', 'serve'], /^A server with the role serve works together with others/],
-  migrate: [['--data', join(import.meta.filename, 'data')], /goes through a file as if it were a directory\.$/],
-  'keys create': [['--scopes', 'all'], /^Scopes are a list of/],
+  migrate: [['--data', join(import.meta.filename, 'data')], /a part of its path is a file, not a directory\.$/],
+  'keys create': [['--scopes', 'all'], /^--scopes must be a comma-separated list of/],
   'keys list': [NO_STORE, NO_DATA],
   'keys revoke': [['k', ...NO_STORE], NO_DATA],
   'limits set': [['a b'], /^An entity is 1 to 64 letters/],
@@ -100,7 +100,7 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
   'workers list': [NO_SERVER, NOBODY],
   'workers run': [
     ['--model', 'starter', '--roles', 'all', ...NO_SERVER],
-    /^--roles must be of sample,train, not "all"\.$/,
+    /^--roles must be a comma-separated list of sample, train, not "all"\.$/,
   ],
   completion: [['csh'], /Allowed choices are bash, zsh, fish/],
 };
@@ -124,6 +124,13 @@ describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
     expect(stderr).toBe(`error: unknown option '--nonsense'. See: whetstone ${name} --help\n`);
     expect(error).toMatchObject({ code: 'commander.unknownOption' });
   });
+
+  if (command.commands.length > 0)
+    test('refuses a word that names no command below it', async () => {
+      const { stdout, stderr } = await run(...path, 'creat', 'p/m');
+      expect(stdout).toBe('');
+      expect(stderr).toBe(`error: unknown command 'creat'. See: whetstone ${name} --help\n`);
+    });
 
   test('says in one line why it failed, also where JSON is wanted', async () => {
     const [args, why] = FAILURES[name]!;
@@ -174,6 +181,15 @@ describe('--json', () => {
       .filter((name) => `${args.join(' ')} `.startsWith(`${name} `))
       .reduce((longest, name) => (name.length > longest.length ? name : longest), '');
 
+  const asking = new Set<string>();
+  /** Without --yes and without a terminal it changes nothing. */
+  async function asks(question: string, ...args: readonly string[]): Promise<void> {
+    const { stdout, said, error } = await run(...args);
+    expect({ stdout, code: exitCodeOf(error) }).toEqual({ stdout: '', code: CALLED_WRONGLY });
+    expect(said).toBe(`${question} There is no terminal to answer at: add --yes to go ahead without being asked.`);
+    asking.add(nameOf(args));
+  }
+
   /** What it prints, read as one JSON text. */
   async function json(...args: readonly string[]): Promise<unknown> {
     const { stdout, error } = await run(...args);
@@ -212,7 +228,9 @@ describe('--json', () => {
     expect(await json('models', 'metrics', 'p/listed', ...remote)).toBeInstanceOf(Array);
     expect(await json('checkpoints', 'list', 'p/listed', ...remote)).toMatchObject([{ step: 0 }]);
     expect(await json('models', 'list', ...remote)).toEqual(await json('models', ...remote));
-    expect(await json('models', 'keep', 'p/listed', '--save-total-limit', '2', ...remote)).toMatchObject({
+    const keep = 'Keep 2 checkpoints of p/listed? The next jobs delete the others.';
+    await asks(keep, 'models', 'keep', 'p/listed', '--save-total-limit', '2', ...remote);
+    expect(await json('models', 'keep', 'p/listed', '--save-total-limit', '2', '--yes', ...remote)).toMatchObject({
       save_policy: { save_total_limit: 2 },
     });
     const answered = { messages_and_choices: [{ role: 'user', content: 'Go' }], reward: 0.5 };
@@ -225,11 +243,11 @@ describe('--json', () => {
     const tar = join(directory, 'adapter.tar');
     expect(await json('checkpoints', 'download', 'p/listed', '--out', tar, ...remote)).toEqual({ out: tar });
     const taken = await run('checkpoints', 'export', 'p/listed', '--out', tar, ...remote);
-    expect(taken).toMatchObject({ stdout: '', said: `${tar} is there already. Choose another with --out.` });
+    expect(taken).toMatchObject({ stdout: '', said: `${tar} already exists. Choose another path with --out.` });
     const peft = join(directory, 'peft');
     expect(await json('checkpoints', 'export', 'p/listed', '--out', peft, ...remote)).toEqual({ out: peft });
     const again = await run('checkpoints', 'export', 'p/listed', '--out', peft, ...remote);
-    expect(again.said).toBe(`${peft} is not empty. Choose another with --out.`);
+    expect(again.said).toBe(`${peft} is not empty. Choose another path with --out.`);
   });
 
   test('jobs', async () => {
@@ -245,10 +263,11 @@ describe('--json', () => {
     expect(await json('jobs', 'logs', id, ...remote)).toEqual([]);
     const waited = await run('jobs', 'follow', id, '--timeout', '6', ...remote);
     expect(waited.stderr).toBe(
-      `job ${id} waits: no trainer has begun it. Jobs before it: whetstone jobs list. Connected workers: whetstone workers\n`,
+      `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers\n`,
     );
     expect(waited.error).toMatchObject({ message: expect.stringContaining('has not ended within 6 s') as string });
-    expect(await json('jobs', 'cancel', id, ...remote)).toMatchObject({ id, status: 'cancelled' });
+    await asks(`Cancel the rl job ${id}, which is queued?`, 'jobs', 'cancel', id, ...remote);
+    expect(await json('jobs', 'cancel', id, '--yes', ...remote)).toMatchObject({ id, status: 'cancelled' });
     const plain = remote.filter((word) => word !== '--json');
     const [cancelled] = (await run('jobs', 'list', '--status', 'cancelled', ...plain)).stdout.split('\n');
     expect(cancelled).toMatch(new RegExp(`^${id}  rl  cancelled +0 % {2}\\S+$`)); // without the step that it never made
@@ -278,7 +297,8 @@ describe('--json', () => {
     expect(await json('artifacts', 'ls', 'p', ...remote)).toContainEqual(expect.objectContaining({ version: 'v0' }));
     const target = join(directory, 'pulled');
     expect(await json('artifacts', 'pull', 'p/rows', target, ...remote)).toMatchObject({ directory: target });
-    expect(await json('artifacts', 'rm', 'p/rows', ...remote)).toEqual({ deleted_count: 1 });
+    await asks('Delete all versions of p/rows?', 'artifacts', 'rm', 'p/rows', ...remote);
+    expect(await json('artifacts', 'rm', 'p/rows', '--yes', ...remote)).toEqual({ deleted_count: 1 });
     expect(await json('workers', ...remote)).toEqual([]);
     expect(await json('workers', 'list', ...remote)).toEqual([]);
   });
@@ -295,10 +315,18 @@ describe('--json', () => {
     expect(made).toMatchObject({ entity: 'team', revoked_at: null });
     expect(made.key).toMatch(/^wk-/);
     expect(await json('keys', 'list', ...data)).toMatchObject([{ id: made.id }]);
-    expect(await json('keys', 'revoke', made.id, ...data)).toEqual({ id: made.id, outcome: 'revoked' });
+    const revoke = `Revoke key ${made.id} (cli) of team? Requests that use it will be refused.`;
+    await asks(revoke, 'keys', 'revoke', made.id, ...data);
+    expect(await json('keys', 'revoke', made.id, '--yes', ...data)).toEqual({ id: made.id, outcome: 'revoked' });
     const limits = { entity: 'team', limits: { queuedJobs: 3 } };
     expect(await json('limits', 'set', 'team', '--queued-jobs', '3', ...data)).toEqual(limits);
     expect(await json('limits', 'list', ...data)).toEqual([limits]);
+    const replace = 'Replace the limits of team (queued-jobs 3) by queued-jobs 2?';
+    await asks(replace, 'limits', 'set', 'team', '--queued-jobs', '2', ...data);
+    await asks('Repair the store? Leftovers of ended jobs are deleted.', 'doctor', '--repair', ...data);
+    expect(await json('limits', 'list', ...data)).toEqual([limits]);
+    const none = { entity: 'team', limits: {} };
+    expect(await json('limits', 'set', 'team', '--yes', ...data)).toEqual(none);
     expect(await json('doctor', ...data)).toMatchObject({ healthy: true, findings: [] });
     const copy = join(directory, 'copy');
     expect(await json('backup', copy, ...data)).toMatchObject({ settled: true, findings: [] });
@@ -309,6 +337,8 @@ describe('--json', () => {
   test('of every command has been read above', () => {
     const all = COMMANDS.map(({ name }) => name).filter((name) => !WITHOUT_JSON.includes(name));
     expect(all.filter((name) => !seen.has(name))).toEqual([]);
+    const destructive = COMMANDS.filter(({ command }) => command.options.some(({ long }) => long === '--yes'));
+    expect(destructive.map(({ name }) => name).sort()).toEqual([...asking].sort());
   });
 });
 
@@ -319,7 +349,9 @@ test('a job that runs is cancelled at its next gradient step, which the command 
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const remote = ['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`, '--key', 'k'];
-  expect((await run('jobs', 'cancel', 'j', ...remote)).stdout).toBe('j: ends with the gradient step that runs\n');
+  expect((await run('jobs', 'cancel', 'j', '--yes', ...remote)).stdout).toBe(
+    'j: will be cancelled after the current gradient step\n',
+  );
 });
 
 test.each(['bash', 'zsh', 'fish'])('completion for %s names commands and flags', async (shell) => {

@@ -36,7 +36,7 @@ async function start(flags: Record<string, string>) {
 test('models that do not fit are refused with the numbers and what helps, before their weights are read', async () => {
   await writeFile(join(model, 'model.safetensors'), 'no weights');
   await expect(start({ memory: '0.6' })).rejects.toThrow(
-    /would take at least 0\.\d\d GB of memory \(processes of the server 0\.25 GB, processes 0\.40 GB, weights 0\.00 GB, .*\), and there are 0\.60 GB \(--memory, .*It fits with --role api,serve, which does not train/,
+    /would take at least 0\.\d\d GB of memory \(processes of the server 0\.25 GB, processes 0\.40 GB, weights 0\.00 GB, .*\), and 0\.60 GB is available \(--memory, .*It fits with --role api,serve, which does not train/,
   );
   await expect(start({ memory: '2', kvCache: '1.5' })).rejects.toThrow(
     /kv cache 1\.50 GB.*It fits with a smaller --kv-cache/,

@@ -271,7 +271,7 @@ describe('starting and stopping', () => {
   test('a taken port is refused with the reason, and leaves the data free', async () => {
     const other = await mkdtemp(join(tmpdir(), 'whetstone-data-'));
     const taken = { ...configOf(other), listen: { host: '127.0.0.1', port: Number(new URL(server.url).port) } };
-    await expect(startServer(taken, silentLog)).rejects.toThrow(/is in use. Choose another/);
+    await expect(startServer(taken, silentLog)).rejects.toThrow(/is in use by another program. Choose another/);
     const free = await startServer(configOf(other), silentLog);
     await free.close();
     await rm(other, { recursive: true, force: true });

@@ -109,7 +109,7 @@ test('a second model that does not fit beside the first is refused before it is 
   const flags = ['--model', model, '--model', other, '--memory', String(MEMORY_GB)];
   const second = await createServerProcess(join(root, 'second'), {}, flags);
   await expect(second.start()).rejects.toThrow(
-    /would take at least .* of memory .*, and there are 0\.80 GB \(--memory/s,
+    /would take at least .* of memory .*, and 0\.80 GB is available \(--memory/s,
   );
   await rm(other, { recursive: true, force: true });
   await expectAlive();

@@ -46,6 +46,24 @@ describe('a backup', () => {
     expect(await readBlobs(directory)).toEqual(withoutProgress(await readBlobs(config.dataDirectory)));
   });
 
+  test('counts its bytes up to all of them, and so does a restore', async () => {
+    type Shown = [doing: string, doneBytes: number, ofBytes: number];
+    const shown: Shown[] = [];
+    const onDone = (...each: Shown): void => void shown.push(each);
+    const last = (word: string) => shown.findLast(([doing]) => doing === word);
+    const { looked } = await runBackup(config, directory, onDone);
+    expect(shown[0]).toEqual(['copying rows', 0, 0]);
+    expect(last('copying')).toEqual(['copying', looked.sizeBytes, looked.sizeBytes]);
+    shown.length = 0;
+    await runRestore(localStore(newPlace()), directory, false, onDone);
+    const [, checked, toCheck] = last('checking')!;
+    expect([checked, toCheck > 0]).toEqual([toCheck, true]);
+    expect(last('copying')).toEqual(['copying', looked.sizeBytes, looked.sizeBytes]);
+    expect(shown.map(([doing]) => doing).lastIndexOf('checking')).toBeLessThan(
+      shown.map(([doing]) => doing).indexOf('copying'),
+    );
+  });
+
   test('is consistent while others write and delete', async () => {
     const writing = using(config, async ({ storage, blobs }) => {
       for (let i = 0; i < 40; i++) {
@@ -108,7 +126,7 @@ describe('a backup', () => {
         source: {
           ...blobs,
           async list(prefix) {
-            if (left-- > 0) {
+            if (prefix.includes('/') && left-- > 0) {
               await blobs.delete(prefix);
               deleted.push(prefix.split('/')[1]!);
             }

@@ -27,7 +27,7 @@ test('a store is backed up beside its server, restored elsewhere, and looked at'
   const backup = join(root, 'backup');
   const made = await run('backup', backup, '--data', data);
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  expect(made.stdout).toContain('Copied 1 models, 2 checkpoints, 3 jobs with 4 events, 1 artifact files, 13 blobs');
+  expect(made.stdout).toContain('Copied 1 model, 2 checkpoints, 3 jobs with 4 events, 1 artifact file, 13 blobs (');
   const refused = await run('doctor', '--data', data);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/^error: .* is in use by the server with process id/);
@@ -45,7 +45,7 @@ test('a store is backed up beside its server, restored elsewhere, and looked at'
   expect(people.code).toBe(1);
   expect(people.stdout).toContain(`damaged_data  ${artifactBlob}: artifact file `);
   expect(people.stdout).toContain('2 findings. 1 can be repaired with --repair');
-  const machines = await run('doctor', '--data', copy, '--json', '--repair');
+  const machines = await run('doctor', '--data', copy, '--json', '--repair', '--yes');
   expect(machines.code).toBe(1);
   expect(JSON.parse(machines.stdout)).toMatchObject({
     healthy: false,
