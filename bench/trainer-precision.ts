@@ -81,7 +81,7 @@ async function compareWith(precision: TrainingPrecision, rollouts: readonly Roll
   });
   const session = await engine.open(aSession(), signal());
   const compared = [];
-  for (const { row, sampled } of rollouts) compared.push({ sampled, trainer: await session.logprobs(row) });
+  for (const { row, sampled } of rollouts) compared.push({ sampled, trainer: (await session.logprobs([row]))[0]! });
   await session.close();
   await engine.close();
   return compared;

@@ -64,7 +64,7 @@ async function train(directory: string, tokens: number, { activations, precision
   let line = '';
   for (let step = 0; step < Number(flags.steps); step++) {
     const [started, processors] = [performance.now(), process.cpuUsage()];
-    await session.forwardBackward(wholeRow(tokens, config.vocab), BENCH_LOSS);
+    await session.forwardBackward([wholeRow(tokens, config.vocab)], BENCH_LOSS);
     await session.optimStep(OPTIMIZER);
     const { user, system } = process.cpuUsage(processors);
     line = `${performance.now() - started} ${(user + system) / 1e3}\n`;

@@ -48,7 +48,7 @@ export async function timeTraining(
   const stepMs: number[] = [];
   for (let step = 0; step < steps; step++) {
     const started = performance.now();
-    await session.forwardBackward(row, loss);
+    await session.forwardBackward([row], loss);
     await session.optimStep(OPTIMIZER);
     stepMs.push(performance.now() - started);
   }

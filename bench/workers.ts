@@ -82,10 +82,10 @@ async function costOfAStep(engine: TrainingEngine): Promise<Cost> {
   const session = await engine.open(options, new AbortController().signal);
   const row = plainRow(prompt(1, ROW), { weights: new Array<number>(ROW - 1).fill(1) });
   const adamw = { learningRate: 1e-4, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
-  await session.forwardBackward(row, crossEntropyLoss); // compiles
+  await session.forwardBackward([row], crossEntropyLoss); // compiles
   const stop = startWatch();
   for (let step = 0; step < STEPS; step++) {
-    await session.forwardBackward(row, crossEntropyLoss);
+    await session.forwardBackward([row], crossEntropyLoss);
     await session.optimStep(adamw);
   }
   const cost = stop(STEPS);

@@ -80,7 +80,7 @@ export async function runWorker({ url, key, model, roles, name }: RunWorkerOptio
       model: await readWorkerModel(id, directory),
       roles,
       sampler: samples ? sampler : null,
-      trainer: training && { limits: training.limits, capabilities },
+      trainer: training && { limits: training.limits, capabilities, rowsAtOnce: 1 },
     },
     serve: (port) => serveWorker(port, engines, files),
     log,

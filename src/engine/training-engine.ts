@@ -49,10 +49,15 @@ export interface SaveOptions {
 }
 
 export interface TrainingSession {
-  /** Log-probabilities of row.targets with the current weights, `[trained]`, nats. */
-  logprobs(row: TrainingRow): Promise<Float32Array>;
-  /** Adds this row's gradients to those not yet applied. */
-  forwardBackward(row: TrainingRow, loss: LossProgram): Promise<ForwardBackwardResult>;
+  /** Rows that are computed side by side, in the time of one. A call with more rows computes them one group after another. */
+  readonly rowsAtOnce: number;
+  /** Log-probabilities of each row's targets with the current weights, `[row][trained]`, nats. */
+  logprobs(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]>;
+  /**
+   * Adds the gradients of the rows to those not yet applied; results are in the order of the rows. If one of up to
+   * `rowsAtOnce` rows is refused, none is added.
+   */
+  forwardBackward(rows: readonly TrainingRow[], loss: LossProgram): Promise<readonly ForwardBackwardResult[]>;
   /** Applies and clears the gradients. `engine_failed` where gradients, or the weights that they lead to, are not finite. */
   optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
   /** Writes adapter_config.json and adapter_model.safetensors (and optimizer.safetensors) into an existing, empty directory, fsynced. */

@@ -3,6 +3,7 @@
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 import type { PackedRow } from './packing.ts';
 import type { PolicyLossConfig } from './rl-config.ts';
+import { sideBySide } from './side-by-side.ts';
 
 /** `[row][trained]` log-probabilities, nats; null if the loss does not need them. */
 export interface ComparisonPolicies {
@@ -15,16 +16,16 @@ export const NO_COMPARISON_POLICIES: ComparisonPolicies = { start: null, referen
 export const asksComparisonPolicies = ({ precalculates, kl }: PolicyLossConfig): boolean =>
   precalculates || kl !== null;
 
-/** Called before each row, since there may be many rows. Null: it returned false. */
+/** Calls `goesOn` before each call of the session, since there may be many rows. Null: it returned false. */
 export async function computeLogprobs(
   session: TrainingSession,
   rows: readonly PackedRow[],
   goesOn: () => Promise<boolean>,
 ): Promise<Float32Array[] | null> {
   const logprobs: Float32Array[] = [];
-  for (const { row } of rows) {
+  for await (const group of sideBySide(rows, session)) {
     if (!(await goesOn())) return null;
-    logprobs.push(await session.logprobs(row));
+    logprobs.push(...(await session.logprobs(group.map(({ row }) => row))));
   }
   return logprobs;
 }

@@ -8,6 +8,7 @@ import { requireFinitePolicy } from './finite-policy.ts';
 import { crossEntropyLoss } from './losses.ts';
 import { comparePairs, type ScoredAnswers } from './preference-loss.ts';
 import type { SftPlan, SftRows } from './sft-plan.ts';
+import { sideBySide } from './side-by-side.ts';
 import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 
 export type DpoPlan = SftPlan<DpoConfig>;
@@ -19,9 +20,9 @@ export interface ReferenceScores {
   readonly validation: Float64Array;
 }
 
-/** Calls `goesOn` before each row. Null: it returned false. */
+/** Calls `goesOn` before each call of the session. Null: it returned false. */
 export async function scoreReference(
-  session: Pick<TrainingSession, 'logprobs'>,
+  session: Pick<TrainingSession, 'logprobs' | 'rowsAtOnce'>,
   { batches, steps, config, validation }: DpoPlan,
   goesOn: () => Promise<boolean>,
 ): Promise<ReferenceScores | null> {
@@ -53,13 +54,16 @@ export async function* trainDpo(
     const compared = reference.batches[place++ % reference.batches.length]!;
     const { loss, slopes, metrics } = comparePairs(policy, compared, config.loss);
     const sum = { sequences: 0, tokens: 0, saved: 0 };
-    for await (const { row, sequenceCount, tokensSaved } of rows()) {
-      const ofRow = slopes.subarray(sum.sequences, sum.sequences + sequenceCount);
-      last = { row: sloped(row, ofRow), learningRate };
-      await session.forwardBackward(last.row, crossEntropyLoss);
-      sum.sequences += sequenceCount;
-      sum.tokens += row.tokens.length;
-      sum.saved += tokensSaved;
+    for await (const group of sideBySide(rows(), session)) {
+      const trained: TrainingRow[] = [];
+      for (const { row, sequenceCount, tokensSaved } of group) {
+        trained.push(sloped(row, slopes.subarray(sum.sequences, sum.sequences + sequenceCount)));
+        sum.sequences += sequenceCount;
+        sum.tokens += row.tokens.length;
+        sum.saved += tokensSaved;
+      }
+      await session.forwardBackward(trained, crossEntropyLoss);
+      last = { row: trained.at(-1)!, learningRate };
     }
     const { gradNorm } = await session.optimStep({ ...config.optimizer, learningRate });
     const seconds = (performance.now() - startMs) / 1000;
@@ -94,20 +98,23 @@ export async function evaluateDpo(
 
 /** Null: `goesOn` returned false. */
 async function scoreAnswers(
-  session: Pick<TrainingSession, 'logprobs'>,
+  session: Pick<TrainingSession, 'logprobs' | 'rowsAtOnce'>,
   { rows }: Pick<SftRows, 'rows'>,
   goesOn?: () => Promise<boolean>,
 ): Promise<ScoredAnswers | null> {
   const answers: { score: number; length: number }[] = [];
-  for await (const { row, sequenceCount } of rows()) {
+  for await (const group of sideBySide(rows(), session)) {
     if (goesOn && !(await goesOn())) return null;
-    const logprobs = await session.logprobs(row);
-    const ofRow = Array.from({ length: sequenceCount }, () => ({ score: 0, length: 0 }));
-    row.sequenceIds.forEach((sequence, token) => {
-      ofRow[sequence]!.score += logprobs[token]!;
-      ofRow[sequence]!.length++;
-    });
-    answers.push(...ofRow);
+    const scored = group.map(({ row }) => row);
+    const logprobs = await session.logprobs(scored);
+    for (const [r, { sequenceIds }] of scored.entries()) {
+      const ofRow = Array.from({ length: group[r]!.sequenceCount }, () => ({ score: 0, length: 0 }));
+      sequenceIds.forEach((sequence, token) => {
+        ofRow[sequence]!.score += logprobs[r]![token]!;
+        ofRow[sequence]!.length++;
+      });
+      answers.push(...ofRow);
+    }
   }
   return {
     scores: Float64Array.from(answers, ({ score }) => score),

@@ -18,10 +18,11 @@ const row: TrainingRow = {
 
 /** A policy that computes up to a position. */
 const finiteUpTo = (position: number) => ({
-  async forwardBackward({ positions, predictFrom }: TrainingRow) {
-    const logprobs = Array.from(predictFrom, (from) => (positions[from]! <= position ? -1 : NaN));
-    return { loss: -logprobs.reduce((sum, logprob) => sum + logprob, 0), metrics: {} };
-  },
+  forwardBackward: async (rows: readonly TrainingRow[]) =>
+    rows.map(({ positions, predictFrom }) => {
+      const logprobs = Array.from(predictFrom, (from) => (positions[from]! <= position ? -1 : NaN));
+      return { loss: -logprobs.reduce((sum, logprob) => sum + logprob, 0), metrics: {} };
+    }),
 });
 
 test('a policy that computes at the beginning of a row and not at its end gets no checkpoint', async () => {

@@ -14,7 +14,7 @@ export async function requireFinitePolicy(
   loss: LossProgram,
   learningRate: number,
 ): Promise<void> {
-  const { loss: value } = await session.forwardBackward(row, loss);
+  const { loss: value } = (await session.forwardBackward([row], loss))[0]!;
   if (Number.isFinite(value)) return;
   throw new AppError(
     'engine_failed',

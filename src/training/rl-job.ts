@@ -36,7 +36,7 @@ export async function* trainRl(
     const { row, sequenceCount, tokensSaved } = rows[index]!;
     const startMs = performance.now();
     const trained = withComparisonPolicies(row, index, policies);
-    const { loss: value, metrics, logprobs } = await session.forwardBackward(trained, loss);
+    const { loss: value, metrics, logprobs } = (await session.forwardBackward([trained], loss))[0]!;
     if (logprobs) onLogprobs?.(index, logprobs);
     const learningRate = rowLearningRate(config, sequenceCount, learningRateScale);
     const { gradNorm } = await session.optimStep({ ...config.optimizer, learningRate });

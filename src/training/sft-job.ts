@@ -2,6 +2,7 @@
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 import { requireFinitePolicy } from './finite-policy.ts';
 import { crossEntropyLoss } from './losses.ts';
+import { sideBySide } from './side-by-side.ts';
 import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 import type { SftPlan, SftRows } from './sft-plan.ts';
 
@@ -15,14 +16,12 @@ export async function* trainSft(
   for await (const { rows, learningRate, epoch, tokens, trainedTokens } of batches(firstBatch)) {
     const startMs = performance.now();
     const sum = { loss: 0, tokens: 0, saved: 0 };
-    for await (const packed of rows()) {
-      const { tokensSaved } = packed;
-      const row = weighted(packed.row, trainedTokens);
-      last = { row, learningRate };
-      const { loss } = await session.forwardBackward(row, crossEntropyLoss);
-      sum.loss += loss;
-      sum.tokens += row.tokens.length;
-      sum.saved += tokensSaved;
+    for await (const group of sideBySide(rows(), session)) {
+      const trained = group.map(({ row }) => weighted(row, trainedTokens));
+      for (const { loss } of await session.forwardBackward(trained, crossEntropyLoss)) sum.loss += loss;
+      for (const { tokens } of trained) sum.tokens += tokens.length;
+      for (const { tokensSaved } of group) sum.saved += tokensSaved;
+      last = { row: trained.at(-1)!, learningRate };
     }
     const { gradNorm } = await session.optimStep({ ...config.optimizer, learningRate });
     const seconds = (performance.now() - startMs) / 1000;
@@ -40,16 +39,18 @@ export async function* trainSft(
   if (last) await requireFinitePolicy(session, last.row, crossEntropyLoss, last.learningRate);
 }
 
-/** Mean of −log π over the tokens with labels; NaN if there are none. Calls `goesOn` before each row; returns null if it returned false. */
+/** Mean of −log π over the tokens with labels; NaN if there are none. Calls `goesOn` before each call of the session; returns null if it returned false. */
 export async function evaluateSft(
   session: TrainingSession,
   { rows, trainedTokens }: SftRows,
   goesOn: () => Promise<boolean>,
 ): Promise<number | null> {
   let sum = 0;
-  for await (const { row } of rows()) {
+  for await (const group of sideBySide(rows(), session)) {
     if (!(await goesOn())) return null;
-    for (const logprob of await session.logprobs(row)) sum -= logprob;
+    for (const ofRow of await session.logprobs(group.map(({ row }) => row))) {
+      for (const logprob of ofRow) sum -= logprob;
+    }
   }
   return sum / trainedTokens;
 }

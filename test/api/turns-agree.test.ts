@@ -24,6 +24,7 @@ import { aSession } from '../learning/a-session.ts';
 import { storedJob } from './stored-job.ts';
 import { BASE, openTestServer, send, type TestServer } from './test-server.ts';
 import { openTinyChatModel } from './tiny-chat-model.ts';
+import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
 const MODEL = 'wandb-artifact:///default/p/turns';
 const STARTER = new URL('../../scripts/starter/', import.meta.url);
@@ -176,7 +177,7 @@ async function gapsOf({ rows }: RlPlan): Promise<number[]> {
   const session = await trainer.open(aSession(), AbortSignal.timeout(60_000));
   const gaps: number[] = [];
   for (const { row } of rows) {
-    const trained = await session.logprobs(row);
+    const trained = await rowLogprobs(session, row);
     trained.forEach((logprob, i) => gaps.push(Math.abs(logprob - row.inputs['oldLogprobs']![i]!)));
   }
   await session.close();
@@ -188,7 +189,7 @@ async function ratiosOf({ rows, config: { loss } }: RlPlan): Promise<readonly [n
   const session = await trainer.open(aSession(), AbortSignal.timeout(60_000));
   const start = loss.precalculates ? await computeLogprobs(session, rows, () => Promise.resolve(true)) : null;
   const row = withComparisonPolicies(rows[0]!.row, 0, { start, reference: null });
-  const { metrics } = await session.forwardBackward(row, policyLoss(loss));
+  const { metrics } = await trainRow(session, row, policyLoss(loss));
   await session.close();
   return [metrics['ratio_min']!, metrics['ratio_max']!];
 }

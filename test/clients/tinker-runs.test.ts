@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pushArtifact } from '#client/artifact-files';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
 import { sftJob } from '../golden/sft-rows.ts';
-import { adapterOfModel, adapterOfRun, digestOfRun } from './run-adapter.ts';
+import { adapterDistance, adapterOfModel, adapterOfRun, digestOfRun } from './run-adapter.ts';
 import { openTinkerClient, type TinkerClient, type WeightedDatum } from './tinker-client.ts';
 
 /** A server starts several times, on machines that do other things beside. */
@@ -156,19 +156,7 @@ test.each(WAYS)(
     for (const [i, loss] of ofSteps.entries()) expect(Math.abs(losses[i]! / loss - 1)).toBeLessThan(LOSS_ERROR_MAX);
     const [began, ofVerbs] = await Promise.all([0, 1].map((step) => adapterOfRun(server.client, run.id, step)));
     const ofJob = await adapterOfModel(server.client, { project: 'same', name }, 1);
-    expect(distance(ofVerbs!, began!)).toBeGreaterThan(0.1);
-    expect(distance(ofVerbs!, ofJob)).toBeLessThanOrEqual(distanceMax);
+    expect(adapterDistance(ofVerbs!, began!)).toBeGreaterThan(0.1);
+    expect(adapterDistance(ofVerbs!, ofJob)).toBeLessThanOrEqual(distanceMax);
   },
 );
-
-/** Of the values of two adapters: the norm of their difference by that of the first; 0: the same bytes. */
-function distance(a: Buffer, b: Buffer): number {
-  const header = Number(a.readBigUInt64LE(0)) + 8;
-  expect(b.subarray(0, header).equals(a.subarray(0, header))).toBe(true);
-  let [difference, size] = [0, 0];
-  for (let at = header; at < a.length; at += 4) {
-    difference += (a.readFloatLE(at) - b.readFloatLE(at)) ** 2;
-    size += a.readFloatLE(at) ** 2;
-  }
-  return Math.sqrt(difference / size);
-}

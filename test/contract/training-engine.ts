@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { LossProgram } from '#engine/loss-program';
-import type { OpenSessionOptions, TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+import type {
+  ForwardBackwardResult,
+  OpenSessionOptions,
+  TrainingEngine,
+  TrainingRow,
+  TrainingSession,
+} from '#engine/training-engine';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { aSession } from '../learning/a-session.ts';
 import { openServingForward } from '../golden/serving-forward.ts';
@@ -15,6 +21,7 @@ import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 import { randomPrompt } from './inference-engine.ts';
 import { createNeeding } from './needing.ts';
 import type { TrainingUnderTest } from './training-under-test.ts';
+import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
 const ROW_LENGTH_MAX = 48;
 const LORA = { rank: 4, alpha: 8, seed: 3 };
@@ -80,7 +87,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
     async function train(target: TrainingSession, steps: number): Promise<number[]> {
       const losses: number[] = [];
       for (let step = 0; step < steps; step++) {
-        losses.push((await target.forwardBackward(step % 2 === 0 ? ROW : OTHER_ROW, crossEntropy)).loss);
+        losses.push((await trainRow(target, step % 2 === 0 ? ROW : OTHER_ROW, crossEntropy)).loss);
         await target.optimStep(ADAMW);
       }
       return losses;
@@ -101,7 +108,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
     }
 
     const gradNormOf = async (target: TrainingSession, rows: readonly TrainingRow[]): Promise<number> => {
-      for (const row of rows) await target.forwardBackward(row, crossEntropy);
+      for (const row of rows) await trainRow(target, row, crossEntropy);
       return (await target.optimStep({ ...ADAMW, learningRate: 0 })).gradNorm;
     };
 
@@ -113,25 +120,25 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       const expected = Array.from(ROW.targets, (target, i) =>
         logprobOf(logits!.subarray(i * 260, (i + 1) * 260), target),
       );
-      const logprobs = await (await start()).logprobs(ROW);
+      const logprobs = await rowLogprobs(await start(), ROW);
       expect(logprobs).toBeInstanceOf(Float32Array);
       expect(logprobs).toHaveLength(expected.length);
       logprobs.forEach((logprob, i) => expect(Math.abs(logprob - expected[i]!)).toBeLessThan(1e-4));
-      expect(await (await start({ lora: { rank: 2, alpha: 1, seed: 9 } })).logprobs(ROW)).toEqual(logprobs);
+      expect(await rowLogprobs(await start({ lora: { rank: 2, alpha: 1, seed: 9 } }), ROW)).toEqual(logprobs);
     });
 
     test('training lowers the loss, and what was learnt shows in the log-probabilities', async () => {
       const target = await start();
-      const before = await target.logprobs(ROW);
+      const before = await rowLogprobs(target, ROW);
       const losses = await train(target, 20);
       expect(losses.at(-2)!).toBeLessThan(losses[0]! - 0.2);
-      expect(sum(await target.logprobs(ROW))).toBeGreaterThan(sum(before));
+      expect(sum(await rowLogprobs(target, ROW))).toBeGreaterThan(sum(before));
     });
 
     test('the loss is minus the mean of the log-probabilities, the metric that of its own term', async () => {
       const target = await start();
-      const logprobs = await target.logprobs(ROW);
-      const { loss, metrics, logprobs: read } = await target.forwardBackward(ROW, crossEntropy);
+      const logprobs = await rowLogprobs(target, ROW);
+      const { loss, metrics, logprobs: read } = await trainRow(target, ROW, crossEntropy);
       for (const each of [logprobs, read!]) expect(loss).toBeCloseTo(-sum(each) / logprobs.length, 4);
       expect(metrics['entropy']!).toBeGreaterThan(0);
       expect(metrics['entropy']!).toBeLessThan(Math.log(260) + 1e-5);
@@ -143,10 +150,10 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
         const prompt = randomPrompt(10, 4);
         const completions = [randomPrompt(6, 5), randomPrompt(9, 6)];
         const target = await start();
-        const together = await target.logprobs(sharedPromptRow(prompt, completions));
+        const together = await rowLogprobs(target, sharedPromptRow(prompt, completions));
         const alone: number[] = [];
         for (const completion of completions) {
-          alone.push(...(await target.logprobs(plainRow([...prompt, ...completion], {}))).slice(prompt.length - 1));
+          alone.push(...(await rowLogprobs(target, plainRow([...prompt, ...completion], {}))).slice(prompt.length - 1));
         }
         expect(together).toHaveLength(alone.length);
         together.forEach((logprob, i) => expect(Math.abs(logprob - alone[i]!)).toBeLessThan(1e-5));
@@ -195,7 +202,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       const expected = (await save(plain)).files;
       const target = await start();
       await train(target, 1);
-      await target.forwardBackward(OTHER_ROW, crossEntropy);
+      await trainRow(target, OTHER_ROW, crossEntropy);
       await save(target); // gradients that wait for their step are not lost
       await target.optimStep(ADAMW);
       expect((await save(target)).files).toEqual(expected);
@@ -241,31 +248,59 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       expect(await gradNormOf(target, [])).toBe(0);
     });
 
+    test('several rows of one call give what they give one after the other, in their order', async () => {
+      const rows = [OTHER_ROW, { ...ROW, ...NO_TARGETS }, ROW, plainRow(randomPrompt(21, 8), {})];
+      const apart = await start();
+      const expected: (ForwardBackwardResult & { readonly said: Float32Array })[] = [];
+      for (const row of rows)
+        expected.push({ said: await rowLogprobs(apart, row), ...(await trainRow(apart, row, crossEntropy)) });
+      const { gradNorm } = await apart.optimStep(ADAMW);
+      const { files } = await save(apart);
+      const together = await start();
+      const said = await together.logprobs(rows);
+      const results = await together.forwardBackward(rows, crossEntropy);
+      const found = results.map((result, r) => ({ said: said[r]!, ...result }));
+      expect(found.map(({ said: of }) => of.length)).toEqual(rows.map(({ targets }) => targets.length));
+      const norm = (await together.optimStep(ADAMW)).gradNorm;
+      if (together.rowsAtOnce === 1 && capabilities.exactTraining) {
+        expect({ found, norm, files: (await save(together)).files }).toEqual({
+          found: expected,
+          norm: gradNorm,
+          files,
+        });
+      }
+      found.forEach(({ said: ofRow, loss }, r) => {
+        ofRow.forEach((logprob, t) => expect(Math.abs(logprob / expected[r]!.said[t]! - 1)).toBeLessThan(1e-6));
+        expect(loss).toBeCloseTo(expected[r]!.loss, 6);
+      });
+      expect(Math.abs(norm / gradNorm - 1)).toBeLessThan(1e-6);
+    });
+
     test('log-probabilities ask for no gradient', async () => {
       const target = await start();
-      await target.logprobs(ROW);
+      await rowLogprobs(target, ROW);
       expect(await gradNormOf(target, [])).toBe(0);
     });
 
     test('a row without targets has no loss and no gradient', async () => {
       const target = await start();
       const row = { ...ROW, ...NO_TARGETS };
-      expect(await target.forwardBackward(row, crossEntropy)).toMatchObject({ loss: 0, metrics: { entropy: 0 } });
-      expect(await target.logprobs(row)).toEqual(new Float32Array(0));
+      expect(await trainRow(target, row, crossEntropy)).toMatchObject({ loss: 0, metrics: { entropy: 0 } });
+      expect(await rowLogprobs(target, row)).toEqual(new Float32Array(0));
       expect((await target.optimStep(ADAMW)).gradNorm).toBe(0);
     });
 
     test('programs of one name and different constants are different programs', async () => {
       const target = await start();
-      const { loss } = await target.forwardBackward(ROW, scaled(1));
-      expect((await target.forwardBackward(ROW, scaled(3))).loss / loss).toBeCloseTo(3, 5);
+      const { loss } = await trainRow(target, ROW, scaled(1));
+      expect((await trainRow(target, ROW, scaled(3))).loss / loss).toBeCloseTo(3, 5);
     });
 
     test('gradients that are not finite are refused, forgotten, and do not touch the adapter', async () => {
       const target = await start();
       const before = (await save(target)).files;
       const weights = new Float32Array(ROW.targets.length).fill(NaN);
-      await target.forwardBackward({ ...ROW, inputs: { weights } }, weighted);
+      await trainRow(target, { ...ROW, inputs: { weights } }, weighted);
       await expect(target.optimStep(ADAMW)).rejects.toMatchObject({ code: 'engine_failed' });
       expect((await save(target)).files).toEqual(before);
       expect(await gradNormOf(target, [])).toBe(0);
@@ -273,7 +308,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
 
     test('weights that are not finite fail the update that made them, and are not saved', async () => {
       const target = await start();
-      await target.forwardBackward(ROW, crossEntropy);
+      await trainRow(target, ROW, crossEntropy);
       const update = target.optimStep({ ...ADAMW, learningRate: 1e40 });
       await expect(update).rejects.toMatchObject({
         code: 'engine_failed',
@@ -293,11 +328,12 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       ['a place outside the row', { ...ROW, predictFrom: ROW.predictFrom.with(0, 40) }],
       ['a segment that is not there', { ...ROW, segments: ROW.segments.with(0, 1) }],
       ['fewer positions than tokens', { ...ROW, positions: ROW.positions.slice(1) }],
-    ])('a row with %s is refused, and the session goes on', async (_, row) => {
+    ])('a row with %s is refused, as are the rows beside it, and the session goes on', async (_, row) => {
       const target = await start();
       const once = await gradNormOf(target, [ROW]);
-      await expect(target.logprobs(row)).rejects.toMatchObject({ code: 'invalid_request' });
-      await expect(target.forwardBackward(row, crossEntropy)).rejects.toMatchObject({ code: 'invalid_request' });
+      const rows = [...Array.from({ length: target.rowsAtOnce - 1 }, () => OTHER_ROW), row];
+      await expect(target.logprobs(rows)).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(target.forwardBackward(rows, crossEntropy)).rejects.toMatchObject({ code: 'invalid_request' });
       expect(await gradNormOf(target, [ROW])).toBe(once);
     });
 
@@ -305,7 +341,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       const target = await start();
       const weights = new Float32Array(ROW.targets.length - 1);
       for (const inputs of [{}, { weights }]) {
-        await expect(target.forwardBackward({ ...ROW, inputs }, weighted)).rejects.toMatchObject({
+        await expect(trainRow(target, { ...ROW, inputs }, weighted)).rejects.toMatchObject({
           code: 'invalid_request',
           message: expect.stringContaining('weights') as string,
         });
@@ -315,7 +351,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
     needing('a row length that a test can choose', isBounded !== false)('the longest row fits', async () => {
       expect(engine.limits.rowLengthMax).toBe(ROW_LENGTH_MAX);
       const row = plainRow(randomPrompt(ROW_LENGTH_MAX, 7), {});
-      expect((await (await start()).forwardBackward(row, crossEntropy)).loss).toBeGreaterThan(0);
+      expect((await trainRow(await start(), row, crossEntropy)).loss).toBeGreaterThan(0);
     });
 
     test('one session at a time; closing it makes room', async () => {
@@ -325,7 +361,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       await expect(engine.open(aSession({ lora: LORA }), never)).rejects.toMatchObject({
         code: 'engine_unavailable',
       });
-      expect(await target.logprobs(OTHER_ROW)).toHaveLength(OTHER_ROW.targets.length);
+      expect(await rowLogprobs(target, OTHER_ROW)).toHaveLength(OTHER_ROW.targets.length);
       await endSession();
       expect(engine.status().busy).toBe(false);
       await start();
@@ -338,19 +374,19 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       const next = await start();
       await target.close();
       expect(engine.status().busy).toBe(true);
-      expect(await next.logprobs(OTHER_ROW)).toHaveLength(OTHER_ROW.targets.length);
+      expect(await rowLogprobs(next, OTHER_ROW)).toHaveLength(OTHER_ROW.targets.length);
     });
 
     test('a session that was closed does nothing more', async () => {
       const target = await start();
       await endSession();
-      await expect(target.logprobs(ROW)).rejects.toThrow();
+      await expect(rowLogprobs(target, ROW)).rejects.toThrow();
       await expect(target.optimStep(ADAMW)).rejects.toThrow();
     });
 
     test('gradients of a session end with it', async () => {
       const target = await start();
-      await target.forwardBackward(ROW, crossEntropy);
+      await trainRow(target, ROW, crossEntropy);
       expect(await gradNormOf(await start(), [])).toBe(0);
     });
 

@@ -57,8 +57,11 @@ export function dyingAt(
   };
   return {
     ...session,
-    logprobs: async (row: TrainingRow) => (survive(row), session.logprobs(row)),
-    forwardBackward: async (row: TrainingRow, loss: LossProgram) => (survive(row), session.forwardBackward(row, loss)),
+    logprobs: async (rows: readonly TrainingRow[]) => (rows.forEach(survive), session.logprobs(rows)),
+    forwardBackward: async (rows: readonly TrainingRow[], loss: LossProgram) => (
+      rows.forEach(survive),
+      session.forwardBackward(rows, loss)
+    ),
   };
 }
 

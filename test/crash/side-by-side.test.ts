@@ -26,12 +26,13 @@ function createTrainers(beforeStep: (baseModel: string) => Promise<void>) {
   function watched(baseModel: 'tiny' | 'other'): Trainer {
     const { engine } = labs[baseModel];
     const watchSession = (session: TrainingSession): TrainingSession => ({
-      logprobs: (row) => session.logprobs(row),
+      rowsAtOnce: session.rowsAtOnce,
+      logprobs: (rows) => session.logprobs(rows),
       optimStep: (params) => session.optimStep(params),
       save: (directory, options) => session.save(directory, options),
-      async forwardBackward(row, loss) {
+      async forwardBackward(rows, loss) {
         await beforeStep(baseModel);
-        return session.forwardBackward(row, loss);
+        return session.forwardBackward(rows, loss);
       },
       async close() {
         open[baseModel]--;

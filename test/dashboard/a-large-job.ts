@@ -46,7 +46,7 @@ const group = (at: number, length: number): TrajectoryGroup => ({
   notes: { metadata: { topic: at } },
 });
 
-const compute = async (row: TrainingRow) => logprobs(row.targets.length);
+const compute = (row: TrainingRow) => logprobs(row.targets.length);
 
 const trainer: TrainingEngine = {
   limits: {
@@ -57,8 +57,9 @@ const trainer: TrainingEngine = {
   status: () => ({ ready: true, busy: false, sessionsMax: 1, restarts: 0, lastFailure: null }),
   close: async () => {},
   open: async () => ({
-    logprobs: compute,
-    forwardBackward: async (row) => ({ loss: random.next(), metrics: {}, logprobs: await compute(row) }),
+    rowsAtOnce: 1,
+    logprobs: async (rows) => rows.map(compute),
+    forwardBackward: async (rows) => rows.map((row) => ({ loss: random.next(), metrics: {}, logprobs: compute(row) })),
     optimStep: async () => ({ gradNorm: random.next() }),
     async save(directory) {
       await writeFile(join(directory, 'adapter_config.json'), '{}');

@@ -20,6 +20,7 @@ import { readGradients } from './gradients.ts';
 import { goldenLoss } from './loss-programs.ts';
 import { openServingForward } from './serving-forward.ts';
 import { trainingRow } from './training-rows.ts';
+import { trainRow } from '../learning/one-row.ts';
 
 /** Largest differences; the gradient's is relative to the largest element of its matrix. */
 export interface FamilyGaps {
@@ -87,10 +88,7 @@ async function gradientGap(fixture: ModelFixture, scratch: string): Promise<numb
     aSession({ from: fixture.adapter, lora: { rank: 4, alpha: 8, seed: 0 } }),
     AbortSignal.timeout(60_000),
   );
-  await session.forwardBackward(
-    trainingRow(fixture, 'one shared prompt', LOSS),
-    goldenLoss(LOSS, fixture.expected.clip),
-  );
+  await trainRow(session, trainingRow(fixture, 'one shared prompt', LOSS), goldenLoss(LOSS, fixture.expected.clip));
   const gradients = await readGradients(session, scratch);
   await session.close();
   await engine.close();

@@ -17,6 +17,7 @@ import { readGradients } from './gradients.ts';
 import { goldenLoss } from './loss-programs.ts';
 import { openServingForward } from './serving-forward.ts';
 import { trainingRow } from './training-rows.ts';
+import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
 const { cases, adamw, tolerance } = readFixture<{
   readonly tolerance: Readonly<Record<'logits' | 'logprobs' | 'loss' | 'gradient' | 'adamw', number>>;
@@ -34,8 +35,7 @@ test.each(Object.entries(cases))('%s: logits, loss, gradients and a step are tho
   const { model, expected: ofModel, ...fixture } = await openModelFixture(expected.family);
   const engine = await openOnnxTrainingEngine({ modelDirectory: model, threads: 1, memoryBytes: 4e9, log: silentLog });
   const row = trainingRow({ model, expected: ofModel, ...fixture }, 'one shared prompt');
-  const computeLoss = (session: TrainingSession) =>
-    session.forwardBackward(row, goldenLoss('cross_entropy', ofModel.clip));
+  const computeLoss = (session: TrainingSession) => trainRow(session, row, goldenLoss('cross_entropy', ofModel.clip));
   const tensors = await readAllTensors(fixturePath(`lora/${name}/expected.safetensors`));
   const namesOf = (part: string) => [...tensors.keys()].filter((key) => key.startsWith(part)).sort();
 
@@ -52,7 +52,7 @@ test.each(Object.entries(cases))('%s: logits, loss, gradients and a step are tho
   expect(maxDistance(logits!, tensors.get('logits')!)).toBeLessThan(tolerance.logits);
 
   await withSession(async (session) => {
-    expect(maxDistance(await session.logprobs(row), tensors.get('logprobs')!)).toBeLessThan(tolerance.logprobs);
+    expect(maxDistance(await rowLogprobs(session, row), tensors.get('logprobs')!)).toBeLessThan(tolerance.logprobs);
     const { loss } = await computeLoss(session);
     expect(Math.abs(loss / expected.loss - 1)).toBeLessThan(tolerance.loss);
     const gradients = await readGradients(session, join(scratch, `${name}-gradients`));

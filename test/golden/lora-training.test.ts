@@ -12,6 +12,7 @@ import { maxDistance, relativeDistance } from './distance.ts';
 import { FAMILIES, openModelFixture, readAllTensors, THOROUGH, type LossName, type ModelFixture } from './fixture.ts';
 import { goldenLoss } from './loss-programs.ts';
 import { LAYOUTS, trainingRow, type Layout } from './training-rows.ts';
+import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
 const LOSSES: readonly LossName[] = ['cross_entropy', 'cispo', 'ppo', 'cispo_gaps', 'ppo_gaps'];
 
@@ -50,7 +51,7 @@ describe.each(FAMILIES)('%s', (family) => {
 
   test.each(LAYOUTS)('with %s, log-probabilities of the trained tokens are those of PyTorch', (layout) =>
     withSession(async (session) => {
-      const logprobs = await session.logprobs(trainingRow(fixture, layout));
+      const logprobs = await rowLogprobs(session, trainingRow(fixture, layout));
       const expected = fixture.tensors.get('training.logprobs')!;
       expect(maxDistance(logprobs, expected)).toBeLessThan(fixture.expected.tolerance.logprobs);
     }),
@@ -59,7 +60,7 @@ describe.each(FAMILIES)('%s', (family) => {
   test.each(cases)('with $layout, the $loss loss and every LoRA gradient are those of PyTorch', ({ layout, loss }) =>
     withSession(async (session) => {
       const { losses, clip, tolerance } = fixture.expected;
-      const result = await session.forwardBackward(trainingRow(fixture, layout, loss), goldenLoss(loss, clip));
+      const result = await trainRow(session, trainingRow(fixture, layout, loss), goldenLoss(loss, clip));
       expect(Math.abs(result.loss / losses[loss] - 1)).toBeLessThan(tolerance.loss);
 
       const gradients = await readGradients(session, join(scratch, `${loss}-${LAYOUTS.indexOf(layout)}`));
@@ -80,7 +81,7 @@ describe.each(FAMILIES)('%s', (family) => {
     const { adamw, clip, tolerance } = fixture.expected;
     const row = trainingRow(fixture, layout);
     for (const [step, expectedLoss] of adamw.losses.entries()) {
-      const { loss } = await session.forwardBackward(row, goldenLoss('cispo', clip));
+      const { loss } = await trainRow(session, row, goldenLoss('cispo', clip));
       const { gradNorm } = await session.optimStep(adamw);
       expect(Math.abs(loss - expectedLoss), `loss of step ${step}`).toBeLessThan(tolerance.adamwLosses);
       expect(Math.abs(gradNorm / adamw.gradNorms[step]! - 1), `norm of step ${step}`).toBeLessThan(tolerance.gradNorm);

@@ -19,6 +19,7 @@ import { FAMILIES, openModelFixture, SEQUENCES, type ModelFixture } from './fixt
 import { goldenLoss } from './loss-programs.ts';
 import { openServingForward } from './serving-forward.ts';
 import { trainingRow } from './training-rows.ts';
+import { trainRow } from '../learning/one-row.ts';
 
 const python = process.env['WHETSTONE_PYTHON'];
 if (!python)
@@ -92,7 +93,7 @@ async function trainAdapter(fixture: ModelFixture, directory: string, lora: Lora
   const session = await engine.open(aSession({ lora }), AbortSignal.timeout(30_000));
   const row = trainingRow(fixture, 'one shared prompt');
   for (let step = 0; step < 5; step++) {
-    await session.forwardBackward(row, goldenLoss('cross_entropy', fixture.expected.clip));
+    await trainRow(session, row, goldenLoss('cross_entropy', fixture.expected.clip));
     await session.optimStep({ ...fixture.expected.adamw, learningRate: 0.01 });
   }
   await session.save(directory, { resumable: true });

@@ -14,6 +14,7 @@ import { aSession } from '../learning/a-session.ts';
 import { openModelFixture, type ModelFixture } from './fixture.ts';
 import { readGradients, sketchError } from './gradients.ts';
 import { placesOf, planRlCase, rlJob, startLogprobs } from './rl-rows.ts';
+import { trainRow } from '../learning/one-row.ts';
 
 let fixture: ModelFixture;
 let engine: TrainingEngine;
@@ -58,10 +59,7 @@ async function stepOver(plan: RlPlan, name: string): Promise<Step> {
   const policies = await policiesOf(plan);
   return withSession({}, async (session) => {
     const { row } = plan.rows[0]!;
-    const result = await session.forwardBackward(
-      withComparisonPolicies(row, 0, policies),
-      policyLoss(plan.config.loss),
-    );
+    const result = await trainRow(session, withComparisonPolicies(row, 0, policies), policyLoss(plan.config.loss));
     return { ...result, gradients: await readGradients(session, join(scratch, name)) };
   });
 }

@@ -17,6 +17,7 @@ import { openModelFixture, type ModelFixture } from './fixture.ts';
 import { readGradients, sketchError } from './gradients.ts';
 import { NO_LIMITS } from './no-limits.ts';
 import { dataOf, golden, type Part, type Sketches } from './tinker-cases.ts';
+import { trainRow } from '../learning/one-row.ts';
 
 const {
   tolerance,
@@ -52,7 +53,7 @@ describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
     if (sharing === 'shared') expect(row.tokens.length).toBeLessThan(plan.tokenCount);
 
     const session = await openSession();
-    const result = await session.forwardBackward(row, loss.program);
+    const result = await trainRow(session, row, loss.program);
     const gradients = await readGradients(session, join(scratch, `${number}-${sharing}`));
     await session.close();
 
@@ -82,7 +83,7 @@ describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
     for (const [part, data] of calls) {
       const loss = tinkerLoss(part.loss, part.config);
       for (const { row } of planDatumRows(data, loss, { limits: NO_LIMITS, vocabSize: 1000, sharing }).rows)
-        value += (await session.forwardBackward(row, loss.program)).loss;
+        value += (await trainRow(session, row, loss.program)).loss;
     }
     const gradients = await readGradients(session, join(scratch, `${name}-${sharing}`));
     await session.close();

@@ -11,6 +11,7 @@ import { writeTinyModel } from '../serving/tiny-model.ts';
 import { encoder, group, rollout } from '../training/rollouts.ts';
 import { aSession } from './a-session.ts';
 import { plainRow, randomTokens } from './tiny-decoders.ts';
+import { rowLogprobs, trainRow } from './one-row.ts';
 
 const CONTEXT = 16;
 const crossEntropy = { name: 'ce', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} } as const;
@@ -46,20 +47,20 @@ test('sequences of a row that is longer than the context are trained as if each 
   /** Summed over the trained tokens. */
   async function lossOf(rows: readonly TrainingRow[]): Promise<number> {
     let sum = 0;
-    for (const row of rows) sum += row.targets.length * (await session.forwardBackward(row, crossEntropy)).loss;
+    for (const row of rows) sum += row.targets.length * (await trainRow(session, row, crossEntropy)).loss;
     return sum;
   }
   const alone = packed!.members.map(({ tokens }) => plainRow([...tokens], {}));
   const expected: number[] = [];
-  for (const row of alone) expected.push(...(await session.logprobs(row)));
-  const found = await session.logprobs(packed!.row);
+  for (const row of alone) expected.push(...(await rowLogprobs(session, row)));
+  const found = await rowLogprobs(session, packed!.row);
   expect(found).toHaveLength(expected.length);
   found.forEach((logprob, i) => expect(Math.abs(logprob - expected[i]!)).toBeLessThan(1e-5));
   const [together, apart] = [await lossOf([packed!.row]), await lossOf(alone)];
   expect(Math.abs(together - apart)).toBeLessThan(1e-5 * Math.abs(apart));
 
   const beyond = plainRow(randomTokens(CONTEXT + 1, random, 260), {});
-  await expect(session.logprobs(beyond)).rejects.toMatchObject({
+  await expect(rowLogprobs(session, beyond)).rejects.toMatchObject({
     code: 'invalid_request',
     message: expect.stringContaining('position 16') as string,
   });

@@ -12,6 +12,7 @@ import { TEST_LIMITS } from '../serving/test-limits.ts';
 import { writeTinyModel } from '../serving/tiny-model.ts';
 import { aSession } from './a-session.ts';
 import { plainRow } from './tiny-decoders.ts';
+import { trainRow } from './one-row.ts';
 
 async function openModel(family: 'qwen3' | 'llama' | 'gemma2') {
   const model = await writeTinyModel(family);
@@ -73,7 +74,7 @@ test.each([
     });
     const session = await engine.open(aSession({ lora: { rank: 4, alpha: 8, seed: 3 } }), AbortSignal.timeout(60_000));
     for (let step = 0; step < 2; step++) {
-      await session.forwardBackward(row, loss);
+      await trainRow(session, row, loss);
       await session.optimStep(optimizer);
     }
     const adapter = await mkdtemp(join(directory, `adapter-${i}-`));

@@ -5,6 +5,7 @@ import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engi
 import { aSession } from './a-session.ts';
 import { randomPrompt } from '../contract/inference-engine.ts';
 import { plainRow } from './tiny-decoders.ts';
+import { rowLogprobs, trainRow } from './one-row.ts';
 
 const [modelDirectory, memoryBytes] = process.argv.slice(2);
 const engine = await openOnnxTrainingEngine({
@@ -25,12 +26,12 @@ const held = (): number => {
 };
 const afterLoss = async (factor: number): Promise<number> => {
   const perToken = { op: 'mul', x: { op: 'constant', value: factor }, y: { op: 'logprob' } } as const;
-  await session.forwardBackward(row, { name: `times ${factor}`, perToken, metrics: {} });
+  await trainRow(session, row, { name: `times ${factor}`, perToken, metrics: {} });
   return held();
 };
 const held1 = await afterLoss(1);
 const held2 = await afterLoss(2);
-await session.logprobs(row);
+await rowLogprobs(session, row);
 const held3 = held();
 await session.close();
 console.log(JSON.stringify({ working: [held1, held2, held3], closed: held() }));

@@ -15,6 +15,7 @@ import { writeSafetensors } from '#model-files/safetensors';
 import { PLAIN_REQUEST, type TokenEvent } from '#engine/inference-engine';
 import { aSession } from './a-session.ts';
 import { sharedPromptRow } from './packed-row.ts';
+import { rowLogprobs } from './one-row.ts';
 
 const CONFIG = {
   model_type: 'qwen3',
@@ -57,7 +58,7 @@ test('the probabilities that the sampler gives for all tokens add up to 1', () =
 test('the trainer gives the log-probabilities that the sampler gave', async () => {
   const trainer = await openOnnxTrainingEngine({ modelDirectory, threads: 1, memoryBytes: 4e9, log: silentLog });
   const session = await trainer.open(aSession({ lora: { rank: 1, alpha: 1, seed: 1 } }), signal());
-  const trained = await session.logprobs(sharedPromptRow(PROMPT, [sampled.map(({ tokenId }) => tokenId)]));
+  const trained = await rowLogprobs(session, sharedPromptRow(PROMPT, [sampled.map(({ tokenId }) => tokenId)]));
   expect(trained.length).toBe(4);
   sampled.forEach(({ logprob }, i) => expect(Math.abs(logprob - trained[i]!)).toBeLessThan(1e-5));
   await session.close();

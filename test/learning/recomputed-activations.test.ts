@@ -13,6 +13,7 @@ import { FAMILIES, fixturePath, WITH_EXPERTS, type FamilyName } from '../golden/
 import { aSession } from './a-session.ts';
 import { openGraph, TINY_LORA } from './run-graph.ts';
 import { plainRow, randomRow, randomTokens } from './tiny-decoders.ts';
+import { trainRow } from './one-row.ts';
 
 const crossEntropy = { name: 'ce', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} } as const;
 const OPTIMIZER = { learningRate: 1e-3, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 1 };
@@ -56,7 +57,7 @@ async function trainedBy(modelDirectory: string, vocab: number, memoryBytes: num
   onTestFinished(() => rm(directory, { recursive: true }));
   const rowOf = (tokens: number) => plainRow(randomTokens(tokens, createRandom(tokens), vocab), {});
   for (const row of [rowOf(TOKENS), rowOf(9), rowOf(TOKENS)]) {
-    await session.forwardBackward(row, crossEntropy);
+    await trainRow(session, row, crossEntropy);
     await session.optimStep(OPTIMIZER);
   }
   await session.save(directory, { resumable: true });

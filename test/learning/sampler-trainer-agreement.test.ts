@@ -12,6 +12,7 @@ import { PLAIN_REQUEST, type AdapterRef, type InferenceEngine, type TokenEvent }
 import { aSession } from './a-session.ts';
 import { FAMILIES, openModelFixture } from '../golden/fixture.ts';
 import { sharedPromptRow } from './packed-row.ts';
+import { rowLogprobs, trainRow } from './one-row.ts';
 
 const CHOICES = 4;
 const LIMITS = { ...DEFAULT_INFERENCE_LIMITS, prefillChunk: 16, cacheBytes: 32 * 2 ** 20 };
@@ -37,13 +38,13 @@ test.each(FAMILIES.flatMap((family) => [false, true].map((unembed) => ({ family,
         choices.map((events) => events.map(({ tokenId }) => tokenId)),
       );
       const sampled = choices.flat().map(({ logprob }) => logprob);
-      const trained = await session.logprobs(row);
+      const trained = await rowLogprobs(session, row);
       expect(trained.length).toBe(sampled.length);
       sampled.forEach((logprob, i) => expect(Math.abs(logprob - trained[i]!)).toBeLessThan(1e-4));
 
       if (step === 0) first = sampled;
       else expect(sampled).not.toEqual(first); // the adapter did change what is sampled
-      await session.forwardBackward(row, { name: 'nll', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} });
+      await trainRow(session, row, { name: 'nll', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} });
       await session.optimStep(ADAMW);
     }
     await session.close();

@@ -15,6 +15,7 @@ import { plainRow } from '../learning/tiny-decoders.ts';
 import { createRecordingLog, pidOf } from './recording-log.ts';
 import { TEST_LIMITS } from './test-limits.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
+import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
 trainingEngineContract('the embedded engine in a child process', {
   capabilities: onnxCapabilities('float32'),
@@ -53,7 +54,7 @@ afterAll(async () => {
 /** Three optimiser steps, then the bytes of the adapter. */
 async function train(session: TrainingSession, name: string): Promise<Buffer> {
   for (let step = 0; step < 3; step++) {
-    await session.forwardBackward(row, crossEntropy);
+    await trainRow(session, row, crossEntropy);
     await session.optimStep(ADAMW);
   }
   const directory = join(scratch, name);
@@ -91,15 +92,15 @@ test('the child yields the processor to whoever answers requests', () => {
 test('after kill -9 the session fails with the cause, and a replay ends with the same bytes', async () => {
   const undisturbed = await train(await open(engine), 'undisturbed');
   const session = await open(engine);
-  await session.forwardBackward(row, crossEntropy);
-  const running = session.optimStep(ADAMW).then(() => session.forwardBackward(row, crossEntropy));
+  await trainRow(session, row, crossEntropy);
+  const running = session.optimStep(ADAMW).then(() => trainRow(session, row, crossEntropy));
   process.kill(pidOf(log), 'SIGKILL');
   await expect(running).rejects.toMatchObject({
     code: 'engine_unavailable',
     message: expect.stringContaining('SIGKILL') as string,
     end: { how: 'was killed by SIGKILL', byOthers: process.platform === 'linux' }, // elsewhere it may have been for its memory
   });
-  await expect(session.logprobs(row)).rejects.toMatchObject({ code: 'engine_unavailable' });
+  await expect(rowLogprobs(session, row)).rejects.toMatchObject({ code: 'engine_unavailable' });
   await session.close();
   expect(await train(await open(engine), 'replayed')).toEqual(undisturbed);
   expect(engine.status()).toMatchObject({ restarts: 1, lastFailure: 'was killed by SIGKILL' });
@@ -110,7 +111,9 @@ test('errors keep their code on the way out of the child', async () => {
     code: 'bad_model_files',
   });
   const session = await open(engine);
-  await expect(session.logprobs(plainRow(randomPrompt(65, 1), {}))).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(rowLogprobs(session, plainRow(randomPrompt(65, 1), {}))).rejects.toMatchObject({
+    code: 'invalid_request',
+  });
   await session.close();
 });
 
@@ -137,7 +140,7 @@ test('sampler and trainer agree on the logprobs of sampled tokens to 1e-4, also 
   await sampler.close();
 
   const session = await engine.open(aSession({ from: adapter.directory, lora: LORA }), never);
-  const logprobs = await session.logprobs(plainRow([...promptTokens, ...tokensOf(events!)], {}));
+  const logprobs = await rowLogprobs(session, plainRow([...promptTokens, ...tokensOf(events!)], {}));
   await session.close();
   const trained = logprobs.slice(promptTokens.length - 1);
   events!.forEach((event, i) => expect(Math.abs(event.logprob - trained[i]!)).toBeLessThan(1e-4));

@@ -158,13 +158,14 @@ describe('of each token', () => {
 
   test('the record says which engine does not tell them, and nothing is made up', async () => {
     const silent = (session: TrainingSession): TrainingSession => ({
-      logprobs: (row) => session.logprobs(row),
+      rowsAtOnce: session.rowsAtOnce,
+      logprobs: (rows) => session.logprobs(rows),
       optimStep: (params) => session.optimStep(params),
       save: (directory, options) => session.save(directory, options),
       close: () => session.close(),
-      async forwardBackward(row, loss) {
-        const { loss: value, metrics } = await session.forwardBackward(row, loss);
-        return { loss: value, metrics };
+      async forwardBackward(rows, loss) {
+        const results = await session.forwardBackward(rows, loss);
+        return results.map(({ loss: value, metrics }) => ({ loss: value, metrics }));
       },
     });
     for (const sequence of sequencesOf(await run(bodyOf({}), silent)))
@@ -174,8 +175,9 @@ describe('of each token', () => {
   test('of a job that training ended, steps that were not reached say so; the record goes with its model', async () => {
     let steps = 0;
     const breaking = (session: TrainingSession): TrainingSession => ({
-      logprobs: (row) => session.logprobs(row),
-      forwardBackward: (row, loss) => session.forwardBackward(row, loss),
+      rowsAtOnce: session.rowsAtOnce,
+      logprobs: (rows) => session.logprobs(rows),
+      forwardBackward: (rows, loss) => session.forwardBackward(rows, loss),
       optimStep: (params) => session.optimStep(++steps === 2 ? { ...params, learningRate: Infinity } : params),
       save: (directory, options) => session.save(directory, options),
       close: () => session.close(),

@@ -5,6 +5,7 @@ import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { aSession } from '../learning/a-session.ts';
 import { toRow, type Call } from './tape.ts';
+import { trainRow } from '../learning/one-row.ts';
 
 const [modelDirectory, from, out, tape] = process.argv.slice(2);
 if (!modelDirectory || !from || !out || !tape) throw new Error('usage: embedded-steps.ts MODEL FROM OUT TAPE');
@@ -13,7 +14,7 @@ const engine = await openOnnxTrainingEngine({ modelDirectory, threads: 1, memory
 const session = await engine.open(aSession({ from }), new AbortController().signal);
 for (const call of calls) {
   if (call.verb === 'optimStep') await session.optimStep(call.params);
-  else await session.forwardBackward(toRow(call.row), call.loss);
+  else await trainRow(session, toRow(call.row), call.loss);
 }
 await mkdir(out);
 await session.save(out, { resumable: true });

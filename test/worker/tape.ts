@@ -40,11 +40,13 @@ export const toRow = (data: RowData): TrainingRow => ({
 export function recordCalls(): { readonly session: TrainingSession; readonly calls: readonly Call[] } {
   const calls: Call[] = [];
   const session: TrainingSession = {
-    logprobs: async (row) => new Float32Array(row.targets.length),
-    async forwardBackward(row, loss) {
-      calls.push({ verb: 'forwardBackward', row: rowData(row), loss });
-      return { loss: 0, metrics: {} };
-    },
+    rowsAtOnce: 1,
+    logprobs: async (rows) => rows.map((row) => new Float32Array(row.targets.length)),
+    forwardBackward: async (rows, loss) =>
+      rows.map((row) => {
+        calls.push({ verb: 'forwardBackward', row: rowData(row), loss });
+        return { loss: 0, metrics: {} };
+      }),
     async optimStep(params) {
       calls.push({ verb: 'optimStep', params });
       return { gradNorm: 0 };

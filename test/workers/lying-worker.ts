@@ -24,8 +24,9 @@ const engine = await openOnnxTrainingEngine({
   log: silentLog,
 });
 const lying = (session: TrainingSession): TrainingSession => ({
-  logprobs: async (row) => (await session.logprobs(row)).map((logprob) => logprob + 0.01),
-  forwardBackward: (row, loss) => session.forwardBackward(row, loss),
+  rowsAtOnce: session.rowsAtOnce,
+  logprobs: async (rows) => (await session.logprobs(rows)).map((ofRow) => ofRow.map((logprob) => logprob + 0.01)),
+  forwardBackward: (rows, loss) => session.forwardBackward(rows, loss),
   optimStep: (params) => session.optimStep(params),
   save: (directory, options) => session.save(directory, options),
   close: () => session.close(),
@@ -50,6 +51,7 @@ const server = dialServer({
     trainer: {
       limits: engine.limits,
       capabilities: { exactTraining: true, exactLogprobs: true, sharedPrefixRows: true },
+      rowsAtOnce: 1,
     },
   },
   serve: (port) => serveWorker(port, { inference: null, training }, files),

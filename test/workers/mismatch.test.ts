@@ -9,6 +9,7 @@ import { openJobLab, OWNER, submit, type JobLab, type World } from '../crash/job
 import { aSession } from '../learning/a-session.ts';
 import { plainRow } from '../learning/tiny-decoders.ts';
 import { encoder, group, rollout } from '../training/rollouts.ts';
+import { rowLogprobs } from '../learning/one-row.ts';
 
 let lab: JobLab;
 beforeAll(async () => {
@@ -20,7 +21,7 @@ afterAll(() => lab.close());
 async function sampledRollout(reward: number, answer: string, off: number): Promise<Trajectory> {
   const session = await lab.engine.open(aSession(), new AbortController().signal);
   const prompt = encoder.encode('ask\n');
-  const logprobs = await session.logprobs(plainRow([...prompt, ...encoder.encode(answer)], {}));
+  const logprobs = await rowLogprobs(session, plainRow([...prompt, ...encoder.encode(answer)], {}));
   await session.close();
   return rollout(reward, answer, { logprobs: [...logprobs.slice(prompt.length - 1)].map((logprob) => logprob - off) });
 }

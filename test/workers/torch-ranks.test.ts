@@ -1,15 +1,24 @@
 // A trainer of two processes that share the model, as `whetstone-worker ray up --gpus-per-trainer 2` starts them: together they keep the
-// contract of one training engine. Needs the interpreter that WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
+// contract of one training engine, and each computes its own rows of a job. Needs the interpreter that WHETSTONE_WORKER_PYTHON names
+// (scripts/python-env.sh worker).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { pushArtifact } from '#client/artifact-files';
+import { createClient } from '#client/client';
 import type { TrainingEngine } from '#engine/training-engine';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
+import { adapterDistance, adapterOfModel } from '../clients/run-adapter.ts';
+import { MODEL as STARTER_ID, openStarterServer } from '../clients/starter-server.ts';
 import { trainingEngineContract } from '../contract/training-engine.ts';
 import { freePort } from '../free-port.ts';
+import { sftJob, STARTER } from '../golden/sft-rows.ts';
 import { closingWith } from './closing-with.ts';
-import { WORKER_PYTHON } from './python-worker.ts';
+import { startPythonWorker, WORKER_PYTHON } from './python-worker.ts';
 import { TORCH_CAPABILITIES, trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab } from './worker-lab.ts';
 
@@ -17,35 +26,116 @@ if (!WORKER_PYTHON)
   console.log('Ranks skipped: WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh worker).');
 
 const PACKAGE = fileURLToPath(new URL('../../python/whetstone-worker/src', import.meta.url));
+const EPOCHS = 8;
+/** Gradients of a batch add up in another order than in one process. */
+const ADAPTER_ERROR_MAX = 1e-4;
 /** Two processes that import PyTorch, on a machine that does other things too, may take a minute to say their first word. */
-vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
+vi.setConfig({ hookTimeout: 300_000, testTimeout: 600_000 });
 
 describe.skipIf(!WORKER_PYTHON)('PyTorch on two ranks', () => {
   trainingEngineContract('a trainer of two ranks', {
     capabilities: TORCH_CAPABILITIES,
     async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {
       const lab = await openWorkerLab(modelDirectory);
-      const port = String(await freePort());
-      const args = trainerArguments(modelDirectory, rowLengthMax);
-      const ranks = ['0', '1'].map((rank) => startRank(lab.url, rank, port, args));
+      const ranks = await startRanks(lab.url, trainerArguments(modelDirectory, rowLengthMax));
       await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), { timeout: 240_000 });
       return closingWith(lab.training, async () => {
-        ranks[0]!.process.kill('SIGTERM');
-        // The second ends with the first, and well.
-        expect(await Promise.all(ranks.map(({ code }) => code))).toEqual([0, 0]);
+        expect(await leave(ranks)).toEqual([0, 0]);
         await lab.close();
       });
     },
   });
+
+  test('a job ends with the adapter of one process, although a rank was killed, and each rank computed rows of its own', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'whetstone-ranks-'));
+    const server = await openStarterServer(BOOTSTRAP_KEY, { workerModel: ['starter'] });
+    const url = server.baseUrl.replace(/\/v1$/, '');
+    const client = createClient({ baseUrl: url, apiKey: BOOTSTRAP_KEY });
+    const args = [
+      ...['--model', STARTER, '--model-id', STARTER_ID, '--roles', 'train', '--device', 'cpu'],
+      ...['--cache-dir', join(directory, 'worker-cache')],
+    ];
+    const lines = join(directory, 'rows.jsonl');
+    await writeFile(lines, sftJob.rows.map((row) => JSON.stringify(row)).join('\n'));
+    const { uri } = await pushArtifact(client, 'default/ranks/rows', lines);
+
+    async function train(name: string, onStep: (step: number) => void = () => {}): Promise<Buffer> {
+      const lora = { r: 4, lora_alpha: 8, seed: 3 };
+      const model = await client.registerModel({ project: 'ranks', name, base_model: STARTER_ID, lora });
+      const config = { batch_size: sftJob.batchSize, learning_rate: 1e-3, epochs: EPOCHS, packing: false };
+      const job = await client.submitSftJob({ model_id: model.id, training_data_url: uri, config });
+      let steps = 0;
+      const { status } = await client.follow(job.id, {
+        deadlineMs: 400_000,
+        onEvent: ({ type }) => void (type === 'gradient_step' && onStep(++steps)),
+      });
+      expect(status).toBe('succeeded');
+      expect(steps).toBe(EPOCHS * Math.ceil(sftJob.rows.length / sftJob.batchSize));
+      return adapterOfModel(client, { project: 'ranks', name }, 1);
+    }
+
+    const isThere = async () => (await client.listWorkers()).length > 0;
+    const alone = await startPythonWorker({ url, isThere }, args);
+    const expected = await train('one');
+    await alone.leave();
+
+    const ranks = await startRanks(url, args);
+    let next: Promise<readonly Rank[]> | undefined;
+    const found = await train('two', (step) => {
+      if (step !== 2) return;
+      ranks[1]!.process.kill('SIGKILL');
+      // Whoever started the ranks starts them again once all have ended: none goes on without the others.
+      next = Promise.all(ranks.map(({ ended }) => ended)).then(() => startRanks(url, args));
+    });
+    expect(await ranks[0]!.ended).not.toBe(0);
+    const again = await next!;
+    expect(await leave(again)).toEqual([0, 0]);
+    // Of each batch of three rows the second; the first and the third, which is alone in its call, are the other's.
+    const [first, second] = again.map((rank) => computedRows(rank));
+    expect(second).toBeGreaterThan(0);
+    expect(first).toBeGreaterThan(second!);
+    expect(adapterDistance(expected, found)).toBeLessThan(ADAPTER_ERROR_MAX);
+    await server.close();
+    await rm(directory, { recursive: true });
+  });
 });
 
-function startRank(url: string, rank: string, port: string, args: readonly string[]) {
+interface Rank {
+  readonly process: ReturnType<typeof spawn>;
+  /** With its exit code. */
+  readonly ended: Promise<number | null>;
+  readonly log: () => string;
+}
+
+async function startRanks(url: string, args: readonly string[]): Promise<readonly Rank[]> {
+  const port = String(await freePort());
+  return ['0', '1'].map((rank) => startRank(url, rank, port, args));
+}
+
+function startRank(url: string, rank: string, port: string, args: readonly string[]): Rank {
   const env = {
     ...process.env,
     ...{ PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1', WHETSTONE_URL: url, WHETSTONE_API_KEY: BOOTSTRAP_KEY },
     ...{ RANK: rank, WORLD_SIZE: '2', MASTER_ADDR: '127.0.0.1', MASTER_PORT: port },
   };
-  const child = spawn(WORKER_PYTHON!, ['-m', 'whetstone_worker', 'run', ...args], { env, stdio: 'inherit' });
+  const child = spawn(WORKER_PYTHON!, ['-m', 'whetstone_worker', 'run', ...args], {
+    env,
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
   process.once('exit', () => child.kill('SIGKILL')); // nobody would stop it where a test is broken off
-  return { process: child, code: once(child, 'close').then(([code]) => code as number | null) };
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+    process.stderr.write(text);
+  });
+  return { process: child, ended: once(child, 'close').then(([code]) => code as number | null), log: () => log };
 }
+
+/** The first is asked; the others end with it. */
+function leave(ranks: readonly Rank[]): Promise<(number | null)[]> {
+  ranks[0]!.process.kill('SIGTERM');
+  return Promise.all(ranks.map(({ ended }) => ended));
+}
+
+const computedRows = ({ log }: Rank): number =>
+  [...log().matchAll(/Rank \d computed (\d+) rows/g)].reduce((sum, [, rows]) => sum + Number(rows), 0);

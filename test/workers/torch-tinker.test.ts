@@ -20,6 +20,7 @@ import { aSession } from '../learning/a-session.ts';
 import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
 import { trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
+import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
 if (!WORKER_PYTHON)
   console.log(
@@ -64,8 +65,8 @@ describe.skipIf(!WORKER_PYTHON)('Tinker on PyTorch', () => {
     for (const part of parts) {
       const loss = tinkerLoss(part.loss, part.config);
       for (const { row } of planDatumRows(dataOf(part), loss, { limits: NO_LIMITS, vocabSize: 1000, sharing }).rows) {
-        const before = await session.logprobs(row);
-        const result = await session.forwardBackward(row, loss.program);
+        const before = await rowLogprobs(session, row);
+        const result = await trainRow(session, row, loss.program);
         told.push({ loss: result.loss, logprobs: result.logprobs!, before });
       }
     }

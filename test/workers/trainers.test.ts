@@ -20,6 +20,7 @@ import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 import { encoder } from '../training/rollouts.ts';
 import { callsOf, sayHello } from './by-hand.ts';
 import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
+import { trainRow } from '../learning/one-row.ts';
 
 const SOON = { timeout: 30_000 };
 const never = new AbortController().signal;
@@ -43,8 +44,11 @@ afterEach(async () => {
   await rm(work, { recursive: true, force: true });
 });
 
-/** One more; `before` is waited for before each row is trained. */
-async function addTrainer(before: (row: TrainingRow) => Promise<void> = async () => {}) {
+/** One more; `before` is waited for before rows are trained. */
+async function addTrainer(
+  before: (rows: readonly TrainingRow[]) => Promise<void> = async () => {},
+  declared: { rowsAtOnce?: number } = {},
+) {
   const engine = await openOnnxTrainingEngine({
     modelDirectory: model.directory,
     threads: 1,
@@ -53,13 +57,14 @@ async function addTrainer(before: (row: TrainingRow) => Promise<void> = async ()
   });
   engines.push(engine);
   const watchSession = (session: TrainingSession): TrainingSession => ({
-    logprobs: (row) => session.logprobs(row),
+    rowsAtOnce: session.rowsAtOnce,
+    logprobs: (rows) => session.logprobs(rows),
     optimStep: (params) => session.optimStep(params),
     save: (directory, options) => session.save(directory, options),
     close: () => session.close(),
-    async forwardBackward(row, loss) {
-      await before(row);
-      return session.forwardBackward(row, loss);
+    async forwardBackward(rows, loss) {
+      await before(rows);
+      return session.forwardBackward(rows, loss);
     },
   });
   const training: TrainingEngine = {
@@ -68,7 +73,7 @@ async function addTrainer(before: (row: TrainingRow) => Promise<void> = async ()
     close: () => engine.close(),
     open: async (options, signal) => watchSession(await engine.open(options, signal)),
   };
-  return lab.connect({ inference: null, training });
+  return lab.connect({ inference: null, training }, {}, {}, {}, declared);
 }
 
 function startRunner({ storage, blobs, jobEvents }: World) {
@@ -180,24 +185,29 @@ const LIMITS = {
   memory: { budgetBytes: 1e9, fixedBytes: 0, bytesPerToken: 1, bytesPerPair: 0 },
 };
 
-/** A session with a trainer that goes, by `go`, while it computes the row; gives what the job sees. */
-async function loseTrainer(
-  engine: TrainingEngine,
-  row: TrainingRow,
-  go: (socket: WebSocket) => void,
-): Promise<unknown> {
+/** With a trainer that computes two rows side by side and is played by hand. */
+async function openByHand(engine: TrainingEngine) {
   const hand = await sayHello(lab, {
     worker: { id: `hand-${performance.now()}`, name: 'hand', version: '1' },
     roles: ['train'],
     sampler: null,
-    trainer: { limits: LIMITS },
+    trainer: { limits: LIMITS, rowsAtOnce: 2 },
   });
   await vi.waitFor(() => expect(lab.training.status().ready).toBe(true), SOON);
   const opening = engine.open(aSession({}), never);
   await vi.waitFor(() => expect(callsOf(hand)).toMatchObject([{ method: 'open' }]), SOON);
   hand.socket.send(encodeMessage([1, 0, { kind: 'return', id: callsOf(hand)[0]!.id, value: 1 }]));
-  const session = await opening;
-  const computing = session.forwardBackward(row, crossEntropyLoss).catch((error: unknown) => error);
+  return { hand, session: await opening };
+}
+
+/** A session with a trainer that goes, by `go`, while it computes the rows; gives what the job sees. */
+async function loseTrainer(
+  engine: TrainingEngine,
+  rows: readonly TrainingRow[],
+  go: (socket: WebSocket) => void,
+): Promise<unknown> {
+  const { hand, session } = await openByHand(engine);
+  const computing = session.forwardBackward(rows, crossEntropyLoss).catch((error: unknown) => error);
   await vi.waitFor(() => expect(callsOf(hand)).toHaveLength(2), SOON);
   go(hand.socket);
   const error = await computing;
@@ -210,10 +220,10 @@ test('a row at which trainers are gone without a word ends its job the third tim
   const other = plainRow([5, 6, 7], { weights: [1, 1] });
   const terminate = (socket: WebSocket) => socket.terminate();
   const again = { code: 'engine_unavailable', end: { byOthers: 'unknown' } };
-  expect(await loseTrainer(engine, other, terminate)).toMatchObject(again);
-  expect(await loseTrainer(engine, ROW, terminate)).toMatchObject(again);
-  expect(await loseTrainer(engine, ROW, terminate)).toMatchObject(again);
-  expect(await loseTrainer(engine, ROW, terminate)).toMatchObject({
+  expect(await loseTrainer(engine, [other], terminate)).toMatchObject(again);
+  expect(await loseTrainer(engine, [ROW], terminate)).toMatchObject(again);
+  expect(await loseTrainer(engine, [ROW], terminate)).toMatchObject(again);
+  expect(await loseTrainer(engine, [ROW], terminate)).toMatchObject({
     code: 'engine_failed',
     message: expect.stringMatching(
       /ended 3 times while it computed the same row, of 4 tokens \(it lost its connection/,
@@ -224,11 +234,74 @@ test('a row at which trainers are gone without a word ends its job the third tim
 test('one at which they take their leave does not', async () => {
   const engine = watchRowDeaths(lab.training);
   for (let i = 0; i < 4; i++) {
-    expect(await loseTrainer(engine, ROW, (socket) => socket.close(1001))).toMatchObject({
+    expect(await loseTrainer(engine, [ROW], (socket) => socket.close(1001))).toMatchObject({
       code: 'engine_unavailable',
       end: { byOthers: true },
     });
   }
+});
+
+test('a row counts whichever rows it is computed beside; one that is computed since is not suspected', async () => {
+  const engine = watchRowDeaths(lab.training);
+  const [other, third] = [plainRow([5, 6, 7], { weights: [1, 1] }), plainRow([8, 9], { weights: [1] })];
+  const terminate = (socket: WebSocket) => socket.terminate();
+  const again = { code: 'engine_unavailable', end: { byOthers: 'unknown' } };
+  expect(await loseTrainer(engine, [other, ROW], terminate)).toMatchObject(again);
+  const trainer = await addTrainer();
+  const session = await engine.open(aSession({}), never);
+  await trainRow(session, other, crossEntropyLoss);
+  await session.close();
+  await trainer.leave(0);
+  expect(await loseTrainer(engine, [ROW, third], terminate)).toMatchObject(again);
+  expect(await loseTrainer(engine, [other, ROW], terminate)).toMatchObject({
+    code: 'engine_failed',
+    message: expect.stringMatching(/ended 3 times while it computed the same row, of 4 tokens/) as string,
+  });
+});
+
+test('of rows that die together each time, the message says how many they are', async () => {
+  const engine = watchRowDeaths(lab.training);
+  const other = plainRow([5, 6, 7], { weights: [1, 1] });
+  const errors = [];
+  for (let i = 0; i < 3; i++) errors.push(await loseTrainer(engine, [other, ROW], (socket) => socket.terminate()));
+  expect(errors.at(-1)).toMatchObject({
+    code: 'engine_failed',
+    message: expect.stringMatching(/the same 2 rows, the longest of 4 tokens/) as string,
+  });
+});
+
+test('a trainer is sent as many rows in one call as it computes side by side', async () => {
+  const rows = [ROW, plainRow([5, 6, 7], { weights: [1, 1] }), plainRow([8, 9], { weights: [1] })];
+  const found = [];
+  for (const [declared, sizes] of [
+    [{}, [1, 1, 1]],
+    [{ rowsAtOnce: 2 }, [2, 1]],
+    [{ rowsAtOnce: 8 }, [3]],
+  ] as const) {
+    const calls: number[] = [];
+    const trainer = await addTrainer(async ({ length }) => void calls.push(length), declared);
+    const session = await lab.training.open(aSession({}), never);
+    expect(session.rowsAtOnce).toBe('rowsAtOnce' in declared ? declared.rowsAtOnce : 1);
+    found.push([await session.logprobs(rows), await session.forwardBackward(rows, crossEntropyLoss)]);
+    expect(calls).toEqual(sizes);
+    await session.close();
+    await trainer.leave(0);
+  }
+  expect(found[1]).toEqual(found[0]);
+  expect(found[2]).toEqual(found[0]);
+});
+
+test('a trainer that answers fewer rows than it was sent has failed', async () => {
+  const { hand, session } = await openByHand(lab.training);
+  const computing = session.logprobs([ROW, ROW]).catch((error: unknown) => error);
+  await vi.waitFor(() => expect(callsOf(hand)).toHaveLength(2), SOON);
+  const { id } = callsOf(hand)[1]!;
+  hand.socket.send(encodeMessage([2, 0, { kind: 'return', id, value: [new Float32Array(3)] }]));
+  expect(await computing).toMatchObject({
+    code: 'engine_failed',
+    message: 'The worker hand sent other than the results of 2 rows.',
+  });
+  hand.socket.close();
 });
 
 test('a trainer that takes no shared beginnings and came after the rows were laid out is not given them', async () => {
@@ -236,11 +309,11 @@ test('a trainer that takes no shared beginnings and came after the rows were lai
   expect(lab.training.capabilities).toEqual({ exactTraining: true, exactLogprobs: true, sharedPrefixRows: false });
   const session = await lab.training.open(aSession({}), never);
   const shared = { ...ROW, segments: Int32Array.of(0, 0, 0, 1), parents: Int32Array.of(-1, 0) };
-  await expect(session.forwardBackward(shared, crossEntropyLoss)).rejects.toMatchObject({
+  await expect(trainRow(session, shared, crossEntropyLoss)).rejects.toMatchObject({
     code: 'engine_unavailable',
     message: expect.stringMatching(/share their beginnings/) as string,
   });
-  expect((await session.forwardBackward(ROW, crossEntropyLoss)).loss).toBeGreaterThan(0);
+  expect((await trainRow(session, ROW, crossEntropyLoss)).loss).toBeGreaterThan(0);
   await session.close();
 });
 

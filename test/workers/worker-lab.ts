@@ -45,6 +45,7 @@ export interface WorkerLab {
     changes?: Partial<DialOptions>,
     capabilities?: Partial<EngineCapabilities>,
     sampler?: { sequencesMax?: number },
+    trainer?: { rowsAtOnce?: number },
   ): Promise<DialedServer>;
   /** Into a new directory: one that the hosted model could have. */
   writeAdapter(directory: string, more?: Pick<LoraConfig, 'targets'>): Promise<void>;
@@ -86,7 +87,7 @@ export async function openWorkerLab(
       const lora = { rank: 2, alpha: 4, seed: 1, ...more };
       await writeFreshAdapter(target, await readDecoderConfig(modelDirectory), lora, modelId);
     },
-    async connect(engines, changes = {}, capabilities = {}, sampler = {}) {
+    async connect(engines, changes = {}, capabilities = {}, sampler = {}, trainer = {}) {
       const name = `worker-${++count}`;
       const files = await openWorkerFiles({
         url,
@@ -117,6 +118,8 @@ export async function openWorkerLab(
           trainer: engines.training && {
             limits: engines.training.limits,
             capabilities: { ...EVERYTHING, ...capabilities },
+            rowsAtOnce: 1,
+            ...trainer,
           },
         },
         serve: (port) => serveWorker(port, engines, files),

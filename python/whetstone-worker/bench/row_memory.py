@@ -82,7 +82,7 @@ def measure(model: Path, tokens: int, vocab: int, targets: tuple[str, ...]) -> d
     )
     before = peak()
     started = time.perf_counter()
-    session.forward_backward(row, parse_loss_program(LOSS))
+    session.forward_backward([row], parse_loss_program(LOSS))
     session.optim_step(OptimizerParams(1e-4, 0.9, 0.99, 1e-8, 0.1, 0.1))
     seconds = time.perf_counter() - started
     memory = engine.limits.memory

@@ -41,7 +41,7 @@ def play(session: TrainingSession, calls: Sequence[Mapping[str, Any]]) -> tuple[
         if call["verb"] == "optimStep":
             norms.append(session.optim_step(params_of(call["params"])))
         else:
-            results.append(session.forward_backward(row_of(call["row"]), parse_loss_program(call["loss"])))
+            results.append(session.forward_backward([row_of(call["row"])], parse_loss_program(call["loss"]))[0])
     return results, norms
 
 

@@ -43,7 +43,7 @@ def test_flex_attention_gives_the_logprobs_of_scaled_dot_products(engines: Engin
     assert len(row.tokens) % 128 != 0  # so that there is padding
     assert len(set(row.segments.tolist())) > 5
     with closing(engines.family("qwen3").open(START)) as dense, closing(session_in(Arithmetic(torch.float32, True))) as flex:
-        assert abs(flex.logprobs(row) - dense.logprobs(row)).max() < 1e-5
+        assert abs(flex.logprobs([row])[0] - dense.logprobs([row])[0]).max() < 1e-5
     assert torch._dynamo.config.recompile_limit >= COMPILED_MAX  # on a GPU, rows of every kind are compiled
 
 
@@ -51,12 +51,12 @@ def test_bfloat16_weights_train_a_float32_adapter(engines: Engines) -> None:
     tape = golden_tapes()["lora"]["qwen3"][0]
     row, loss = row_of(tape["row"]), parse_loss_program(tape["loss"])
     with closing(engines.family("qwen3").open(START)) as exact, closing(session_in(Arithmetic(torch.bfloat16, False))) as half:
-        losses = [session.forward_backward(row, loss).loss for session in (exact, half)]
+        losses = [session.forward_backward([row], loss)[0].loss for session in (exact, half)]
         norms = [session.optim_step(ADAMW) for session in (exact, half)]
         assert losses[0] != losses[1]
         assert losses[1] == pytest.approx(losses[0], rel=0.02)
         assert norms[1] == pytest.approx(norms[0], rel=0.05)
         for _ in range(5):
-            last = half.forward_backward(row, loss).loss
+            last = half.forward_backward([row], loss)[0].loss
             half.optim_step(ADAMW)
         assert last < losses[1]

@@ -27,7 +27,7 @@ def tape_of(family: str, layout: str, name: str) -> Any:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logprobs_are_those_of_pytorch(family: str, layout: str, engines: Engines) -> None:
     with closing(engines.family(family).open(starting_from(FIXTURES / family / "adapter"))) as session:
-        logprobs = session.logprobs(row_of(tape_of(family, layout, "cispo")["row"]))
+        logprobs = session.logprobs([row_of(tape_of(family, layout, "cispo")["row"])])[0]
     expected = load_file(FIXTURES / family / "expected.safetensors")["training.logprobs"]
     tolerance = read_json(f"{family}/expected.json")["tolerance"]["logprobs"]
     assert float((torch.from_numpy(logprobs) - expected).abs().max()) < tolerance
@@ -39,7 +39,7 @@ def test_logprobs_are_those_of_pytorch(family: str, layout: str, engines: Engine
 def test_loss_and_every_gradient(family: str, layout: str, name: str, engines: Engines, tmp_path: Path) -> None:
     tape, golden = tape_of(family, layout, name), read_json(f"{family}/expected.json")
     with closing(engines.family(family).open(starting_from(FIXTURES / family / "adapter"))) as session:
-        result = session.forward_backward(row_of(tape["row"]), parse_loss_program(tape["loss"]))
+        result = session.forward_backward([row_of(tape["row"])], parse_loss_program(tape["loss"]))[0]
         gradients = read_gradients(session, tmp_path / "gradients")
     assert result.loss == pytest.approx(golden["losses"][name], rel=golden["tolerance"]["loss"])
     prefix = f"gradients.{name}."
@@ -60,14 +60,14 @@ def test_ranks_alphas_targets_and_rslora(case: str, engines: Engines, tmp_path: 
     row, program = row_of(tape["row"]), parse_loss_program(tape["loss"])
     tensors = load_file(FIXTURES / "lora" / case / "expected.safetensors")
     with closing(engines.family(golden["family"]).open(starting_from(FIXTURES / "lora" / case))) as session:
-        loss = session.forward_backward(row, program).loss
+        loss = session.forward_backward([row], program)[0].loss
         gradients = read_gradients(session, tmp_path / "gradients")
     assert loss == pytest.approx(golden["loss"], rel=tolerance["loss"])
     assert sorted(f"gradients.{name}" for name in gradients) == sorted(key for key in tensors if key.startswith("gradients."))
     for name, gradient in gradients.items():
         assert relative_distance(gradient, tensors[f"gradients.{name}"]) < tolerance["gradient"], name
     with closing(engines.family(golden["family"]).open(starting_from(FIXTURES / "lora" / case))) as session:
-        session.forward_backward(row, program)
+        session.forward_backward([row], program)
         assert session.optim_step(params_of(OPTIONS["adamw"])) == pytest.approx(golden["gradNorm"], rel=tolerance["gradient"])
         session.save(tmp_path, resumable=False)
     for name, tensor in load_file(tmp_path / "adapter_model.safetensors").items():
@@ -82,7 +82,7 @@ def test_ten_steps_go_where_torch_adamw_goes(family: str, layout: str, engines: 
     row, program = row_of(tape["row"]), parse_loss_program(tape["loss"])
     with closing(engines.family(family).open(starting_from(FIXTURES / family / "adapter"))) as session:
         for loss, norm in zip(adamw["losses"], adamw["gradNorms"], strict=True):
-            assert session.forward_backward(row, program).loss == pytest.approx(loss, abs=tolerance["adamwLosses"])
+            assert session.forward_backward([row], program)[0].loss == pytest.approx(loss, abs=tolerance["adamwLosses"])
             assert session.optim_step(params_of(adamw)) == pytest.approx(norm, rel=tolerance["gradNorm"])
         session.save(tmp_path, resumable=False)
     expected = load_file(FIXTURES / family / "expected.safetensors")

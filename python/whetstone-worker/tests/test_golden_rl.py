@@ -25,9 +25,9 @@ def test_loss_metrics_and_gradients(number: int, engines: Engines, tmp_path: Pat
     engine = engines.family("qwen3")
     if "referenceLogprobs" in program.inputs():
         with closing(engine.open(starting_from(None))) as base:
-            tape["row"]["inputs"]["referenceLogprobs"] = base.logprobs(row_of(tape["row"]))
+            tape["row"]["inputs"]["referenceLogprobs"] = base.logprobs([row_of(tape["row"])])[0]
     with closing(engine.open(starting_from(FIXTURES / "qwen3" / "adapter"))) as session:
-        result = session.forward_backward(row_of(tape["row"]), program)
+        result = session.forward_backward([row_of(tape["row"])], program)[0]
         gradients = read_gradients(session, tmp_path / "gradients")
 
     tolerance = JOB["tolerance"]

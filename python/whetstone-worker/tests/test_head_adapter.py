@@ -76,7 +76,7 @@ def merged_in_float64(family: str, adapter: Adapter) -> tuple[Tensor, Tensor, di
 def train(session: TrainingSession, steps: int) -> list[float]:
     losses = []
     for _ in range(steps):
-        losses.append(session.forward_backward(ROW, CROSS_ENTROPY).loss)
+        losses.append(session.forward_backward([ROW], CROSS_ENTROPY)[0].loss)
         session.optim_step(ADAMW)
     return losses
 
@@ -96,8 +96,8 @@ def test_logprobs_loss_and_gradients_are_those_of_merged_weights(
     logprobs, loss, gradients = merged_in_float64(family, random_adapter(layers_of(family)))
     options = replace(starting_from(start), head_tokens_max=head_tokens)
     with closing(engines.family(family).open(options)) as session:
-        np.testing.assert_allclose(session.logprobs(ROW), logprobs, atol=1e-5)
-        assert session.forward_backward(ROW, CROSS_ENTROPY).loss == pytest.approx(loss.item(), rel=1e-5)
+        np.testing.assert_allclose(session.logprobs([ROW])[0], logprobs, atol=1e-5)
+        assert session.forward_backward([ROW], CROSS_ENTROPY)[0].loss == pytest.approx(loss.item(), rel=1e-5)
         found = read_gradients(session, tmp_path / "gradients")
     assert sorted(found) == sorted(gradients)
     for name, gradient in gradients.items():
@@ -126,14 +126,14 @@ def test_a_session_that_resumes_ends_in_the_same_bytes(family: str, engines: Eng
 def test_the_head_alone_is_trained_and_the_next_session_has_none_of_it(engines: Engines, tmp_path: Path) -> None:
     engine = engines.family("qwen3")
     with closing(engine.open(starting_from(None))) as session:
-        untouched = session.logprobs(ROW)
+        untouched = session.logprobs([ROW])[0]
     start = start_of("qwen3", tmp_path, targets=(HEAD,))
     with closing(engine.open(starting_from(start))) as session:
-        assert np.abs(session.logprobs(ROW) - untouched).max() > 0.01
+        assert np.abs(session.logprobs([ROW])[0] - untouched).max() > 0.01
         losses = train(session, 5)
         assert losses[-1] < losses[0]
     with closing(engine.open(starting_from(None))) as session:
-        np.testing.assert_array_equal(session.logprobs(ROW), untouched)
+        np.testing.assert_array_equal(session.logprobs([ROW])[0], untouched)
 
 
 def test_a_fresh_adapter_has_what_the_server_asks_for(engines: Engines, tmp_path: Path) -> None:

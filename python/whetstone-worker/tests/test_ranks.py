@@ -43,6 +43,9 @@ def run_ranks(ranks: int, directory: Path) -> list[Any]:
 def test_two_ranks_with_half_the_layers_train_what_one_does(tmp_path: Path) -> None:
     (alone,) = run_ranks(1, tmp_path / "one")
     first, second = run_ranks(2, tmp_path / "two")
+    # Three rows that train something, in four calls: two of each at the same time, then one.
+    assert [alone["computed"], first["computed"], second["computed"]] == [12, 8, 4]
+    assert alone["norms"][-1] == 0  # a row that is refused adds nothing, nor does the row beside it
     for rank in (first, second):
         assert alone["sharded"] == 0
         assert rank["sharded"] > 0

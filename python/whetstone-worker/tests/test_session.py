@@ -53,7 +53,7 @@ def session(engine: TrainingEngine) -> Iterator[TrainingSession]:
 def train(session: TrainingSession, steps: int, first: int = 0) -> list[float]:
     losses = []
     for step in range(first, first + steps):
-        losses.append(session.forward_backward(ROW if step % 2 == 0 else OTHER_ROW, CROSS_ENTROPY).loss)
+        losses.append(session.forward_backward([ROW if step % 2 == 0 else OTHER_ROW], CROSS_ENTROPY)[0].loss)
         session.optim_step(ADAMW)
     return losses
 
@@ -66,18 +66,18 @@ def saved(session: TrainingSession, directory: Path, *, resumable: bool = True) 
 
 def grad_norm(session: TrainingSession, *rows: TrainingRow) -> float:
     for row in rows:
-        session.forward_backward(row, CROSS_ENTROPY)
+        session.forward_backward([row], CROSS_ENTROPY)
     return session.optim_step(replace(ADAMW, learning_rate=0.0))
 
 
 def test_training_lowers_the_loss_and_shows_in_the_logprobs(session: TrainingSession) -> None:
-    before = session.logprobs(ROW)
+    before = session.logprobs([ROW])[0]
     losses = train(session, 20)
     assert losses[-2] < losses[0] - 0.2
-    after = session.logprobs(ROW)
+    after = session.logprobs([ROW])[0]
     assert after.dtype == np.float32
     assert after.sum() > before.sum()
-    result = session.forward_backward(ROW, CROSS_ENTROPY)
+    result = session.forward_backward([ROW], CROSS_ENTROPY)[0]
     assert result.logprobs.dtype == np.float32
     assert result.logprobs == pytest.approx(after, abs=1e-5)
     assert result.loss == pytest.approx(-float(after.mean()), rel=1e-5)
@@ -88,24 +88,24 @@ def test_a_fresh_adapter_changes_nothing(engine: TrainingEngine) -> None:
     found = []
     for lora in (FRESH, LoraConfig(rank=2, alpha=1, seed=9)):
         with closing(engine.open(starting_from(None, lora))) as session:
-            found.append(session.logprobs(ROW))
+            found.append(session.logprobs([ROW])[0])
     assert (found[0] == found[1]).all()
 
 
 def test_completions_of_one_stored_prompt_have_the_logprobs_that_each_has_alone(session: TrainingSession) -> None:
     prompt, completions = tokens(10, 4), [tokens(6, 5), tokens(9, 6)]
-    together = session.logprobs(shared_prompt_row(prompt, completions))
-    alone = [session.logprobs(plain_row(prompt + completion))[len(prompt) - 1 :] for completion in completions]
+    together = session.logprobs([shared_prompt_row(prompt, completions)])[0]
+    alone = [session.logprobs([plain_row(prompt + completion)])[0][len(prompt) - 1 :] for completion in completions]
     np.testing.assert_allclose(together, np.concatenate(alone), atol=1e-5)
 
 
 def test_a_row_holds_more_than_the_context_and_its_sequences_do_not(session: TrainingSession) -> None:
     prompt, completions = tokens(100, 4), [tokens(100, 5), tokens(100, 6)]
-    together = session.logprobs(shared_prompt_row(prompt, completions))  # 300 tokens, of a context of 256
-    apart = [session.logprobs(shared_prompt_row(prompt, [completion])) for completion in completions]
+    together = session.logprobs([shared_prompt_row(prompt, completions)])[0]  # 300 tokens, of a context of 256
+    apart = [session.logprobs([shared_prompt_row(prompt, [completion])])[0] for completion in completions]
     np.testing.assert_allclose(together, np.concatenate(apart), atol=1e-5)
     with pytest.raises(WorkerError, match=r"position 256 at index 256 is not in \[0, 256\)"):
-        session.logprobs(plain_row(tokens(257, 7)))
+        session.logprobs([plain_row(tokens(257, 7))])
 
 
 def test_the_same_work_makes_the_same_bytes_also_on_another_thread(engine: TrainingEngine, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_head_tokens_change_memory_not_results(engine: TrainingEngine) -> None:
     found = []
     for limit in (None, 7):
         with closing(engine.open(replace(starting_from(None), head_tokens_max=limit))) as session:
-            found.append((session.logprobs(ROW), grad_norm(session, ROW)))
+            found.append((session.logprobs([ROW])[0], grad_norm(session, ROW)))
     np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-5)
     assert found[0][1] == pytest.approx(found[1][1], rel=1e-5)
 
@@ -156,7 +156,7 @@ def test_saving_changes_nothing(engine: TrainingEngine, tmp_path: Path) -> None:
         expected = saved(plain, tmp_path / "plain")
     with closing(engine.open(starting_from(None))) as session:
         train(session, 1)
-        session.forward_backward(OTHER_ROW, CROSS_ENTROPY)
+        session.forward_backward([OTHER_ROW], CROSS_ENTROPY)
         saved(session, tmp_path / "between")  # gradients that wait for their step are not lost
         session.optim_step(ADAMW)
         assert saved(session, tmp_path / "after") == expected
@@ -183,28 +183,28 @@ def test_gradients_add_up_until_the_step_which_clears_them(session: TrainingSess
     assert once > 0
     assert grad_norm(session, ROW, ROW) / once == pytest.approx(2, rel=1e-5)
     assert grad_norm(session, ROW) == once
-    session.logprobs(ROW)
+    session.logprobs([ROW])
     assert grad_norm(session) == 0
 
 
 def test_a_row_without_targets_has_no_loss_and_no_gradient(session: TrainingSession) -> None:
     row = parse_row({**plain_fields(tokens(5, 1)), "predictFrom": [], "targets": [], "sequenceIds": []})
-    result = session.forward_backward(row, CROSS_ENTROPY)
+    result = session.forward_backward([row], CROSS_ENTROPY)[0]
     assert (result.loss, result.metrics, result.logprobs.size) == (0, {"entropy": 0}, 0)
-    assert session.logprobs(row).size == 0
+    assert session.logprobs([row])[0].size == 0
     assert grad_norm(session) == 0
 
 
 def test_a_loss_that_asks_no_token_has_no_gradient(session: TrainingSession) -> None:
     constant = parse_loss_program({"name": "c", "perToken": {"op": "constant", "value": 3}, "metrics": {}})
-    assert session.forward_backward(ROW, constant).loss == 3
+    assert session.forward_backward([ROW], constant)[0].loss == 3
     assert grad_norm(session) == 0
 
 
 def test_gradients_that_are_not_finite_are_refused_and_forgotten(session: TrainingSession, tmp_path: Path) -> None:
     before = saved(session, tmp_path / "before")
     row = plain_row(tokens(40, 2), {"weights": [float("nan")] * 39})
-    session.forward_backward(row, WEIGHTED)
+    session.forward_backward([row], WEIGHTED)
     with pytest.raises(WorkerError, match="gradient norm is nan") as refusal:
         session.optim_step(ADAMW)
     assert refusal.value.code == "engine_failed"
@@ -213,7 +213,7 @@ def test_gradients_that_are_not_finite_are_refused_and_forgotten(session: Traini
 
 
 def test_weights_that_are_not_finite_fail_the_update_and_are_not_saved(session: TrainingSession, tmp_path: Path) -> None:
-    session.forward_backward(ROW, CROSS_ENTROPY)
+    session.forward_backward([ROW], CROSS_ENTROPY)
     with pytest.raises(WorkerError, match=r"not finite.*1e\+40") as fault:
         session.optim_step(replace(ADAMW, learning_rate=1e40))
     assert fault.value.code == "engine_failed"
@@ -223,18 +223,30 @@ def test_weights_that_are_not_finite_fail_the_update_and_are_not_saved(session: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_row_that_cannot_be_used_is_refused_and_the_session_goes_on(session: TrainingSession) -> None:
+def test_a_row_that_cannot_be_used_is_refused_as_is_the_row_beside_it_and_the_session_goes_on(session: TrainingSession) -> None:
     once = grad_norm(session, ROW)
     rows = [plain_row(tokens(257, 1)), parse_row({**plain_fields([1, 2]), "targets": [224]})]
     for row in rows:
-        with pytest.raises(WorkerError) as refusal:
-            session.logprobs(row)
-        assert refusal.value.code == "invalid_request"
+        for verb in (session.logprobs, lambda refused: session.forward_backward(refused, CROSS_ENTROPY)):
+            with pytest.raises(WorkerError) as refusal:
+                verb([ROW, row])
+            assert refusal.value.code == "invalid_request"
     for inputs in ({}, {"weights": [1.0] * 38}):
         with pytest.raises(WorkerError, match="needs input weights for 39 trained tokens") as refusal:
-            session.forward_backward(plain_row(tokens(40, 2), inputs), WEIGHTED)
+            session.forward_backward([plain_row(tokens(40, 2), inputs)], WEIGHTED)
         assert refusal.value.code == "invalid_request"
     assert grad_norm(session, ROW) == once
+
+
+def test_several_rows_of_a_call_are_computed_in_their_order(session: TrainingSession) -> None:
+    rows = [OTHER_ROW, ROW, plain_row(tokens(21, 8))]
+    apart = [session.logprobs([row])[0] for row in rows]
+    losses = [session.forward_backward([row], CROSS_ENTROPY)[0].loss for row in rows]
+    norm = grad_norm(session)
+    for found, expected in zip(session.logprobs(rows), apart, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert [result.loss for result in session.forward_backward(rows, CROSS_ENTROPY)] == losses
+    assert grad_norm(session) == norm
 
 
 def test_one_session_at_a_time_and_closing_makes_room(engine: TrainingEngine) -> None:
@@ -243,13 +255,13 @@ def test_one_session_at_a_time_and_closing_makes_room(engine: TrainingEngine) ->
     with pytest.raises(WorkerError) as refusal:
         engine.open(starting_from(None))
     assert refusal.value.code == "engine_unavailable"
-    first.forward_backward(ROW, CROSS_ENTROPY)
+    first.forward_backward([ROW], CROSS_ENTROPY)
     first.close()
     second = engine.open(starting_from(None))
     first.close()  # closing twice is closing once, and leaves the next one open
     assert engine.status().busy
     assert grad_norm(second) == 0
-    for verb in (lambda: first.logprobs(ROW), lambda: first.optim_step(ADAMW)):
+    for verb in (lambda: first.logprobs([ROW]), lambda: first.optim_step(ADAMW)):
         with pytest.raises(WorkerError, match="closed"):
             verb()
     second.close()
@@ -271,12 +283,12 @@ def test_an_engine_that_was_closed_opens_no_session() -> None:
     engine = open_training_engine(MODEL, row_length_max=48)
     assert engine.limits.row_length_max == 48
     session = engine.open(starting_from(None))
-    assert session.forward_backward(plain_row(tokens(48, 7)), CROSS_ENTROPY).loss > 0
+    assert session.forward_backward([plain_row(tokens(48, 7))], CROSS_ENTROPY)[0].loss > 0
     engine.close()
     engine.close()
     assert not engine.status().ready
     with pytest.raises(WorkerError, match="session is closed"):
-        session.logprobs(ROW)
+        session.logprobs([ROW])
     with pytest.raises(WorkerError) as refusal:
         engine.open(starting_from(None))
     assert refusal.value.code == "engine_unavailable"

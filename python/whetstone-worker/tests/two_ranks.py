@@ -4,11 +4,13 @@ reports as JSON beside it. With RANKS 1 it does so without sharding, which is wh
 import gc
 import json
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
@@ -16,6 +18,7 @@ from torch.distributed.tensor import DTensor
 
 from repository import FIXTURES
 from rows import plain_fields, plain_row, shared_prompt_row
+from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.adamw import OptimizerParams
 from whetstone_worker.trainer.engine import LoraConfig, OpenSessionOptions, open_training_engine
 from whetstone_worker.trainer.lora import TARGETS
@@ -55,6 +58,12 @@ def main() -> None:
     for _ in range(3):
         report["losses"].append([result.loss for result in session.forward_backward(rows, LOSS)])
         report["norms"].append(session.optim_step(ADAMW))
+    report["computed"] = session.rows_computed
+    too_long = plain_row(tokens(257, 5))  # of a context of 256
+    for verb in (session.logprobs, lambda refused: session.forward_backward(refused, LOSS)):
+        with pytest.raises(WorkerError):
+            verb([rows[0], too_long])
+    report["norms"].append(session.optim_step(replace(ADAMW, learning_rate=0, weight_decay=0)))
     session.save(out, resumable=True)
     (out.parent / f"{out.name}-{rank}.json").write_text(json.dumps(report))
     session.close()

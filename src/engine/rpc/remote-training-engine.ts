@@ -33,8 +33,9 @@ export function createRemoteTrainingEngine(
 function remoteSession(rpc: RpcClient<TrainingProcedures>, session: number, onClose: () => void): TrainingSession {
   let closed = false;
   return {
-    logprobs: (row) => rpc.call('logprobs', { session, row }).result,
-    forwardBackward: (row, loss) => rpc.call('forwardBackward', { session, row, loss }).result,
+    rowsAtOnce: 1,
+    logprobs: (rows) => rpc.call('logprobs', { session, rows }).result,
+    forwardBackward: (rows, loss) => rpc.call('forwardBackward', { session, rows, loss }).result,
     optimStep: (params) => rpc.call('optimStep', { session, params }).result,
     async save(directory, options) {
       await rpc.call('save', { session, directory, options }).result;

@@ -55,8 +55,8 @@ export function trainingHandlers(engine: () => TrainingEngine): TrainingHandlers
       session = { number: ++sessionCount, verbs };
       return session.number;
     },
-    logprobs: ({ session, row }) => verbsOf(session).logprobs(row),
-    forwardBackward: ({ session, row, loss }) => verbsOf(session).forwardBackward(row, loss),
+    logprobs: ({ session, rows }) => verbsOf(session).logprobs(rows),
+    forwardBackward: ({ session, rows, loss }) => verbsOf(session).forwardBackward(rows, loss),
     optimStep: ({ session, params }) => verbsOf(session).optimStep(params),
     async save({ session, directory, options }) {
       await verbsOf(session).save(directory, options);

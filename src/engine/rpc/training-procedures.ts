@@ -13,8 +13,11 @@ export type TrainingReady = TrainingLimits;
 
 export interface TrainingProcedures {
   open: { params: OpenSessionOptions; result: number };
-  logprobs: { params: { session: number; row: TrainingRow }; result: Float32Array };
-  forwardBackward: { params: { session: number; row: TrainingRow; loss: LossProgram }; result: ForwardBackwardResult };
+  logprobs: { params: { session: number; rows: readonly TrainingRow[] }; result: readonly Float32Array[] };
+  forwardBackward: {
+    params: { session: number; rows: readonly TrainingRow[]; loss: LossProgram };
+    result: readonly ForwardBackwardResult[];
+  };
   optimStep: { params: { session: number; params: OptimizerParams }; result: { gradNorm: number } };
   save: { params: { session: number; directory: string; options: SaveOptions }; result: null };
   closeSession: { params: { session: number }; result: null };

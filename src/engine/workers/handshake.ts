@@ -12,6 +12,8 @@ const PROTOCOL = WORKER_PROTOCOL.version;
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256 in hex');
 const Name = z.string().min(1).max(200);
 const Count = z.int().min(1);
+/** The server holds this many rows in memory for one call. */
+const ROWS_AT_ONCE_MAX = 1024;
 
 /** What a newer worker can do besides is not asked of it. */
 const SamplerAble = z.object({
@@ -65,7 +67,13 @@ export const Hello = z
         capabilities: SamplerAble,
       })
       .nullable(),
-    trainer: z.object({ limits: Limits, capabilities: TrainerAble.default(PLAIN_TRAINER) }).nullable(),
+    trainer: z
+      .object({
+        limits: Limits,
+        capabilities: TrainerAble.default(PLAIN_TRAINER),
+        rowsAtOnce: Count.max(ROWS_AT_ONCE_MAX).default(1),
+      })
+      .nullable(),
   })
   .refine(({ roles, sampler }) => !roles.includes('sample') || sampler !== null, {
     path: ['sampler'],

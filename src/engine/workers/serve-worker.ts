@@ -13,6 +13,7 @@ import type { TrainingEngine } from '../training-engine.ts';
 import type { ServedSession } from './dial-server.ts';
 import type { EncodingPort } from './numbered-channel.ts';
 import { createRelayBrake } from './relay-brake.ts';
+import { fromWireRows, toWireResults } from './wire-rows.ts';
 import type { WorkerFiles } from './worker-files.ts';
 import type { WorkerProcedures } from './worker-procedures.ts';
 
@@ -54,6 +55,13 @@ export function serveWorker(
       } finally {
         if (directory) await rm(directory, { recursive: true, force: true });
       }
+    },
+    async logprobs({ session, ...asked }, context) {
+      return toWireResults(asked, await trainer.handlers.logprobs({ session, rows: fromWireRows(asked) }, context));
+    },
+    async forwardBackward({ session, loss, ...asked }, context) {
+      const params = { session, loss, rows: fromWireRows(asked) };
+      return toWireResults(asked, await trainer.handlers.forwardBackward(params, context));
     },
     async save({ session, options }, context) {
       const directory = await files.makeDirectory();

@@ -3,19 +3,26 @@
 import { createChanges } from '#base/changes';
 import { AppError } from '#domain/errors';
 import type { TrainerCapabilities } from '../capabilities.ts';
-import type { TrainingEngine, TrainingLimits, TrainingRow, TrainingSession } from '../training-engine.ts';
+import type {
+  ForwardBackwardResult,
+  TrainingEngine,
+  TrainingLimits,
+  TrainingRow,
+  TrainingSession,
+} from '../training-engine.ts';
 import type { ConnectedWorker } from './connected-worker.ts';
 import type { WorkerModel } from './handshake.ts';
 import type { OfferedFiles } from './offered-files.ts';
 import { sharedByTrainers } from './shared-capabilities.ts';
 import type { UploadedFiles } from './uploaded-files.ts';
+import { fromWireResults, splitIntoCalls, toWireRows, type WireRows } from './wire-rows.ts';
 import type { WorkerRegistry } from './worker-registry.ts';
 
 /** For a worker that comes back, or is started instead of one that is gone; whoever waits longer asks again. */
 const FREE_TIMEOUT_MS = 60_000;
 /** Base weights are there already; an adapter may have to be fetched first. */
 const OPEN_TIMEOUT_MS = 600_000;
-/** One row forward and backward, the first of its length compiled. A worker that does more than answer pings needs less. */
+/** Forward and backward of one call, whose rows are computed side by side, and compiling for their length. A worker that does more than answer pings needs less. */
 const ROW_TIMEOUT_MS = 1_200_000;
 /** A gigabyte over a slow line. */
 const SAVE_TIMEOUT_MS = 1_200_000;
@@ -128,6 +135,7 @@ function createSession(
 ): TrainingSession {
   const { rpc, hello } = worker;
   const { name } = hello.worker;
+  const { rowsAtOnce } = hello.trainer!;
   const timeoutMs = ROW_TIMEOUT_MS;
   const wrong = (what: string) => new AppError('engine_failed', `The worker ${name} sent ${what}.`);
   let closed = false;
@@ -136,24 +144,37 @@ function createSession(
     if (hello.trainer!.capabilities.sharedPrefixRows || parents.every((parent) => parent === -1)) return;
     throw unavailable(`The worker ${name} trains no rows in which sequences share their beginnings.`);
   }
+  async function ask<T>(
+    rows: readonly TrainingRow[],
+    call: (asked: WireRows) => Promise<unknown>,
+    read: (answer: unknown, row: TrainingRow) => T,
+  ): Promise<T[]> {
+    rows.forEach(checkRow);
+    const results: T[] = [];
+    for (const together of splitIntoCalls(rows, rowsAtOnce)) {
+      const answers = fromWireResults(together, await call(toWireRows(together)));
+      if (!answers) throw wrong(`other than the results of ${together.length} rows`);
+      results.push(...answers.map((answer, i) => read(answer, together[i]!)));
+    }
+    return results;
+  }
+  function readLogprobs(answer: unknown, { targets }: TrainingRow): Float32Array {
+    if (answer instanceof Float32Array && answer.length === targets.length) return answer;
+    throw wrong(`other than ${targets.length} log-probabilities`);
+  }
+  function readResult(answer: unknown, row: TrainingRow): ForwardBackwardResult {
+    const result = answer as ForwardBackwardResult | null;
+    const numbers = [result?.loss, ...Object.values(result?.metrics ?? {})];
+    if (!numbers.every((value) => typeof value === 'number')) throw wrong('a loss or metrics that are no numbers');
+    if (result!.logprobs) readLogprobs(result!.logprobs, row);
+    return result!;
+  }
   return {
-    async logprobs(row) {
-      checkRow(row);
-      const logprobs = await rpc.call('logprobs', { session, row }, { timeoutMs }).result;
-      if (!isOfRow(logprobs, row)) {
-        throw wrong(`other than ${row.targets.length} log-probabilities`);
-      }
-      return logprobs;
-    },
-    async forwardBackward(row, loss) {
-      checkRow(row);
-      const result = await rpc.call('forwardBackward', { session, row, loss }, { timeoutMs }).result;
-      const numbers = [result?.loss, ...Object.values(result?.metrics ?? {})];
-      if (!numbers.every((value) => typeof value === 'number')) throw wrong('a loss or metrics that are no numbers');
-      const { logprobs } = result;
-      if (logprobs && !isOfRow(logprobs, row)) throw wrong(`other than ${row.targets.length} log-probabilities`);
-      return result;
-    },
+    rowsAtOnce,
+    logprobs: (rows) =>
+      ask(rows, (asked) => rpc.call('logprobs', { session, ...asked }, { timeoutMs }).result, readLogprobs),
+    forwardBackward: (rows, loss) =>
+      ask(rows, (asked) => rpc.call('forwardBackward', { session, loss, ...asked }, { timeoutMs }).result, readResult),
     async optimStep(params) {
       const result = await rpc.call('optimStep', { session, params }, { timeoutMs }).result;
       if (typeof result?.gradNorm !== 'number') throw wrong('a norm that is no number');
@@ -184,9 +205,6 @@ function createSession(
 
 /** Jobs may go to any of them. */
 const tighter = (a: TrainingLimits, b: TrainingLimits): TrainingLimits => (a.rowLengthMax <= b.rowLengthMax ? a : b);
-
-const isOfRow = (logprobs: unknown, { targets }: TrainingRow): boolean =>
-  logprobs instanceof Float32Array && logprobs.length === targets.length;
 
 /** Until somebody has said more. */
 const unknownLimits = ({ contextLength }: WorkerModel): TrainingLimits => ({

@@ -3,7 +3,9 @@
 import type { GenerateRequest } from '../inference-engine.ts';
 import type { InferenceProcedures } from '../rpc/inference-procedures.ts';
 import type { TrainingProcedures } from '../rpc/training-procedures.ts';
+import type { LossProgram } from '../loss-program.ts';
 import type { OpenSessionOptions, SaveOptions } from '../training-engine.ts';
+import type { WireRows } from './wire-rows.ts';
 
 export interface WireFile {
   /** No path: a name. */
@@ -20,11 +22,16 @@ export interface WireAdapter {
 }
 
 export interface WorkerProcedures
-  extends Omit<InferenceProcedures, 'generate' | 'loadAdapter'>, Omit<TrainingProcedures, 'open' | 'save'> {
+  extends
+    Omit<InferenceProcedures, 'generate' | 'loadAdapter'>,
+    Omit<TrainingProcedures, 'open' | 'logprobs' | 'forwardBackward' | 'save'> {
   generate: Omit<InferenceProcedures['generate'], 'params'> & {
     params: Omit<GenerateRequest, 'adapter'> & { adapter: WireAdapter | null };
   };
   loadAdapter: { params: WireAdapter; result: null };
   open: { params: Omit<OpenSessionOptions, 'from'> & { from: readonly WireFile[] | null }; result: number };
+  /** Rows and results as in wire-rows.ts; the server checks the results. */
+  logprobs: { params: { session: number } & WireRows; result: unknown };
+  forwardBackward: { params: { session: number; loss: LossProgram } & WireRows; result: unknown };
   save: { params: { session: number; options: SaveOptions }; result: readonly WireFile[] };
 }

@@ -18,7 +18,7 @@ import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 
 export interface HeldOutRows {
   readonly schedule: EvaluationSchedule;
-  /** Metrics are named `val/NAME`. Calls `goesOn` before each row; returns null if it returned false. */
+  /** Metrics are named `val/NAME`. Calls `goesOn` before each call of the session; returns null if it returned false. */
   evaluate(session: TrainingSession, goesOn: () => Promise<boolean>): Promise<StepMetrics | null>;
 }
 

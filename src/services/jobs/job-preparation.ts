@@ -36,7 +36,7 @@ export interface PreparationDeps {
   readonly storage: Storage;
   readonly blobs: BlobStore;
   readonly engine: TrainingEngine;
-  /** Called before each row: whether the job is still wanted. */
+  /** Called before each call of the session: whether the job is still wanted. */
   readonly goesOn: () => Promise<boolean>;
 }
 

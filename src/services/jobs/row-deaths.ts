@@ -10,27 +10,35 @@ const DEATHS_MAX = 2;
 /** On another machine: schedulers and networks end workers too, but hardly three times at the same row. */
 const UNSEEN_DEATHS_MAX = 3;
 
-export function watchRowDeaths(engine: TrainingEngine): TrainingEngine {
-  /** The row at which the process last died; cleared once it has been computed. */
-  let suspect: { readonly row: TrainingRow; deaths: number } | null = null;
+interface Suspect {
+  readonly row: TrainingRow;
+  readonly deaths: number;
+}
 
-  async function watch<T>(row: TrainingRow, compute: () => Promise<T>): Promise<T> {
+export function watchRowDeaths(engine: TrainingEngine): TrainingEngine {
+  /** Rows that were being computed when the process ended, and not since. The next attempt may group them differently. */
+  let suspects: readonly Suspect[] = [];
+
+  async function watch<T>(rows: readonly TrainingRow[], compute: () => Promise<T>): Promise<T> {
     try {
       const result = await compute();
-      if (suspect && isSameRow(row, suspect.row)) suspect = null;
+      suspects = suspects.filter((suspect) => !rows.some((row) => isSameRow(row, suspect.row)));
       return result;
     } catch (error) {
       if (!isDeath(error)) throw error;
-      if (!suspect || !isSameRow(row, suspect.row)) suspect = { row, deaths: 0 };
-      suspect.deaths++;
-      if (suspect.deaths >= (isUnseen(error) ? UNSEEN_DEATHS_MAX : DEATHS_MAX)) throw fatalRow(suspect, error);
+      const deathsOf = (row: TrainingRow) => suspects.find((suspect) => isSameRow(row, suspect.row))?.deaths ?? 0;
+      suspects = rows.map((row) => ({ row, deaths: deathsOf(row) + 1 }));
+      const deathsMax = isUnseen(error) ? UNSEEN_DEATHS_MAX : DEATHS_MAX;
+      const fatal = suspects.filter(({ deaths }) => deaths >= deathsMax);
+      if (fatal.length > 0) throw fatalRows(fatal, error);
       throw error;
     }
   }
 
   const watchSession = (session: TrainingSession): TrainingSession => ({
-    logprobs: (row) => watch(row, () => session.logprobs(row)),
-    forwardBackward: (row, loss) => watch(row, () => session.forwardBackward(row, loss)),
+    rowsAtOnce: session.rowsAtOnce,
+    logprobs: (rows) => watch(rows, () => session.logprobs(rows)),
+    forwardBackward: (rows, loss) => watch(rows, () => session.forwardBackward(rows, loss)),
     optimStep: (params) => session.optimStep(params),
     save: (directory, options) => session.save(directory, options),
     close: () => session.close(),
@@ -53,11 +61,15 @@ const isDeath = (error: unknown): error is AppError =>
 
 const isUnseen = (error: AppError): boolean => error instanceof EngineLost && error.end.byOthers === 'unknown';
 
-function fatalRow({ row, deaths }: { row: TrainingRow; deaths: number }, error: AppError): AppError {
+/** `suspects`: rows of one call, at least one of which ended the process. */
+function fatalRows(suspects: readonly Suspect[], error: AppError): AppError {
+  const deaths = Math.max(...suspects.map((suspect) => suspect.deaths));
+  const tokens = Math.max(...suspects.map(({ row }) => row.tokens.length));
+  const which = suspects.length === 1 ? 'row, of' : `${suspects.length} rows, the longest of`;
   const how = error instanceof EngineLost ? `it ${error.end.how}` : error.message;
   return new AppError(
     'engine_failed',
-    `The training process ended ${deaths === 2 ? 'twice' : `${deaths} times`} while it computed the same row, of ${row.tokens.length} tokens (${how}). ` +
+    `The training process ended ${deaths === 2 ? 'twice' : `${deaths} times`} while it computed the same ${which} ${tokens} tokens (${how}). ` +
       'Send shorter rows: shorter rollouts, or a smaller packed_sequence_length. ' +
       'The operator can give the server more memory, or have it plan shorter rows with a smaller --training-memory ' +
       '(of a worker: --row-length-max).',

@@ -6,9 +6,11 @@ import { AppError } from '#domain/errors';
 import { tinkerRequestBlob } from '#domain/blob-names';
 import { TINKER_ALPHA, type TinkerOperation, type TinkerRun } from '#domain/tinker';
 import type { TrainerCapabilities } from '#engine/capabilities';
-import { limitsBeside, type OptimizerParams, type TrainingSession } from '#engine/training-engine';
+import type { LossProgram } from '#engine/loss-program';
+import { limitsBeside, type OptimizerParams, type TrainingRow, type TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import { evaluateLoss } from '#training/loss-reference';
+import { sideBySide } from '#training/side-by-side';
 import { tinkerLoss } from '#training/tinker-losses';
 import { planDatumRows } from './datum-rows.ts';
 import { readForwardBackward, writeForwardBackwardOutput } from './protobuf/forward-backward.ts';
@@ -75,20 +77,19 @@ export async function openRunSession(
     if (unless) throw unless;
     const logprobs: Float32Array[] = [];
     let sum = 0;
-    for (const { row } of plan.rows) {
+    for await (const group of sideBySide(plan.rows, session)) {
+      const rows = group.map(({ row }) => row);
       if (forwardOnly) {
-        const found = await session.logprobs(row);
-        logprobs.push(found);
-        const { sequenceIds, inputs } = row;
-        const zeros = Array.from(found, () => 0);
-        const values = { logprobs: [...found], entropies: zeros, sequenceIds: [...sequenceIds], inputs };
-        sum += evaluateLoss(loss.program, values).loss;
+        const found = await session.logprobs(rows);
+        logprobs.push(...found);
+        sum = rows.reduce((total, row, r) => total + lossOf(loss.program, row, found[r]!), sum);
       } else {
-        gradients++;
-        const result = await session.forwardBackward(row, loss.program);
+        gradients += rows.length;
+        const results = await session.forwardBackward(rows, loss.program);
+        const read = results.flatMap((result) => result.logprobs ?? []);
         // For an engine that does not report them: its weights are the same until the next step.
-        logprobs.push(result.logprobs ?? (await session.logprobs(row)));
-        sum += result.loss;
+        logprobs.push(...(read.length === rows.length ? read : await session.logprobs(rows)));
+        sum = results.reduce((total, result) => total + result.loss, sum);
       }
     }
     return writeForwardBackwardOutput(plan.spread(logprobs), { 'loss:sum': sum });
@@ -123,6 +124,13 @@ export async function openRunSession(
     save: (blob, resumable) => saveTo(blobs, blob, session, resumable, workDirectory),
     close: () => loan.close(),
   };
+}
+
+/** No entropies: the losses of these runs read none. */
+function lossOf(program: LossProgram, { sequenceIds, inputs }: TrainingRow, logprobs: Float32Array): number {
+  const entropies = Array.from(logprobs, () => 0);
+  const values = { logprobs: [...logprobs], entropies, sequenceIds: [...sequenceIds], inputs };
+  return evaluateLoss(program, values).loss;
 }
 
 async function saveTo(

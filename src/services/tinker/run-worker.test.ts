@@ -31,16 +31,18 @@ function createSumEngine() {
       let [value, gradients] = [Number(await readFile(join(from!, 'sum'), 'utf8')), 0];
       calls.push(`open ${value}`);
       const session: TrainingSession = {
-        logprobs: async (row) => row.inputs['weights']!.map(() => value),
-        async forwardBackward(row: TrainingRow) {
+        rowsAtOnce: 1,
+        logprobs: async (rows) => rows.map((row) => row.inputs['weights']!.map(() => value)),
+        async forwardBackward([row]: readonly TrainingRow[]) {
           if (state.dies > 0) {
             state.dies--;
             throw new AppError('engine_unavailable', 'gone');
           }
-          const sum = row.inputs['weights']!.reduce((total, x) => total + x, 0);
+          const weights = row!.inputs['weights']!;
+          const sum = weights.reduce((total, x) => total + x, 0);
           gradients += sum;
           calls.push(`data ${sum}`);
-          return { loss: sum, metrics: {}, logprobs: row.inputs['weights']! };
+          return [{ loss: sum, metrics: {}, logprobs: weights }];
         },
         async optimStep() {
           value += gradients;

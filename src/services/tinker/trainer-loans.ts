@@ -117,8 +117,9 @@ export function shareTrainer(engine: TrainingEngine): SharedTrainer {
     try {
       const session = await opening;
       return {
-        logprobs: (row) => session.logprobs(row),
-        forwardBackward: (row, loss) => session.forwardBackward(row, loss),
+        rowsAtOnce: session.rowsAtOnce,
+        logprobs: (rows) => session.logprobs(rows),
+        forwardBackward: (rows, loss) => session.forwardBackward(rows, loss),
         optimStep: (params) => session.optimStep(params),
         save: (directory, options) => session.save(directory, options),
         close: () => session.close().finally(leave),

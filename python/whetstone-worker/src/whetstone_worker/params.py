@@ -9,6 +9,7 @@ from whetstone_worker.files import WireFile, read_wire_files
 from whetstone_worker.trainer.adamw import OptimizerParams
 from whetstone_worker.trainer.engine import LoraConfig, OpenSessionOptions
 from whetstone_worker.trainer.lora import ATTENTION, HEAD, MLP, TARGETS
+from whetstone_worker.trainer.row import TrainingRow, parse_row
 
 
 def read_files(params: Any, name: str) -> list[WireFile] | None:
@@ -25,6 +26,14 @@ def read_open_options(params: Any, start: Path | None) -> OpenSessionOptions:
         reset_optimizer=bool(_get(params, "resetOptimizer")),
         head_tokens_max=None if head_tokens is None else _whole(params, "headTokensMax"),
     )
+
+
+def read_rows(params: Any) -> list[TrainingRow]:
+    """Of a call with `rows`, or with one `row`."""
+    rows = params["rows"] if "rows" in params else [_get(params, "row")]
+    if not isinstance(rows, list) or not rows:
+        raise _refuse("rows", "is no list of rows")
+    return [parse_row(row) for row in rows]
 
 
 def read_optimizer_params(params: Any) -> OptimizerParams:

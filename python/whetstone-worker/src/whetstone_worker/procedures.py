@@ -5,19 +5,18 @@ directories, and back; whatever computes, computes on one thread. The twin of se
 import asyncio
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whetstone_worker.calls import Call, Handler
 from whetstone_worker.compute import ComputeThread
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.files import WorkerFiles
-from whetstone_worker.params import read_files, read_open_options, read_optimizer_params
+from whetstone_worker.params import read_files, read_open_options, read_optimizer_params, read_rows
 from whetstone_worker.trainer.engine import OpenSessionOptions, TrainingEngine
 from whetstone_worker.trainer.leading import LeadingEngine, LeadingSession
 from whetstone_worker.trainer.loss_program import parse_loss_program
-from whetstone_worker.trainer.row import parse_row
-from whetstone_worker.trainer.session import TrainingSession
+from whetstone_worker.trainer.session import ForwardBackwardResult, TrainingSession
 
 log = logging.getLogger(__name__)
 
@@ -58,14 +57,16 @@ class TrainerProcedures:
                 shutil.rmtree(directory, ignore_errors=True)
 
     async def logprobs(self, params: Any, call: Call) -> object:
-        return await self._compute.run(lambda: self._of(params, call).logprobs(parse_row(params["row"])))
+        def work() -> object:
+            return _results(params, self._of(params, call).logprobs(read_rows(params)))
+
+        return await self._compute.run(work)
 
     async def forward_backward(self, params: Any, call: Call) -> object:
         def work() -> object:
             session = self._of(params, call)
-            result = session.forward_backward(parse_row(params["row"]), parse_loss_program(params["loss"]))
-            metrics = {name: float(value) for name, value in result.metrics.items()}
-            return {"loss": float(result.loss), "metrics": metrics, "logprobs": result.logprobs}
+            results = session.forward_backward(read_rows(params), parse_loss_program(params["loss"]))
+            return _results(params, [_result_to_wire(result) for result in results])
 
         return await self._compute.run(work)
 
@@ -118,6 +119,16 @@ def trainer_limits(engine: TrainingEngine | LeadingEngine) -> dict[str, object]:
             "bytesPerPair": limits.memory.bytes_per_pair,
         },
     }
+
+
+def _results(params: Any, results: Sequence[object]) -> object:
+    """A call with `row` is answered by its result, one with `rows` by a list."""
+    return list(results) if "rows" in params else results[0]
+
+
+def _result_to_wire(result: ForwardBackwardResult) -> dict[str, object]:
+    metrics = {name: float(value) for name, value in result.metrics.items()}
+    return {"loss": float(result.loss), "metrics": metrics, "logprobs": result.logprobs}
 
 
 def _log_fault(closing: "asyncio.Future[None]") -> None:

@@ -52,7 +52,11 @@ async def run_trainer(options: WorkerOptions) -> None:
                         "model": model.to_wire(),
                         "roles": ["train"],
                         "sampler": None,
-                        "trainer": {"limits": trainer_limits(engine), "capabilities": _capabilities(device)},
+                        "trainer": {
+                            "limits": trainer_limits(engine),
+                            "capabilities": _capabilities(device),
+                            "rowsAtOnce": engine.rows_at_once,
+                        },
                     },
                     handlers=trainer.handlers(),
                     forget=trainer.forget,

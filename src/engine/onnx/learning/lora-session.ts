@@ -43,26 +43,34 @@ export function createLoraSession(
   const chunk = headChunk(limits.vocab, headTokensMax);
   let open = true;
   const checkOpen = () => invariant(open, 'this training session is closed');
+  function check(rows: readonly TrainingRow[]): void {
+    checkOpen();
+    for (const row of rows) checkRow(row, limits);
+  }
 
   return {
-    async logprobs(row: TrainingRow) {
-      checkOpen();
-      checkRow(row, limits);
-      if (row.targets.length === 0) return new Float32Array(0);
-      return (await graphs.run(adapter, null, 'kept', { ...rowFeeds([row], chunk), ...feeds }))['logprobs']!;
+    rowsAtOnce: 1,
+
+    async logprobs(rows) {
+      check(rows);
+      return inOrder(rows, async (row) => {
+        if (row.targets.length === 0) return new Float32Array(0);
+        return (await graphs.run(adapter, null, 'kept', { ...rowFeeds([row], chunk), ...feeds }))['logprobs']!;
+      });
     },
 
-    async forwardBackward(row, loss) {
-      checkOpen();
-      checkRow(row, limits);
-      const ownFeeds = lossFeeds([row], loss);
-      if (row.targets.length === 0) {
-        const metrics = Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0]));
-        return { loss: 0, metrics, logprobs: new Float32Array(0) };
-      }
-      const activations = base.activationsFor(row.tokens.length, size);
-      const rowAndWeights = { ...rowFeeds([row], chunk), ...ownFeeds, ...feeds };
-      return sums.add(await graphs.run(adapter, loss, activations, rowAndWeights), loss);
+    async forwardBackward(rows, loss) {
+      check(rows);
+      const ownFeeds = rows.map((row) => lossFeeds([row], loss)); // throws for inputs that are not the row's
+      return inOrder(rows, async (row, r) => {
+        if (row.targets.length === 0) {
+          const metrics = Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0]));
+          return { loss: 0, metrics, logprobs: new Float32Array(0) };
+        }
+        const activations = base.activationsFor(row.tokens.length, size);
+        const rowAndWeights = { ...rowFeeds([row], chunk), ...ownFeeds[r]!, ...feeds };
+        return sums.add(await graphs.run(adapter, loss, activations, rowAndWeights), loss);
+      });
     },
 
     async optimStep(params) {
@@ -98,6 +106,15 @@ export function createLoraSession(
       await graphs.rest().finally(onClose);
     },
   };
+}
+
+async function inOrder<T>(
+  rows: readonly TrainingRow[],
+  compute: (row: TrainingRow, index: number) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  for (const [index, row] of rows.entries()) results.push(await compute(row, index));
+  return results;
 }
 
 function requireFinite({ tensors }: LoraAdapter, circumstances: string): void {

@@ -7,6 +7,7 @@ import { aSession } from '../../../../test/learning/a-session.ts';
 import { randomPrompt } from '../../../../test/contract/inference-engine.ts';
 import { trainingEngineContract } from '../../../../test/contract/training-engine.ts';
 import { writeDequantized } from '../../../../test/learning/dequantized-model.ts';
+import { trainRow } from '../../../../test/learning/one-row.ts';
 import { plainRow } from '../../../../test/learning/tiny-decoders.ts';
 import { writeTinyModel } from '../../../../test/serving/tiny-model.ts';
 import { onnxCapabilities } from '../onnx-backend.ts';
@@ -49,7 +50,7 @@ test('one loss after another, each gives what it gave before', async () => {
   const { session } = await openSession();
   const scaledLoss = async (value: number): Promise<number> => {
     const perToken = { op: 'mul', x: { op: 'constant', value }, y: { op: 'logprob' } } as const;
-    return (await session.forwardBackward(ROW, { name: 'many', perToken, metrics: {} })).loss;
+    return (await trainRow(session, ROW, { name: 'many', perToken, metrics: {} })).loss;
   };
   const once = await scaledLoss(1);
   for (let value = 2; value <= 9; value++) expect((await scaledLoss(value)) / once).toBeCloseTo(value, 4);
@@ -59,7 +60,7 @@ test('one loss after another, each gives what it gave before', async () => {
 test('the refusal of a row says which inputs of which loss it lacks', async () => {
   const { session } = await openSession();
   const perToken = { op: 'mul', x: { op: 'input', name: 'weights' }, y: { op: 'logprob' } } as const;
-  await expect(session.forwardBackward(ROW, { name: 'weighted', perToken, metrics: {} })).rejects.toMatchObject({
+  await expect(trainRow(session, ROW, { name: 'weighted', perToken, metrics: {} })).rejects.toMatchObject({
     code: 'invalid_request',
     message: 'Loss weighted needs input weights for 11 trained tokens, the row has nothing.',
   });

@@ -53,6 +53,7 @@ class TrainingEngine:
 
     def __init__(self, base: BaseModel, limits: TrainingLimits, sum_gradients: Callable[[Sequence[Tensor]], None]) -> None:
         self.limits = limits
+        self.rows_at_once = 1
         self._base = base
         self._sum_gradients = sum_gradients
         self._session: TrainingSession | None = None

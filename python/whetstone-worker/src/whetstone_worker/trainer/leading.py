@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -50,12 +50,12 @@ class _Open:
 
 @dataclass(frozen=True)
 class _Logprobs:
-    row: TrainingRow
+    rows: Sequence[TrainingRow]
 
 
 @dataclass(frozen=True)
 class _ForwardBackward:
-    row: TrainingRow
+    rows: Sequence[TrainingRow]
     loss: LossProgram
 
 
@@ -100,6 +100,7 @@ class LeadingEngine:
 
     def __init__(self, engine: TrainingEngine) -> None:
         self.limits = engine.limits
+        self.rows_at_once = dist.get_world_size()
         self._engine = engine
         self._commands = _command_group()
 
@@ -135,11 +136,11 @@ class LeadingSession:
         self._engine = engine
         self._session = session
 
-    def logprobs(self, row: TrainingRow) -> Float32:
-        return self._engine.do(_Logprobs(row), lambda: self._session.logprobs([row])[0])
+    def logprobs(self, rows: Sequence[TrainingRow]) -> list[Float32]:
+        return self._engine.do(_Logprobs(rows), lambda: self._session.logprobs(rows))
 
-    def forward_backward(self, row: TrainingRow, loss: LossProgram) -> ForwardBackwardResult:
-        return self._engine.do(_ForwardBackward(row, loss), lambda: self._session.forward_backward([row], loss)[0])
+    def forward_backward(self, rows: Sequence[TrainingRow], loss: LossProgram) -> list[ForwardBackwardResult]:
+        return self._engine.do(_ForwardBackward(rows, loss), lambda: self._session.forward_backward(rows, loss))
 
     def optim_step(self, params: OptimizerParams) -> float:
         return self._engine.do(_OptimStep(params), lambda: self._session.optim_step(params))
@@ -165,10 +166,10 @@ def follow(engine: TrainingEngine) -> None:
             match heard[0]:
                 case _Open(files, options):
                     session = RankedSession(_open(engine, files, options))
-                case _Logprobs(row) if session:
-                    session.logprobs([row])
-                case _ForwardBackward(row, loss) if session:
-                    session.forward_backward([row], loss)
+                case _Logprobs(rows) if session:
+                    session.logprobs(rows)
+                case _ForwardBackward(rows, loss) if session:
+                    session.forward_backward(rows, loss)
                 case _OptimStep(params) if session:
                     session.optim_step(params)
                 case _CloseSession() if session:

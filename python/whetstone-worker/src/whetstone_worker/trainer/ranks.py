@@ -6,6 +6,7 @@ Layers are gathered by all ranks together, so every rank computes in every round
 first row again for nothing. A rank that dies leaves the others waiting for it: whoever started them ends them all.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -15,12 +16,13 @@ import torch.distributed as dist
 from torch import Tensor
 
 from whetstone_worker.trainer.adamw import OptimizerParams
-from whetstone_worker.trainer.evaluate_loss import check_inputs
 from whetstone_worker.trainer.loss_program import LossProgram, parse_loss_program
 from whetstone_worker.trainer.row import Float32, TrainingRow
 from whetstone_worker.trainer.session import ForwardBackwardResult, TrainingSession
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 _NOTHING = parse_loss_program(
     {"name": "nothing", "perToken": {"op": "mul", "x": {"op": "constant", "value": 0}, "y": {"op": "logprob"}}, "metrics": {}}
@@ -29,24 +31,23 @@ _NOTHING = parse_loss_program(
 
 
 class RankedSession:
-    """The verbs of a session over lists of rows. `session` is this rank's own, opened with `sum_over_ranks`."""
+    """The verbs of a session; as many rows at once as there are ranks. `session` is this rank's own, with `sum_over_ranks`."""
 
     def __init__(self, session: TrainingSession) -> None:
         self._session = session
+        self.rows_computed = 0
+        """By this rank, whose results were used."""
 
     def logprobs(self, rows: Sequence[TrainingRow]) -> list[Float32]:
-        for row in rows:
-            self._session.check(row)
-        return _dealt(rows, self._session.logprobs, self._session.logprobs)
+        self._session.check(rows)
+        return self._dealt(rows, self._session.logprobs, self._session.logprobs)
 
     def forward_backward(self, rows: Sequence[TrainingRow], loss: LossProgram) -> list[ForwardBackwardResult]:
-        for row in rows:
-            self._session.check(row)
-            check_inputs(row, loss)
-        return _dealt(
+        self._session.check(rows, loss)
+        return self._dealt(
             rows,
-            lambda row: self._session.forward_backward(row, loss),
-            lambda row: self._session.forward_backward(row, _NOTHING),
+            lambda own: self._session.forward_backward(own, loss),
+            lambda idle: self._session.forward_backward(idle, _NOTHING),
         )
 
     def optim_step(self, params: OptimizerParams) -> float:
@@ -63,6 +64,30 @@ class RankedSession:
 
     def close(self) -> None:
         self._session.close()
+        log.info("Rank %d computed %d rows of the session that was closed.", dist.get_rank(), self.rows_computed)
+
+    def _dealt(
+        self,
+        rows: Sequence[TrainingRow],
+        compute: Callable[[Sequence[TrainingRow]], list[T]],
+        idle: Callable[[Sequence[TrainingRow]], object],
+    ) -> list[T]:
+        """Results of all rows, on every rank. Rows that train nothing take part in no round."""
+        rank, ranks = dist.get_rank(), dist.get_world_size()
+        found: dict[int, T] = {index: compute([row])[0] for index, row in enumerate(rows) if len(row.targets) == 0}
+        waiting = [index for index in range(len(rows)) if index not in found]
+        for first in range(0, len(waiting), ranks):
+            if first + rank < len(waiting):
+                index = waiting[first + rank]
+                found[index] = compute([rows[index]])[0]
+                self.rows_computed += 1
+            else:
+                idle([rows[waiting[0]]])
+        everyone: list[dict[int, T]] = [{} for _ in range(ranks)]
+        dist.all_gather_object(everyone, found)
+        for other in everyone:
+            found |= other
+        return [found[index] for index in range(len(rows))]
 
 
 def sum_over_ranks(gradients: Sequence[Tensor]) -> None:
@@ -78,21 +103,3 @@ def least_over_ranks(value: int) -> int:
     values = [value] * dist.get_world_size()
     dist.all_gather_object(values, value)
     return min(values)
-
-
-def _dealt(rows: Sequence[TrainingRow], compute: Callable[[TrainingRow], T], idle: Callable[[TrainingRow], object]) -> list[T]:
-    """Results of all rows, on every rank. Rows that train nothing take part in no round."""
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    found: dict[int, T] = {index: compute(row) for index, row in enumerate(rows) if len(row.targets) == 0}
-    waiting = [index for index in range(len(rows)) if index not in found]
-    for first in range(0, len(waiting), ranks):
-        if first + rank < len(waiting):
-            index = waiting[first + rank]
-            found[index] = compute(rows[index])
-        else:
-            idle(rows[waiting[0]])
-    everyone: list[dict[int, T]] = [{} for _ in range(ranks)]
-    dist.all_gather_object(everyone, found)
-    for other in everyone:
-        found |= other
-    return [found[index] for index in range(len(rows))]

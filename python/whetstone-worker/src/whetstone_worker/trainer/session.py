@@ -69,31 +69,27 @@ class TrainingSession:
         self._head_adapter = _find_head_adapter(self._adapter)
         self._open = True
 
-    def check(self, row: TrainingRow) -> None:
-        """Throws where the verbs would refuse it."""
+    def check(self, rows: Sequence[TrainingRow], loss: LossProgram | None = None) -> None:
+        """Raises what the verbs would refuse the rows with."""
         self._check_open()
-        check_row(row, self._limits)
+        for row in rows:
+            check_row(row, self._limits)
+            if loss:
+                check_inputs(row, loss)
 
-    def logprobs(self, row: TrainingRow) -> Float32:
-        """Of row.targets with the current weights, `[trained]`, nats."""
-        self.check(row)
-        if len(row.targets) == 0:
-            return np.zeros(0, dtype=np.float32)
-        with torch.no_grad():
-            logprobs, _ = _computed(lambda: self._token_values(row), row)
-        result: Float32 = logprobs.cpu().numpy()
-        return result
+    def logprobs(self, rows: Sequence[TrainingRow]) -> list[Float32]:
+        """Of each row's targets with the current weights, `[row][trained]`, nats."""
+        self.check(rows)
+        return [self._row_logprobs(row) for row in rows]
 
-    def forward_backward(self, row: TrainingRow, loss: LossProgram) -> ForwardBackwardResult:
-        """Adds this row's gradients to those not yet applied."""
-        self.check(row)
-        check_inputs(row, loss)
-        if len(row.targets) == 0:
-            return ForwardBackwardResult(0.0, dict.fromkeys(loss.metrics, 0.0), np.zeros(0, dtype=np.float32))
-        result, gradients = _computed(lambda: self._row_gradients(row, loss), row)
-        for sum_, gradient in zip(self._gradients.values(), gradients, strict=True):
-            sum_ += gradient
-        return result
+    def forward_backward(self, rows: Sequence[TrainingRow], loss: LossProgram) -> list[ForwardBackwardResult]:
+        """Adds the gradients of the rows, in their order, to those not yet applied."""
+        self.check(rows, loss)
+        computed = [self._row_gradients(row, loss) for row in rows]
+        for _, gradients in computed:
+            for sum_, gradient in zip(self._gradients.values(), gradients, strict=True):
+                sum_ += gradient
+        return [result for result, _ in computed]
 
     def optim_step(self, params: OptimizerParams) -> float:
         """Applies and clears the gradients; gives their norm."""
@@ -135,7 +131,21 @@ class TrainingSession:
         targets = torch.from_numpy(row.targets).long().to(base.device)
         return token_head(base.states(row)[places], base.head, targets, self._head_tokens, self._head_adapter)
 
+    def _row_logprobs(self, row: TrainingRow) -> Float32:
+        if len(row.targets) == 0:
+            return np.zeros(0, dtype=np.float32)
+        with torch.no_grad():
+            logprobs, _ = _computed(lambda: self._token_values(row), row)
+        result: Float32 = logprobs.cpu().numpy()
+        return result
+
     def _row_gradients(self, row: TrainingRow, program: LossProgram) -> tuple[ForwardBackwardResult, list[Tensor]]:
+        if len(row.targets) > 0:
+            return _computed(lambda: self._trained_row_gradients(row, program), row)
+        result = ForwardBackwardResult(0.0, dict.fromkeys(program.metrics, 0.0), np.zeros(0, dtype=np.float32))
+        return result, self._zeros()
+
+    def _trained_row_gradients(self, row: TrainingRow, program: LossProgram) -> tuple[ForwardBackwardResult, list[Tensor]]:
         logprobs, entropies = self._token_values(row)
         value = evaluate_loss(program, token_values(row, program, logprobs, entropies))
         adapted = list(self._adapter.tensors.values())
@@ -143,9 +153,12 @@ class TrainingSession:
         if value.loss.requires_grad:
             gradients = list(torch.autograd.grad(value.loss, adapted, materialize_grads=True))
         else:
-            gradients = [torch.zeros_like(tensor) for tensor in adapted]
+            gradients = self._zeros()
         read: Float32 = logprobs.detach().cpu().numpy()
         return ForwardBackwardResult(float(value.loss.detach()), value.metrics, read), gradients
+
+    def _zeros(self) -> list[Tensor]:
+        return [torch.zeros_like(tensor) for tensor in self._adapter.tensors.values()]
 
     def _clear_gradients(self) -> None:
         for gradient in self._gradients.values():
