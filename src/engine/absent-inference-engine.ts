@@ -1,5 +1,5 @@
-// Stands where a server runs no sampler, because others do (role `serve`). Holds nothing, so that unloading is done at once;
-// whatever would need a model fails. Answers questions about sizes, which are the same wherever the model runs.
+// The inference engine of a server without the role `serve`. It holds no model, so unloading returns at once, and every call that
+// needs a model fails. It answers questions about sizes, which do not depend on where the model runs.
 import { AppError } from '#domain/errors';
 import { ROLE_DOES } from '#domain/role';
 import type { GenerationStream, InferenceEngine } from './inference-engine.ts';
@@ -10,7 +10,7 @@ export function createAbsentInferenceEngine(
   const absent = (): AppError =>
     new AppError(
       'engine_unavailable',
-      `This server has no inference engine: it runs without the role serve. Send the request to one that has it (${ROLE_DOES.serve}).`,
+      `This server has no inference engine because it runs without the role serve. Send the request to a server that has it (${ROLE_DOES.serve}).`,
       { retryAfterSeconds: 1 },
     );
   const stream: GenerationStream = {

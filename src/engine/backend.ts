@@ -1,5 +1,5 @@
-// An engine as a server plugs it in: what samples from a base model, what trains its adapters, and what both can do. Which
-// engines there are, open-backend.ts knows alone.
+// What an engine provides to a server: a sampler for a base model, a trainer for its adapters, and the capabilities of both.
+// Only open-backend.ts knows which engines exist.
 import type { Log } from '#base/log';
 import type { LoraConfig } from '#domain/lora-config';
 import type { EngineCapabilities, KVCacheDtype, ServingPrecision, TrainingPrecision } from './capabilities.ts';
@@ -7,14 +7,14 @@ import type { InferenceEngine } from './inference-engine.ts';
 import type { TrainingEngine } from './training-engine.ts';
 
 export interface Backend {
-  /** Where the roles need none: one that has its sizes and refuses all else. */
+  /** If the roles need no sampler: an engine that knows its sizes and refuses everything else. */
   readonly inference: InferenceEngine;
-  /** Null: the roles need none. */
+  /** Null if the roles need no trainer. */
   readonly training: TrainingEngine | null;
   readonly capabilities: EngineCapabilities;
-  /** A LoRA adapter that changes nothing yet (B = 0), as a PEFT directory, into an existing, empty one. */
+  /** Writes a LoRA adapter that changes nothing yet (B = 0) as a PEFT directory into an existing, empty directory. */
   writeFreshAdapter(directory: string, lora: LoraConfig): Promise<void>;
-  /** Throws `bad_model_files` where it is no adapter of this model, or has values that are not finite. */
+  /** Throws `bad_model_files` if this is not an adapter of this model, or contains values that are not finite. */
   checkAdapter(directory: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,26 +27,26 @@ export interface BackendModel {
   readonly vocabulary: EngineVocabulary;
 }
 
-/** The tokens of a model as bytes, for constraints on answers. */
+/** A model's tokens as bytes, for constraints on answers. */
 export interface EngineVocabulary {
-  /** Token i is bytes[offsets[i], offsets[i + 1]); empty: it is no part of a text. */
+  /** Token i is bytes[offsets[i], offsets[i + 1]); empty if the token never appears in text. */
   readonly bytes: Uint8Array;
   readonly offsets: Uint32Array;
-  /** What a model says when its text is complete. */
+  /** The tokens with which a model ends its text. */
   readonly eosTokenIds: readonly number[];
 }
 
-/** Of one model. Null: the engine's choice. */
+/** Limits of one model. Null: the engine chooses. */
 export interface MemoryLimits {
-  /** Prompt and completion together, at most. */
+  /** Prompt and completion together. */
   readonly contextLengthMax: number | null;
-  /** For keys and values of all sequences. */
+  /** For the keys and values of all sequences. */
   readonly cacheBytes: number | null;
-  /** For computed prompts. */
+  /** For the cache of computed prompts. */
   readonly prefixCacheBytes: number | null;
-  /** For adapters, as they were loaded and in the sets of batches. */
+  /** For adapters, both as loaded and combined for batches. */
   readonly adapterBytes: number | null;
-  /** For the rows of a job, beside the weights. */
+  /** For the rows of a training job, in addition to the weights. */
   readonly trainingMemoryBytes: number | null;
 }
 
@@ -56,13 +56,13 @@ export interface BackendOptions extends MemoryLimits {
   readonly precision: ServingPrecision;
   readonly kvCacheDtype: KVCacheDtype;
   readonly trainingPrecision: TrainingPrecision;
-  /** What nobody reads for so long gives its place up to whoever waits. */
+  /** A stream that is not read for this long gives its place to a waiting request. */
   readonly unreadMs: number;
-  /** Trainers on this machine, which may all train at once: each takes its part of what the engine chooses. */
+  /** Trainers on this machine. All may train at once; each gets an equal part of the engine's defaults. */
   readonly trainers: number;
-  /** Where an engine keeps what it has made of a model's weights. Null: its choice. */
+  /** Where an engine keeps prepared copies of a model's weights. Null: the engine chooses. */
   readonly weightsDirectory: string | null;
-  /** Told in bytes while an engine makes that. */
+  /** Called with bytes done and total while an engine prepares weights. */
   readonly onWeights: (done: number, of: number) => void;
   readonly log: Log;
 }

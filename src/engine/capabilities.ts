@@ -1,28 +1,28 @@
-// What an engine says it can do, so that services decide by that and never by its name (docs/decisions/0020). Data only: it
-// travels over a wire. What is not declared is not asked of the engine, and refused to clients by name.
+// What an engine declares it can do, so that services decide by capability and never by the engine's name (docs/decisions/0020).
+// Plain data, because it is sent over the wire. A feature that is not declared is refused to clients by name and never requested.
 import type { ConstraintKind } from '#domain/constraint';
 import type { SamplingParams } from '#domain/sampling';
 
-/** Of the weights that sample. */
+/** Of the weights used for sampling. */
 export const PRECISIONS = ['float32', 'bfloat16', 'float16', 'int8', 'w8a8'] as const;
 export type Precision = (typeof PRECISIONS)[number];
 
 /**
- * Those that an operator may ask for. float32: the sampler agrees with the trainer to 1e-4. int8: weights of linears and head in
- * blocks of 32 with a scale each, a quarter of the memory to read per token; logprobs are those of the rounded weights. w8a8: a
- * scale per output and one per token, faster the more tokens a step has.
+ * Precisions that an operator may request. float32: the sampler agrees with the trainer to 1e-4. int8: weights of the linear layers
+ * and the head in blocks of 32 with one scale each, a quarter of the memory to read per token; logprobs are those of the rounded
+ * weights. w8a8: one scale per output and one per token; it gains more the more tokens a step has.
  */
 export const SERVING_PRECISIONS = ['float32', 'int8', 'w8a8'] as const satisfies readonly Precision[];
 export type ServingPrecision = (typeof SERVING_PRECISIONS)[number];
 
-/** Of the keys and values that a sampler keeps. float16: half the memory for a context, and logprobs of rounded keys and values. */
+/** Of the keys and values that a sampler keeps. float16: half the memory per context; logprobs are those of the rounded values. */
 export type KVCacheDtype = 'float32' | 'float16';
 
-/** Of the frozen weights under an adapter that is trained; int8: those that the sampler has in int8. */
+/** Of the frozen weights under a trained adapter. int8: the weights that the sampler keeps in int8. */
 export const TRAINING_PRECISIONS = ['float32', 'int8'] as const satisfies readonly ServingPrecision[];
 export type TrainingPrecision = (typeof TRAINING_PRECISIONS)[number];
 
-/** What of a request's sampling an engine may lack. `seed`, `maxTokens` and the tokens that end an answer, none does. */
+/** Sampling options that an engine may lack. Every engine has `seed`, `maxTokens` and stop tokens. */
 export const SAMPLING_SWITCHES = [
   'temperature',
   'topP',
@@ -41,32 +41,32 @@ export const SAMPLING_SWITCHES = [
 ] as const satisfies readonly (keyof SamplingParams)[];
 export type SamplingSwitch = (typeof SAMPLING_SWITCHES)[number];
 
-/** Of what samples. */
+/** Capabilities of a sampler. */
 export interface SamplerCapabilities {
-  /** The same request with the same seed gives the same tokens, on this process or another. */
+  /** The same request with the same seed returns the same tokens, in this process or another. */
   readonly exactReplay: boolean;
   /** Its log-probabilities are those of the weights in float32, to 1e-4 nats. */
   readonly exactLogprobs: boolean;
-  /** The kinds of constraints on answers that it keeps to. */
+  /** The kinds of constraints on answers that it enforces. */
   readonly constraints: readonly ConstraintKind[];
   readonly promptLogprobs: boolean;
-  /** Hidden states of prompts. Absent: no. */
+  /** Returns hidden states of prompts. Absent: no. */
   readonly embeddings?: boolean;
-  /** Samples with adapters of the output head. Absent: no; of several workers each request goes to one that does. */
+  /** Samples with adapters on the output head. Absent: no. With several workers, each request goes to one that can. */
   readonly headAdapters?: boolean | undefined;
   readonly precision: Precision;
   readonly unsupportedSampling: readonly SamplingSwitch[];
 }
 
-/** Of what trains. */
+/** Capabilities of a trainer. */
 export interface TrainerCapabilities {
-  /** The same rows from the same state give the same bytes, on this process or another. */
+  /** The same rows from the same state produce the same bytes, in this process or another. */
   readonly exactTraining: boolean;
-  /** As the sampler's. */
+  /** As for the sampler. */
   readonly exactLogprobs: boolean;
-  /** Trains rows in which sequences share their beginnings. */
+  /** Trains rows in which sequences share a prefix. */
   readonly sharedPrefixRows: boolean;
 }
 
-/** `exactLogprobs`: both do, so that they agree, and what was sampled is on-policy. */
+/** `exactLogprobs`: both engines have it, so they agree and sampled tokens are on-policy. */
 export type EngineCapabilities = SamplerCapabilities & TrainerCapabilities;

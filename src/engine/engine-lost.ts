@@ -1,13 +1,13 @@
-// What a call throws when the engine's process is gone, and with it the call's session or stream. Trying again works as
-// soon as there is another process.
+// The error that a call throws when the engine's process is gone, and with it the call's session or stream. A retry succeeds
+// as soon as another process has started.
 import { AppError } from '#domain/errors';
 
 export interface ProcessEnd {
-  /** `was killed by SIGKILL`, `exited with code 1: …`: what the process did. */
+  /** What the process did: `was killed by SIGKILL`, `exited with code 1: …`. */
   readonly how: string;
   /**
-   * True: somebody sent a signal, or it took its leave: what it was computing is not the reason. Unknown: on another machine, where
-   * nobody saw how it ended.
+   * True if the process received a signal or said goodbye, so the work it was doing is not the reason. Unknown if it ran on
+   * another machine, where its end was not observed.
    */
   readonly byOthers: boolean | 'unknown';
 }

@@ -1,6 +1,6 @@
 // The stream that a caller of generate() reads, and the end that an engine writes. Keeps the promises of GenerationStream
 // in one place for every engine: no event after a cancelled choice, an end when all choices have ended, and one call of
-// `onLeave` when the reader leaves early. What is buffered is bounded by n · maxTokens; the engine hears when nobody reads it.
+// `onLeave` when the reader leaves early. The buffer holds at most n · maxTokens events; the engine is told when the stream is not read.
 import { AppError } from '#domain/errors';
 import type { GenerationStream, TokenEvent } from './inference-engine.ts';
 import { watchReader } from './read-watch.ts';
@@ -8,18 +8,18 @@ import { watchReader } from './read-watch.ts';
 export interface GenerationSource {
   readonly stream: GenerationStream;
   push(events: readonly TokenEvent[]): void;
-  /** Reported to the reader after the events before it. Nothing can follow. */
+  /** Reported to the reader after the events before it. Must be the last call. */
   fail(error: unknown): void;
 }
 
 export interface StreamOptions {
   readonly n: number;
   readonly signal: AbortSignal;
-  /** The reader stopped one choice, while others go on or not. */
+  /** The reader stopped one choice; others may continue. */
   readonly onCancelChoice: (choiceIndex: number) => void;
-  /** The reader went away, or the signal was aborted, before the end. */
+  /** The reader left, or the signal was aborted, before the end. */
   readonly onLeave: () => void;
-  /** Events have waited for a reader for `afterMs`; false: they are read again, or nothing more comes. */
+  /** True: events have waited for a reader for `afterMs`. False: they are being read again, or no more will come. */
   readonly unread: { readonly afterMs: number; readonly onChange: (isUnread: boolean) => void };
 }
 

@@ -1,5 +1,5 @@
-// What a sampler can do, whatever runs it: token ids in, token ids out. Knows no text, no HTTP, no models of users.
-// One engine serves one base model and any number of its adapters. Signed by test/contract/inference-engine.ts.
+// What every sampler can do: token ids in, token ids out. Knows no text, no HTTP and no users' models.
+// One engine serves one base model and any number of its adapters. Contract suite: test/contract/inference-engine.ts.
 import type { Constraint } from '#domain/constraint';
 import type { FinishReason, SamplingParams } from '#domain/sampling';
 
@@ -17,24 +17,24 @@ export interface GenerateRequest {
   readonly sampling: SamplingParams;
   /** Number of choices; the prompt is computed once. */
   readonly n: number;
-  /** Tokens are masked to what keeps to it. Each choice has its own state. Null: free text. */
+  /** Masks tokens so that the text satisfies the constraint. Each choice has its own state. Null: free text. */
   readonly constraint: TokenConstraint | null;
-  /** Smaller ones first; 0 is usual. */
+  /** Smaller numbers go first; 0 is the usual value. */
   readonly priority: number;
-  /** Requests of one payer share their part of the queue: nobody waits for another's backlog. */
+  /** Requests of one payer share that payer's part of the queue, so no payer waits for another's backlog. */
   readonly payer: string;
-  /** Computed prompts are shared between requests of equal scope only. */
+  /** Computed prompts are shared only between requests with the same scope. */
   readonly cacheScope: string;
-  /** What the model makes of the prompt is asked for too. Only of engines that declare `embeddings`. Default: no. */
+  /** Also returns the prompt's hidden state. Only for engines that declare `embeddings`. Default: false. */
   readonly embed?: boolean;
 }
 
-/** Of one payer, who asks for free text. */
+/** A request for free text by a single payer. */
 export const PLAIN_REQUEST = { constraint: null, priority: 0, payer: '', cacheScope: '' } as const;
 
 export interface TokenConstraint {
   readonly constraint: Constraint;
-  /** It holds for what follows the first of these (the end of thinking). Null: from the beginning. */
+  /** The constraint applies to the text after the first of these tokens (the end of reasoning). Null: from the start. */
   readonly afterTokenId: number | null;
 }
 
@@ -47,9 +47,9 @@ export interface TokenEvent {
    */
   readonly logprob: number;
   readonly topLogprobs: readonly TokenLogprob[];
-  /** Set on the last event of a choice. `stop`: tokenId is one of stopTokenIds, or a constraint's text is complete. */
+  /** Set on the last event of a choice. `stop`: tokenId is one of stopTokenIds, or the constrained text is complete. */
   readonly finishReason: FinishReason | null;
-  /** Once: with the first event; with the last of a choice where an engine knows what was cached only then. */
+  /** Sent once: with the first event, or with the last event of a choice if the engine only then knows what was cached. */
   readonly prompt?: PromptReport;
 }
 
@@ -59,15 +59,15 @@ export interface TokenLogprob {
 }
 
 export interface PromptReport {
-  /** Prompt tokens that did not have to be computed. */
+  /** Prompt tokens that were taken from the cache. */
   readonly cachedTokenCount: number;
-  /** By prompt token; the first has none. Null: not asked for. */
+  /** One per prompt token; none for the first. Null: not requested. */
   readonly logprobs: readonly (readonly RankedLogprob[] | null)[] | null;
-  /** `[hidden]`: the state behind the last norm at the last token, from which the head makes logits. Where it was asked for. */
+  /** `[hidden]`: the state after the last norm at the last token, from which the head computes logits. Set if requested. */
   readonly lastHidden?: readonly number[];
 }
 
-/** The first is the prompt's own token; the best ones follow, without it. */
+/** The first entry is the prompt's own token; the most likely other tokens follow. */
 export interface RankedLogprob extends TokenLogprob {
   /** 1 is the most likely. */
   readonly rank: number;
@@ -75,11 +75,11 @@ export interface RankedLogprob extends TokenLogprob {
 
 /**
  * Ends when every choice has finished or was cancelled. Leaving the loop, or aborting the signal, frees the
- * sequences at once. A choice that cannot go on (`dead_end`) ends without a finish reason: the stream throws when the others
- * have ended, or at once where it had no token yet.
+ * sequences at once. A choice that cannot continue (`dead_end`) ends without a finish reason: the stream throws when the other
+ * choices have ended, or at once if that choice had no token yet.
  */
 export interface GenerationStream extends AsyncIterable<TokenEvent> {
-  /** Stops one choice (a stop string was found in its text). No event of it follows. */
+  /** Stops one choice, for example because its text contains a stop string. No further events of it follow. */
   cancelChoice(choiceIndex: number): void;
 }
 
@@ -88,7 +88,7 @@ export interface InferenceEngineStatus {
   running: number;
   waiting: number;
   adapters: readonly string[];
-  /** Times the engine's process was replaced, and why the last time. */
+  /** How often the engine's process was replaced, and the reason for the last replacement. */
   restarts: number;
   lastFailure: string | null;
 }
@@ -103,11 +103,11 @@ export interface InferenceEngine {
   readonly vocabSize: number;
   /** Loads the adapter first if it is not loaded. */
   generate(request: GenerateRequest, signal: AbortSignal): GenerationStream;
-  /** Idempotent. Compiles what a request will need, so that a mistake is known before the request begins. Its queue is fair to payers. */
+  /** Idempotent. Compiles what a request will need, so that errors are reported before it starts. The queue is fair to payers. */
   prepare(constraint: Constraint, payer: string, signal: AbortSignal): Promise<void>;
   /** Idempotent. */
   loadAdapter(adapter: AdapterRef): Promise<void>;
-  /** Idempotent; requests that run with it finish. */
+  /** Idempotent. Requests that use the adapter finish normally. */
   unloadAdapter(id: string): Promise<void>;
   status(): InferenceEngineStatus;
   close(): Promise<void>;

@@ -11,17 +11,17 @@ export type LossExpression =
   | { op: 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'less'; x: LossExpression; y: LossExpression }
   /** condition is 0 or 1 */
   | { op: 'where'; condition: LossExpression; x: LossExpression; y: LossExpression }
-  /** mean of x over the tokens that share TrainingRow.sequenceIds, given back to each of them */
+  /** mean of x over the tokens that share TrainingRow.sequenceIds, repeated for each of them */
   | { op: 'sequenceMean'; x: LossExpression }
-  /** over all trained tokens of the row, given back to each; only the mean carries a gradient */
+  /** over all trained tokens of the row, repeated for each; only the mean carries a gradient */
   | { op: 'mean' | 'largest' | 'smallest'; x: LossExpression };
 
 export interface LossProgram {
-  /** Identifies the shape of the program, so that engines can cache what they compile. */
+  /** Identifies the shape of the program, so that engines can cache compiled programs. */
   readonly name: string;
   readonly perToken: LossExpression;
-  /** The loss is Σ perToken over the trained tokens ÷ this. Default: their number. */
+  /** The loss is Σ perToken over the trained tokens ÷ this. Default: the number of trained tokens. */
   readonly denominator?: 'tokens' | 'one';
-  /** Reported beside the loss: the mean over trained tokens of each. */
+  /** Reported in addition to the loss: the mean of each over trained tokens. */
   readonly metrics: Readonly<Record<string, LossExpression>>;
 }

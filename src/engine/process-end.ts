@@ -1,19 +1,19 @@
-// How a process ended, and whether it was its own doing. A signal that others send is nobody's fault, with one exception:
-// the kernel, which ends a process that takes too much memory by the SIGKILL that anyone may send, and counts that.
+// How a process ended, and whether it caused its own end. A signal from outside is not its fault, with one exception: the kernel
+// kills a process that uses too much memory by SIGKILL, like any other sender, but it also counts these kills.
 import { readFileSync } from 'node:fs';
 import type { ProcessEnd } from './engine-lost.ts';
 
-/** A process does not send itself these: crashes are SIGSEGV, SIGABRT, SIGBUS, SIGILL. */
+/** Signals that a process does not cause itself: crashes are SIGSEGV, SIGABRT, SIGBUS, SIGILL. */
 const SENT_BY_OTHERS: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 
 export interface ExitFacts {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it said before, if anything. */
+  /** Its last output, if any. */
   readonly lastWords: string | null;
-  /** Why its own supervisor killed it; null: it did not. */
+  /** Why its own supervisor killed it; null if it did not. */
   readonly silence: string | null;
-  /** `countOomKills()` before the process and after it. */
+  /** `countOomKills()` before the process started and after it ended. */
   readonly oomKills: { readonly before: number | null; readonly after: number | null };
 }
 
@@ -32,7 +32,7 @@ export function processEnd({ code, signal, lastWords, silence, oomKills: { befor
   return { how, byOthers };
 }
 
-/** Processes that the kernel has ended for their memory since it started, containers included; null: it does not say. */
+/** Processes that the kernel killed for memory since boot, containers included; null if the kernel does not report it. */
 export function countOomKills(): number | null {
   try {
     const count = /^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'));

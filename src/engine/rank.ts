@@ -1,6 +1,6 @@
-// Who goes first. A request gets its rank when it arrives and keeps it: priority, then start tag, then order of arrival. Start
-// tags are those of start-time fair queuing (Goyal, Vin, Cheng, SIGCOMM 1996, eq. 4): each payer has a clock that its own
-// sequences push on, so that a payer with one request is not behind another's thousand. Knows payers as names only.
+// The order of requests. A request gets its rank when it arrives and keeps it: priority, then start tag, then order of arrival. Start
+// tags are those of start-time fair queuing (Goyal, Vin, Cheng, SIGCOMM 1996, eq. 4): each payer has a clock that advances with its
+// own sequences, so a payer with one request does not wait for another payer's thousand. Knows payers by name only.
 
 export interface Rank {
   /** Smaller goes first. */
@@ -17,24 +17,24 @@ export const compareRanks = (a: Rank, b: Rank): number =>
 export interface Arrival {
   readonly priority: number;
   readonly payer: string;
-  /** Sequences it brings. */
+  /** Sequences in the request. */
   readonly size: number;
 }
 
 export interface FairRanks {
-  /** Rank of a request that arrives now. */
+  /** Returns the rank of a request that arrives now. */
   assign(arrival: Arrival): Rank;
-  /** A request of this rank begins: time has come so far. */
+  /** A request of this rank starts, so the virtual time advances to its start tag. */
   begin(rank: Rank): void;
 }
 
-/** Payers that are remembered; those whose time has passed are forgotten first and lose nothing. */
+/** Payers that are remembered. Those whose clock is in the past are dropped first, without effect on their rank. */
 const PAYERS_MAX = 1024;
 
 export function createFairRanks(): FairRanks {
   let now = 0;
   let arrivals = 0;
-  /** Where each payer's next request begins. A Map, because a payer whose clock is ahead stays, however long ago that was. */
+  /** The start tag of each payer's next request. A Map and not an LRU: a payer whose clock is ahead must stay, however old. */
   const next = new Map<string, number>();
   return {
     assign({ priority, payer, size }) {

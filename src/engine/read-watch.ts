@@ -1,18 +1,18 @@
-// Whether a stream's reader reads: not for `afterMs`, although there was something to read, and it is unread until the next
-// event is taken. Knows nothing of what is read.
+// Detects a stream that is not being read: after `afterMs` with an event to read and no reader, it counts as unread until the next
+// event is taken. Does not know what the events are.
 
 export interface ReadWatch {
-  /** There is something to read. */
+  /** There is an event to read. */
   offered(): void;
-  /** The reader has come back for the next. */
+  /** The reader has asked for the next event. */
   taken(): void;
-  /** Nothing more comes: it counts as read. */
+  /** No more events will come; the stream counts as read. */
   close(): void;
 }
 
 export interface ReadWatchOptions {
   readonly afterMs: number;
-  /** Is there still something, and nobody waiting for it? */
+  /** Whether an event is waiting and no reader is waiting for it. */
   readonly isBehind: () => boolean;
   readonly onChange: (isUnread: boolean) => void;
 }
@@ -22,7 +22,7 @@ export function watchReader({ afterMs, isBehind, onChange }: ReadWatchOptions): 
   let isUnread = false;
   let takenCount = 0;
 
-  /** One timer per `afterMs`, not one per event. */
+  /** Sets one timer per `afterMs`, not one per event. */
   function arm(): void {
     const before = takenCount;
     timer = setTimeout(() => {

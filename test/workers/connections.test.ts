@@ -101,8 +101,12 @@ test.each([
     /^4002 .*7 came after 0/,
   ],
   ['more bytes than a message may have', () => Buffer.alloc((64 << 20) + 1), /^1009/],
-  ['nothing where a message should be', () => encodeMessage([1, 0, null]), /^4002 sent a message that is no map/],
-  ['a kind that there is not', () => encodeMessage([1, 0, { kind: 'call', id: 0 }]), /^4002 sent .*the kind "call"/],
+  ['nothing where a message should be', () => encodeMessage([1, 0, null]), /^4002 sent a message that is not a map/],
+  [
+    'a kind that there is not',
+    () => encodeMessage([1, 0, { kind: 'call', id: 0 }]),
+    /^4002 sent .*unknown kind "call"/,
+  ],
   [
     'events that are none',
     () => encodeMessage([1, 0, { kind: 'events', events: [7] }]),
@@ -188,7 +192,7 @@ test('wrong answers end their request by name, second answers are passed over, a
 });
 
 test.each([
-  ['no event', null, 'an event that is no map'],
+  ['no event', null, 'an event that is not a map'],
   ['no list of others', { choiceIndex: 0, tokenId: 9, logprob: -1, finishReason: null }, 'topLogprobs'],
   [
     'an end that there is not',

@@ -62,7 +62,7 @@ test('what a worker brings arrives in pieces, byte by byte, and is claimed once'
   expect((await readFile(join(target, 'adapter_model.safetensors'))).equals(weights)).toBe(true);
   await expect(receive(brought, join(scratch, 'again'))).rejects.toMatchObject({
     code: 'engine_failed',
-    message: expect.stringContaining('did not arrive whole') as string,
+    message: expect.stringContaining('did not arrive completely') as string,
   });
 });
 

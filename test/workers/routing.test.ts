@@ -144,7 +144,9 @@ test('a request with an adapter of the head goes to samplers that take one, and 
   await lab.writeAdapter(adapter.directory, { targets: ['q_proj', 'lm_head'] });
   await expect(tokensOf(lab.inference.generate(request('refused', { adapter }), signal()))).rejects.toMatchObject({
     code: 'invalid_request',
-    message: expect.stringMatching(/^No worker that samples tiny\/worker takes adapters of the output head/) as string,
+    message: expect.stringMatching(
+      /^No worker that samples tiny\/worker supports adapters on the output head/,
+    ) as string,
   });
   await lab.inference.loadAdapter(adapter);
   expect(without.loaded.size).toBe(0);
@@ -185,6 +187,6 @@ test('closed, the samplers of a model end what they have been asked and take not
   for (const answer of [running, starting, tokensOf(lab.inference.generate(request('late'), signal()))])
     await expect(answer).rejects.toMatchObject({
       code: 'engine_unavailable',
-      message: expect.stringMatching(/let go/) as string,
+      message: expect.stringMatching(/released/) as string,
     });
 });

@@ -1,5 +1,5 @@
-// Messages as bytes, where they travel between machines: MessagePack, with arrays of numbers as extension types (docs/worker-protocol.md,
-// section 1). Knows no message.
+// Encodes messages between machines as bytes: MessagePack, with arrays of numbers as extension types (docs/worker-protocol.md,
+// section 1). Does not know the messages.
 import { decode, encode, ExtensionCodec } from '@msgpack/msgpack';
 
 const INT32 = 1;
@@ -20,14 +20,14 @@ extensions.register({
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array | Float32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** A copy of its own: inside a message an array begins at any byte, and would keep the whole message in memory. */
+/** A copy: inside a message an array may begin at any byte, and a view would keep the whole message in memory. */
 function aligned(bytes: Uint8Array): ArrayBuffer {
-  if (bytes.byteLength % 4 !== 0) throw new RangeError(`${bytes.byteLength} bytes are no array of 4-byte numbers`);
+  if (bytes.byteLength % 4 !== 0) throw new RangeError(`${bytes.byteLength} bytes are not an array of 4-byte numbers`);
   return Uint8Array.from(bytes).buffer;
 }
 
-/** `undefined` becomes nil; throws TypeError for what cannot be sent (functions, cycles). */
+/** `undefined` becomes nil. Throws TypeError for values that cannot be encoded (functions, cycles). */
 export const encodeMessage = (message: unknown): Uint8Array => encode(message, { extensionCodec: extensions });
 
-/** Throws RangeError or Error for bytes that are not one MessagePack value. */
+/** Throws RangeError or Error if the bytes are not exactly one MessagePack value. */
 export const decodeMessage = (bytes: Uint8Array): unknown => decode(bytes, { extensionCodec: extensions });

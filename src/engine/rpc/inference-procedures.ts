@@ -1,4 +1,4 @@
-// What can be asked of a sampler somewhere else: an InferenceEngine's methods, and its status, which it reports itself.
+// The procedures of a remote sampler: the methods of InferenceEngine, and its status, which it sends itself.
 import type { Constraint } from '#domain/constraint';
 import type { AdapterRef, GenerateRequest, InferenceEngineStatus, TokenEvent } from '../inference-engine.ts';
 
@@ -14,10 +14,10 @@ export interface InferenceProcedures {
   unloadAdapter: { params: string; result: null };
 }
 
-/** The index of a choice to cancel; or whether anybody reads the events. */
+/** The index of a choice to cancel, or whether the events are being read. */
 export type ToldGeneration = number | { readonly isUnread: boolean };
 
-/** Sent whenever it has changed. */
+/** Sent after every change. */
 export const STATUS_NOTICE = 'status';
 export type ReportedStatus = Pick<InferenceEngineStatus, 'running' | 'waiting' | 'adapters'>;
 

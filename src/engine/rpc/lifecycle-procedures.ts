@@ -1,4 +1,4 @@
-// What every engine can be asked besides its own procedures, and what it says unasked in any case: lines for the caller's log.
+// Procedures that every engine has in addition to its own, and the log lines that every engine sends to its caller.
 import type { Log, LogFields, LogLevel } from '#base/log';
 
 /** `start` opens the engine, `stop` closes it. */
@@ -17,7 +17,7 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Lines go to the caller, which has the log's level, format and destination. */
+/** Sends lines to the caller, which decides the log's level, format and destination. */
 export function createForwardingLog(send: (line: LogLine) => void, context: LogFields = {}): Log {
   const write =
     (level: LogLine['level']) =>

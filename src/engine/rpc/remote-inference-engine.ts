@@ -1,5 +1,5 @@
-// InferenceEngine whose work happens somewhere else. Repeats nothing: what is lost with the engine ends with EngineLost,
-// and whoever can ask again does so (services/chat/replaying-generation.ts).
+// InferenceEngine that runs in another process. Never repeats a call: calls of a lost engine end with EngineLost, and the
+// caller may repeat them (services/chat/replaying-generation.ts).
 import { AppError } from '#domain/errors';
 import type { AdapterRef, GenerateRequest, InferenceEngine } from '../inference-engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
@@ -8,9 +8,9 @@ import type { Relay, RpcClient, RunningCall } from './rpc-client.ts';
 import type { CallContext } from './rpc-server.ts';
 import { streamGeneration } from './running-generation.ts';
 
-/** Reading a large adapter from a slow disk. */
+/** Time to read a large adapter from a slow disk. */
 const ADAPTER_TIMEOUT_MS = 60_000;
-/** Longer than all that the engine waits for: a queue, two threads that start, two compilations. Each has its own deadline. */
+/** Longer than all that the engine waits for: a queue, two thread starts, two compilations. Each has its own deadline. */
 const PREPARE_TIMEOUT_MS = 180_000;
 
 type InferenceRpc = RpcClient<InferenceProcedures>;
@@ -18,20 +18,20 @@ type GenerateCall = RunningCall<null, ToldGeneration>;
 
 export interface RemoteInferenceOptions {
   readonly ready: InferenceReady;
-  /** Choices that may be under way: the engine bounds its queue, this bounds what waits here while it starts. */
+  /** Choices in progress. The engine bounds its own queue; this bounds the calls that wait here while it starts. */
   readonly choicesMax: number;
-  /** What it last said of itself. */
+  /** The engine's latest report. */
   readonly reported: () => ReportedStatus;
 }
 
 export interface RemoteInferenceEngine extends InferenceEngine {
-  /** As `generate`, on behalf of a call of somebody else's: what the engine sends is passed on as it comes. Resolves at the end. */
+  /** Like `generate`, on behalf of a remote call: passes the engine's events on as they come. Resolves at the end. */
   relay(request: GenerateRequest, from: RelayedCall, relay: Relay): Promise<void>;
 }
 
 type RelayedCall = Pick<CallContext<never, ToldGeneration>, 'signal' | 'onTold'>;
 
-/** Whether the engine is somewhere else. */
+/** Whether the engine runs in another process. */
 export const canRelay = (engine: InferenceEngine | null): engine is RemoteInferenceEngine =>
   engine !== null && 'relay' in engine;
 
@@ -43,7 +43,7 @@ export function createRemoteInferenceEngine(
 
   function checkQueue(n: number): void {
     if (inFlight + n <= choicesMax) return;
-    const message = `The engine has ${inFlight} choices to answer, of at most ${choicesMax}. Try again later.`;
+    const message = `The engine already has ${inFlight} choices in progress, and the limit is ${choicesMax}. Try again later.`;
     throw new AppError('too_many_requests', message, { retryAfterSeconds: 5 });
   }
 

@@ -12,17 +12,17 @@ import {
 
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal;
-  /** For calls that must be quick: fails with `engine_unavailable`. Others are watched by the heartbeat. */
+  /** For calls that must be quick: fails with `engine_unavailable`. All other calls rely on the heartbeat. */
   readonly timeoutMs?: number;
-  /** All events of the call that came in one message. */
+  /** Called with all events of the call that came in one message. */
   readonly onEvents?: (events: readonly Event[]) => void;
   readonly relay?: Relay;
 }
 
-/** The call is made on behalf of another. Its end is the other end's to tell, also when it is aborted: no event comes after it. */
+/** The call is made on behalf of a remote call. The called end reports its end, even after an abort; no event follows the end. */
 export interface Relay {
   readonly far: FarCall;
-  /** Takes events, its own and those of other calls of the session, as the bytes of a message. */
+  /** Called with the encoded bytes of a message, which holds events of this call and other calls of the session. */
   readonly send: (message: Uint8Array) => void;
 }
 
@@ -38,7 +38,7 @@ export interface RpcClient<P extends Procedures<P>> {
     options?: CallOptions<P[M]['event']>,
   ): RunningCall<P[M]['result'], P[M]['told']>;
   onNotice(handler: (name: string, payload: unknown) => void): void;
-  /** No call can succeed any more. */
+  /** From now on every call fails. */
   fail(error: Error): void;
 }
 
@@ -80,7 +80,7 @@ export function createRpcClient<P extends Procedures<P>>(port: Port<ToServer, To
     const result = new Promise<unknown>((resolve, reject) => {
       if (lost) return reject(lost);
       if (signal?.aborted) return reject(cancelled(signal));
-      // By hand rather than by p-timeout: what ends early must also tell the other side.
+      // Not with p-timeout: an early end must also abort the call at the other end.
       const timer = timeoutMs === undefined ? null : setTimeout(onTimeout, timeoutMs);
       const finish = () => {
         pending.delete(id);

@@ -1,5 +1,5 @@
-// What travels between a server process and its engine children: calls with streams of events, as plain data that
-// structured clone can carry. Types only, and the two directions of errors.
+// The messages between a server process and its engine children: calls with streams of events, as plain data that
+// structured clone can carry. Types, and the conversion of errors in both directions.
 import { AppError, type ErrorCode } from '#domain/errors';
 
 /** `event` streams from the callee while the call runs, `told` from the caller. */
@@ -10,31 +10,31 @@ export interface Procedure {
   told?: unknown;
 }
 
-/** What can be called, by name: `P extends Procedures<P>`. */
+/** The procedures that can be called, by name: `P extends Procedures<P>`. */
 export type Procedures<P> = { [M in keyof P]: Procedure };
 
-/** A call of somebody further away: whoever makes ours on its behalf passes the events on, and does not read them. */
+/** The remote call on whose behalf this call is made. Our caller passes the events on without reading them. */
 export interface FarCall {
-  /** Calls of one session are numbered together. */
+  /** Calls of one session share one numbering. */
   readonly session: string;
   readonly id: number;
 }
 
 export type ToServer =
   | { kind: 'call'; id: number; method: string; params: unknown; far?: FarCall }
-  /** To a call that runs. */
+  /** For a call in progress. */
   | { kind: 'tell'; id: number; payload: unknown }
-  /** The caller does not want the result any more. */
+  /** The caller no longer wants the result. */
   | { kind: 'abort'; id: number };
 
 export type ToClient =
-  /** Of any number of calls, in order: one message per engine step. */
+  /** Events of any number of calls, in order: one message per engine step. */
   | { kind: 'events'; events: readonly { id: number; payload: unknown }[] }
-  /** The same for far calls of one session, as bytes of the message that their caller takes. `id` is one of our own calls. */
+  /** The same for remote calls of one session, as the encoded message that the remote caller receives. `id` is one of our own calls. */
   | { kind: 'far_events'; id: number; bytes: Uint8Array }
   | { kind: 'return'; id: number; value: unknown }
   | { kind: 'throw'; id: number; error: WireError }
-  /** Not part of any call: log lines, status, last words. */
+  /** Belongs to no call: log lines, status, last words. */
   | { kind: 'notice'; name: string; payload: unknown };
 
 /** Two ends of a channel that keeps order and drops nothing while it is open. */
@@ -43,16 +43,16 @@ export interface Port<Outgoing, Incoming> {
   readonly receive: (handler: (message: Incoming) => void) => void;
 }
 
-/** Of what carries messages: how much may be on its way. */
+/** Backpressure of the transport: how much may be in transit. */
 export interface Room {
-  /** Too much is not acknowledged: whoever can wait should. */
+  /** Too much is unacknowledged: a sender that can wait should. */
   readonly isFull: boolean;
-  /** Resolves when it is not full. */
+  /** Resolves when there is room. */
   readonly whenRoom: () => Promise<void>;
 }
 
 export interface WireError {
-  /** Null: not an AppError but a bug. */
+  /** Null: the error was not an AppError but a bug. */
   readonly code: ErrorCode | null;
   readonly message: string;
   readonly param: string | null;

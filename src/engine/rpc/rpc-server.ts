@@ -1,4 +1,4 @@
-// The called end: runs handlers, and sends the events of all calls once per turn of the event loop, so that an engine
+// The called end: runs handlers and sends the events of all calls once per turn of the event loop, so that an engine
 // step is one message whatever the number of streams.
 import { encodeMessage } from './codec.ts';
 import {
@@ -11,20 +11,20 @@ import {
   type ToServer,
 } from './rpc-messages.ts';
 
-/** One message holds no more, so that what is on its way is known while many streams go on at once. */
+/** Events per message, so that the amount in transit stays measurable when many streams run at once. */
 const EVENTS_MAX = 1_024;
-/** Between processes of one machine nothing is acknowledged. */
+/** Processes on one machine do not acknowledge messages. */
 const ALWAYS_ROOM: Room = { isFull: false, whenRoom: () => Promise.resolve() };
 
 export interface CallContext<Event, Told> {
-  /** Of the call, as its caller numbers it. */
+  /** The caller's number for the call. */
   readonly id: number;
   /** Aborted when the caller gave up. */
   readonly signal: AbortSignal;
   readonly emit: (event: Event) => void;
-  /** At most one listener; what comes before it listens is kept for it. */
+  /** At most one listener; messages that arrive before it is set are kept for it. */
   readonly onTold: (listener: (payload: Told) => void) => void;
-  /** For events: who sends many waits for it. */
+  /** For events: a handler that sends many waits for room. */
   readonly room: Room;
 }
 
@@ -37,7 +37,7 @@ export type Handlers<P extends Procedures<P>> = {
 
 export interface RpcServer {
   notify(name: string, payload: unknown): void;
-  /** The caller of all calls that run is gone. */
+  /** The caller of all running calls is gone. */
   abortAll(): void;
 }
 
@@ -54,7 +54,7 @@ interface RunningCall {
   listener: ((payload: unknown) => void) | null;
 }
 
-/** A call begins when there is room for its answer. */
+/** A call starts when there is room for its answer. */
 export function serveRpc<P extends Procedures<P>>(
   port: Port<ToClient, ToServer>,
   handlers: Handlers<P>,
@@ -110,7 +110,7 @@ export function serveRpc<P extends Procedures<P>>(
   };
 }
 
-/** One message holds events of one session: numbers of calls are its own. */
+/** One message holds events of one session, because each session numbers its own calls. */
 function createFarBatch(port: Port<ToClient, ToServer>) {
   let session: string | null = null;
   let ownId = 0;
@@ -128,7 +128,7 @@ function createFarBatch(port: Port<ToClient, ToServer>) {
   };
 }
 
-/** Collects until the current turn of the event loop is over. */
+/** Collects items until the current turn of the event loop ends. */
 function createBatch<T>(send: (items: readonly T[]) => void) {
   let items: T[] = [];
   let scheduled: NodeJS.Immediate | null = null;

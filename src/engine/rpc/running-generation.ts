@@ -1,24 +1,24 @@
-// A GenerationStream whose events come from a call to an engine somewhere else: choices that the reader has stopped, and a reader who
-// has left or does not read, reach that call whenever it is made.
+// A GenerationStream whose events come from a call to a remote engine. If the reader stops choices, leaves or does not read, the
+// call is told so, even if it is made only later.
 import { createGenerationStream } from '../generation-stream.ts';
 import type { GenerateRequest, GenerationStream, TokenEvent } from '../inference-engine.ts';
 import type { ToldGeneration } from './inference-procedures.ts';
 import type { RunningCall } from './rpc-client.ts';
 
-/** What nobody reads here is not read at the other end either, whose own deadline begins then. */
+/** A stream that is not read here is then reported to the other end as unread; that end's own deadline starts then. */
 const UNREAD_MS = 250;
 
 export interface RunningGeneration {
   /** Aborted when the reader has left, or by `abandon`. */
   readonly signal: AbortSignal;
   push(this: void, events: readonly TokenEvent[]): void;
-  /** The call has been made: from now on it hears which choices nobody wants any more. */
+  /** The call has been made: it is told about choices cancelled so far and from now on. */
   follow(call: Pick<RunningCall<null, ToldGeneration>, 'tell'>): void;
-  /** Ends the stream with this error, and the call. */
+  /** Ends the stream with this error, and aborts the call. */
   abandon(error: Error): void;
 }
 
-/** `run` makes the call and resolves when it has ended; what it throws ends the stream. */
+/** `run` makes the call and resolves when it has ended; an error that it throws ends the stream. */
 export function streamGeneration(
   { n }: Pick<GenerateRequest, 'n'>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// An InferenceEngine behind the procedures of inference-procedures.ts, whatever carries the calls.
+// Serves an InferenceEngine through the procedures of inference-procedures.ts, over any transport.
 import { invariant } from '#base/invariant';
 import type { Log } from '#base/log';
 import type { InferenceEngine } from '../inference-engine.ts';
@@ -12,10 +12,10 @@ import { createForwardingLog, LOG_NOTICE, type LifecycleProcedures } from './lif
 import type { Port, ToClient, ToServer } from './rpc-messages.ts';
 import { serveRpc, type Handlers } from './rpc-server.ts';
 
-/** How old the caller's view of the queues may be, when no step blocks us for longer. */
+/** Maximum age of the queue numbers that the caller sees, unless a longer step blocks this process. */
 const STATUS_INTERVAL_MS = 100;
 
-/** `start` opens the engine with the options that the caller sends. */
+/** `start` opens the engine with the caller's options. */
 export function serveInference<Options>(
   port: Port<ToClient, ToServer>,
   openEngine: (options: Options, log: Log) => Promise<InferenceEngine>,
@@ -81,7 +81,7 @@ export function inferenceHandlers(engine: () => InferenceEngine): Handlers<Infer
   };
 }
 
-/** Sends the status when it is called and something has changed. */
+/** Sends the status if it has changed since the last call. */
 export function createStatusReport(engine: InferenceEngine, send: (status: ReportedStatus) => void): () => void {
   let reported = '';
   return () => {

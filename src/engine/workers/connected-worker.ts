@@ -1,5 +1,5 @@
-// One worker of this server, from its hello to its end: it is called over a numbered channel, may lose its connection and come back
-// within its lease, and when it is gone every call of it fails with the cause. Knows no routing and no WebSocket.
+// One worker of this server, from its hello to its end. It is called over a numbered channel and may reconnect within its lease;
+// when it is gone, all its calls fail with the cause. Knows no routing and no WebSocket.
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
 import { EngineLost, type ProcessEnd } from '../engine-lost.ts';
@@ -17,19 +17,19 @@ export interface WorkerLimits {
   readonly unackedBytesMax: number;
 }
 
-/** What the server counts of a worker. Whoever does it counts it. */
+/** Counters of a worker. The component that causes an event counts it. */
 export interface WorkerCounts {
-  /** Training sessions that are open there. */
+  /** Training sessions open on the worker. */
   sessions: number;
-  /** Sampled tokens that came. */
+  /** Sampled tokens received. */
   tokens: number;
   /** Connections after its first. */
   reconnects: number;
-  /** Requests to sample that it was given. */
+  /** Sampling requests sent to the worker. */
   calls: number;
-  /** That these waited for a place, together. */
+  /** Total time that these requests waited for a place. */
   waitedMs: number;
-  /** Of messages, both ways. */
+  /** Of messages, in both directions. */
   messageBytes: number;
 }
 
@@ -38,24 +38,24 @@ export interface ConnectedWorker {
   readonly sessionId: string;
   readonly connectedAtMs: number;
   readonly rpc: RpcClient<WorkerProcedures>;
-  /** `away`: without a connection, within its lease. `draining`: it takes no new calls. */
+  /** `away`: disconnected, within its lease. `draining`: takes no new calls. */
   readonly state: 'connected' | 'away' | 'draining' | 'ended';
-  /** As it said last. */
+  /** Its latest report. */
   readonly status: ReportedStatus;
   readonly counts: WorkerCounts;
-  /** When anything came of it last. */
+  /** When the last message or sign of life arrived. */
   readonly heardAtMs: number;
-  /** What came of it that is not acknowledged there: nothing more should be sent. */
+  /** Too many messages to it are unacknowledged; nothing more should be sent. */
   readonly isFull: boolean;
-  /** Of its messages that came. */
+  /** Bytes of its messages received. */
   readonly received: number;
   attach(connection: Connection, received: number): void;
   take(bytes: Uint8Array): void;
-  /** A sign of life, a ping or a message. */
+  /** A sign of life: a ping or a message. */
   heard(): void;
-  /** The connection is gone. `reason` reads on from "The worker …"; `isLeave`: it said so itself. */
+  /** The connection is gone. `reason` continues the sentence "The worker …"; `isLeave`: the worker announced it. */
   detach(connection: Connection, reason: string, isLeave: boolean): void;
-  /** Its calls fail; a connection that it has is closed with this code. */
+  /** Its calls fail; an open connection is closed with this code. */
   end(reason: string, closeCode?: number): void;
   onEnd(handler: (reason: string) => void): void;
 }

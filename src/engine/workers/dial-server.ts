@@ -1,5 +1,5 @@
-// The worker's end of the connection: dials the server, says what it is, goes on after a lost connection, and begins anew where the
-// server does not know it any more (docs/worker-protocol.md, sections 1 to 3). Knows no engine: `serve` answers the calls.
+// The worker's end of the connection: connects to the server, introduces itself, resumes after a lost connection, and starts a new
+// session if the server has forgotten it (docs/worker-protocol.md, sections 1 to 3). Knows no engine: `serve` answers the calls.
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { createId } from '#base/ids';
@@ -13,41 +13,41 @@ import { createNumberedChannel, type EncodingPort, type NumberedChannel } from '
 import { watchSocket } from './watch-socket.ts';
 
 export interface DialOptions {
-  /** Of the server: `http://host:8484`, with its base path if it has one. */
+  /** The server's URL: `http://host:8484`, with its base path if it has one. */
   readonly url: string;
   readonly key: string;
   readonly name: string;
   readonly version: string;
   readonly hello: Pick<Hello, 'model' | 'roles' | 'sampler' | 'trainer'>;
-  /** Answers the calls of a session; what it gives ends them, when the server has forgotten the session. */
+  /** Answers the calls of a session; the returned function ends them when the server has forgotten the session. */
   readonly serve: (port: EncodingPort<ToClient, ToServer>) => ServedSession;
   readonly log: Log;
 }
 
 export interface ServedSession {
-  /** Nobody waits for its calls any more. */
+  /** No caller waits for the session's calls any more. */
   abandon(): Promise<void>;
 }
 
 export interface DialedServer {
-  /** Rejects where trying again does not help: refused, wrong key. Resolves after `leave`. */
+  /** Rejects if a retry cannot help: refused, wrong key. Resolves after `leave`. */
   readonly over: Promise<void>;
-  /** Takes no new calls, and closes when the last has ended or after the limit. */
+  /** Takes no new calls, and closes when the last call has ended or after the limit. */
   leave(limitMs: number): Promise<void>;
 }
 
 const HANDSHAKE_MS = 10_000;
-/** A server that welcomes and hangs up at once is not asked again at once. */
+/** A server that accepts a connection and closes it at once is not dialled again immediately. */
 const SHORT_LIVED_MS = 100;
 const PAUSES_MS = [0, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
-/** Between looks whether the last call has ended. */
+/** Interval between checks whether the last call has ended. */
 const LEAVE_POLL_MS = 50;
 
 interface Session {
   readonly id: string;
   readonly channel: NumberedChannel<ToClient, ToServer>;
   readonly served: ServedSession;
-  /** Calls that have not ended. */
+  /** Calls in progress. */
   readonly calls: Set<number>;
 }
 
@@ -58,7 +58,7 @@ export function dialServer(options: DialOptions): DialedServer {
   let session: Session | null = null;
   let socket: WebSocket | null = null;
   const over = keepConnected();
-  over.catch(() => {}); // whoever awaits it sees it
+  over.catch(() => {}); // the rejection is reported to whoever awaits `over`
 
   async function keepConnected(): Promise<void> {
     let failures = 0;
@@ -85,7 +85,7 @@ export function dialServer(options: DialOptions): DialedServer {
     await session?.served.abandon();
   }
 
-  /** Resolves, once welcome, with what resolves when the connection is lost. */
+  /** Resolves, once welcomed, with a promise that resolves when the connection is lost. */
   async function connect(): Promise<{ readonly lost: Promise<string> }> {
     const opened = (socket = await openSocket(options));
     const lost = new Promise<string>((resolve) =>
@@ -135,7 +135,7 @@ export function dialServer(options: DialOptions): DialedServer {
   };
 }
 
-/** Notes which calls run. */
+/** Tracks which calls are in progress. */
 function countCalls(
   channel: NumberedChannel<ToClient, ToServer>,
   calls: Set<number>,
@@ -158,7 +158,7 @@ function countCalls(
   };
 }
 
-/** Codes: `invalid_api_key`, `missing_scope`, `not_found` (no Whetstone there), `engine_unavailable` (try again). */
+/** Codes: `invalid_api_key`, `missing_scope`, `not_found` (not a Whetstone server), `engine_unavailable` (try again). */
 function openSocket({ url, key }: Pick<DialOptions, 'url' | 'key'>): Promise<WebSocket> {
   const target = `${url.replace(/\/$/, '').replace(/^http/, 'ws')}/v1/workers/connect`;
   const socket = new WebSocket(target, WORKER_PROTOCOL.subprotocol, {
@@ -192,7 +192,7 @@ const HINTS: Readonly<Record<number, string>> = {
   404: ': this is no Whetstone server that takes workers',
 };
 
-/** Of a socket, in order: those that come before somebody takes them wait. */
+/** The messages of a socket, in order; messages without a listener are kept. */
 function holdMessages(socket: WebSocket) {
   const held: Buffer[] = [];
   let take: (data: Buffer) => void = (data) => void held.push(data);
@@ -201,7 +201,7 @@ function holdMessages(socket: WebSocket) {
     take = taker;
     for (const data of held.splice(0)) take(data);
   };
-  /** The next one; what follows waits again. */
+  /** Returns the next message; later ones are kept again. */
   const next = () =>
     new Promise<Buffer>((resolve) =>
       passTo((data) => {
@@ -214,7 +214,7 @@ function holdMessages(socket: WebSocket) {
 
 function readWelcome(socket: WebSocket, messages: ReturnType<typeof holdMessages>): Promise<Welcome> {
   return new Promise((resolve, reject) => {
-    // By hand rather than by p-timeout: the socket ends with the wait.
+    // Not with p-timeout: the socket must be closed when the wait ends.
     const timer = setTimeout(() => {
       socket.terminate();
       reject(new AppError('engine_unavailable', `The server did not answer the hello within ${HANDSHAKE_MS} ms.`));

@@ -1,18 +1,18 @@
-// One direction each way of numbered messages that survive the loss of a connection (docs/worker-protocol.md, section 2): what was
-// not acknowledged is kept and sent again on the next connection, what was seen is ignored. Both ends use it. Knows no WebSocket:
-// a connection is something that takes bytes and can be closed.
+// A channel of numbered messages in both directions that survives the loss of a connection (docs/worker-protocol.md, section 2):
+// unacknowledged messages are kept and sent again on the next connection, and duplicates are ignored. Both ends use it. Knows no
+// WebSocket: a connection is anything that sends bytes and can be closed.
 import type { Port, Room } from '../rpc/rpc-messages.ts';
 import { decodeMessage, encodeMessage } from '../rpc/codec.ts';
 
-/** What a channel needs of a WebSocket. */
+/** The part of a WebSocket that a channel needs. */
 export interface Connection {
   send(bytes: Uint8Array): void;
   close(code: number, reason: string): void;
 }
 
-/** What came is no frame. */
+/** The bytes received are not a frame. */
 export const PROTOCOL_FAULT = 4002;
-/** The worker has another connection, or was started again. */
+/** The worker has another connection, or was restarted. */
 export const REPLACED = 4001;
 const ACK_AFTER_MS = 1_000;
 const ACK_AFTER_BYTES = 1 << 20;
@@ -22,19 +22,19 @@ interface Kept {
   readonly bytes: Uint8Array;
 }
 
-/** A port that has room or not, and also takes messages which have been made into bytes elsewhere. */
+/** A port with backpressure that also sends messages encoded elsewhere. */
 export interface EncodingPort<Outgoing, Incoming> extends Port<Outgoing, Incoming>, Room {
   readonly sendEncoded: (message: Uint8Array) => void;
 }
 
 export interface NumberedChannel<Outgoing, Incoming> extends EncodingPort<Outgoing, Incoming> {
-  /** The highest number that came: what the other end need not send again. */
+  /** The highest number received: the other end need not send these messages again. */
   readonly received: number;
-  /** From here messages go to this connection, beginning after the last that the other end has. */
+  /** Sends messages to this connection from now on, beginning after the last that the other end has received. */
   attach(connection: Connection, otherReceived: number): void;
-  /** The connection is gone; messages wait for the next. */
+  /** The connection is gone; messages are kept for the next one. */
   detach(): void;
-  /** Bytes that came on the attached connection. What is no frame closes it. */
+  /** Handles bytes received on the attached connection. Closes it if they are not a frame. */
   take(bytes: Uint8Array): void;
 }
 
@@ -55,7 +55,7 @@ export function createNumberedChannel<Outgoing, Incoming>(
     acknowledged();
     return encodeMessage([seq, received, message]);
   };
-  /** Nil is one byte: what stands before it stands before every message. */
+  /** Nil is one byte, so the bytes before it are the prefix of every message. */
   const frameAround = (seq: number, message: Uint8Array): Uint8Array =>
     Buffer.concat([frame(seq, null).subarray(0, -1), message]);
   function acknowledged(): void {
@@ -124,7 +124,7 @@ export function createNumberedChannel<Outgoing, Incoming>(
       }
       const [seq, ack, message] = read;
       forget(ack);
-      if (seq !== received + 1) return; // seen, or an acknowledgement
+      if (seq !== received + 1) return; // a duplicate, or only an acknowledgement
       received = seq;
       owe(bytes.byteLength);
       handler(message as Incoming);

@@ -1,4 +1,4 @@
-// Files that workers may fetch, by their hashes: those of adapters and of saved training states that the server has handed to one.
+// Files that workers may fetch by hash: those of adapters and saved training states that the server has handed to a worker.
 // Knows no HTTP and no checkpoints.
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -12,11 +12,11 @@ import { ADAPTER_CONFIG_FILE } from '#model-files/peft-directory';
 import type { AdapterRef } from '../inference-engine.ts';
 import type { WireAdapter, WireFile } from './worker-procedures.ts';
 
-/** Adapters whose hashes are remembered: more than the samplers hold. */
+/** Adapters whose hashes are kept: more than the samplers hold. */
 const ADAPTERS_MAX = 4_096;
 const FILES_MAX = 3 * ADAPTERS_MAX;
 
-/** All that an engine reads or writes in a directory. */
+/** All files that an engine reads or writes in a directory. */
 export const ADAPTER_FILES: readonly string[] = [
   'adapter_config.json',
   'adapter_model.safetensors',
@@ -29,12 +29,12 @@ export interface OfferedFile {
 }
 
 export interface OfferedFiles {
-  /** Reads the files through for their hashes, once for each id. */
+  /** Reads the files to compute their hashes, once per id. */
   adapter(adapter: AdapterRef): Promise<WireAdapter>;
-  /** It adapts the output head, which not every sampler takes. */
+  /** Whether it adapts the output head, which not every sampler supports. */
   isOnHead(adapter: AdapterRef): Promise<boolean>;
   directory(directory: string): Promise<readonly WireFile[]>;
-  /** Null: nobody was given a file of this hash, or long ago. */
+  /** Returns null if no worker was given a file of this hash, or too long ago. */
   find(sha256: string): OfferedFile | null;
 }
 
@@ -83,7 +83,7 @@ export function createOfferedFiles(): OfferedFiles {
   };
 }
 
-/** Copies from a distant store come and go: what was hashed may lie elsewhere now. */
+/** Local copies from a remote store are evicted and fetched again, so a hashed file may now be at another path. */
 async function isThere(adapter: WireAdapter, files: LRUCache<string, OfferedFile>): Promise<boolean> {
   const paths = adapter.files.map(({ sha256 }) => files.get(sha256)?.path);
   const found = await Promise.all(

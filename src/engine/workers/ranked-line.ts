@@ -1,10 +1,10 @@
-// Those that wait, in the order of their ranks, which never change: tens of thousands may, so that nobody is looked at who is not
-// concerned. Knows no samplers.
+// Waiting requests in the order of their ranks, which never change. There may be tens of thousands, so operations visit only the
+// entries concerned. Knows no samplers.
 import { compareRanks, type Rank } from '../rank.ts';
 
 export interface Ranked {
   readonly rank: Rank;
-  /** Choices. */
+  /** Number of choices. */
   readonly size: number;
 }
 
@@ -13,9 +13,9 @@ export interface RankedLine<T extends Ranked> {
   /** Idempotent. */
   remove(entry: T): void;
   readonly first: T | undefined;
-  /** Of all entries together. */
+  /** The choices of all entries together. */
   readonly choices: number;
-  /** As they are now. */
+  /** A snapshot in order. */
   list(): readonly T[];
 }
 
@@ -23,7 +23,7 @@ export function createRankedLine<T extends Ranked>(): RankedLine<T> {
   const line: T[] = [];
   let choices = 0;
 
-  /** Where the rank is, or would be. */
+  /** The index of this rank, or where it would be inserted. */
   function placeOf({ rank }: Ranked): number {
     let [low, high] = [0, line.length];
     while (low < high) {

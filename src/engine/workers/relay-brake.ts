@@ -1,5 +1,5 @@
-// Holds calls whose events are passed on unread while the connection has no room for them: their engine hears that nobody reads, as
-// it does from the server (docs/worker-protocol.md, sections 2 and 4). Knows no engine.
+// Slows down calls whose events are passed on unread while the connection has no room: their engine is told that the events are not
+// being read, as if the server had said so (docs/worker-protocol.md, sections 2 and 4). Knows no engine.
 import type { ToldGeneration } from '../rpc/inference-procedures.ts';
 import type { CallContext } from '../rpc/rpc-server.ts';
 import type { EncodingPort } from './numbered-channel.ts';
@@ -7,14 +7,14 @@ import type { EncodingPort } from './numbered-channel.ts';
 type Told = Pick<CallContext<never, ToldGeneration>, 'signal' | 'onTold'>;
 
 export interface RelayBrake {
-  /** Takes what the engine sends. */
+  /** Sends an encoded message of the engine. */
   readonly send: (message: Uint8Array) => void;
-  /** `relay` gets the call as its engine should see it. */
+  /** Calls `relay` with the call as its engine should see it. */
   run(call: Told, relay: (held: Told) => Promise<void>): Promise<void>;
 }
 
 interface HeldCall {
-  /** By the server, which said so. */
+  /** Whether the server has reported that the events are not being read. */
   isUnread: boolean;
   tell: (told: ToldGeneration) => void;
 }

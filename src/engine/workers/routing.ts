@@ -1,20 +1,20 @@
-// Which sampler gets a request: the one that has computed the longest beginning of its prompt, unless it has much more to do than the
-// others; else the one with the least to do for its size. Pure but for its memory of where beginnings went, which is bounded.
+// Chooses the sampler for a request: the one that has computed the longest prefix of its prompt, unless it is much busier than the
+// others; otherwise the one with the least work for its size. Pure except for its bounded memory of where prefixes were sent.
 // Knows no connections.
 import { LRUCache } from 'lru-cache';
 
-/** Beginnings are known by pieces of this many tokens: the grain of prefix caches (vLLM's is 16, ours 128). */
+/** Prefixes are compared in pieces of this many tokens, the block size of prefix caches (vLLM's is 16, ours 128). */
 const PIECE = 64;
-/** Further in, sharing is decided long before. */
+/** Longer prefixes make no difference to the choice. */
 const PIECES_MAX = 64;
 /** 16 MB at most. */
 const BEGINNINGS_MAX = 131_072;
-/** Of its size: a sampler that is this much fuller than the emptiest gives a shared beginning up. */
+/** Fraction of its size: a sampler this much fuller than the emptiest one loses the request despite a shared prefix. */
 const IMBALANCE_MAX = 0.5;
 
 export interface Candidate {
   readonly id: string;
-  /** Choices that run or wait there. */
+  /** Choices that run or wait on it. */
   readonly load: number;
   /** Choices that it computes at once. */
   readonly size: number;
@@ -22,14 +22,14 @@ export interface Candidate {
 
 export interface Wanted {
   readonly promptTokens: readonly number[];
-  /** Computed prompts are shared within it only: the adapter, and the caller's scope. */
+  /** Computed prompts are shared only within one namespace: the adapter and the caller's scope. */
   readonly scope: string;
-  /** With an adapter of the output head. */
+  /** The request uses an adapter on the output head. */
   readonly isOnHead: boolean;
 }
 
 export interface Router {
-  /** Null: there is none. */
+  /** Returns null if there is no sampler. */
   choose(candidates: readonly Candidate[], wanted: Omit<Wanted, 'isOnHead'>): string | null;
 }
 
@@ -62,7 +62,7 @@ export function createRouter(): Router {
 
 const fullness = ({ load, size }: Candidate): number => load / size;
 
-/** One for each whole piece: of everything up to its end. Two beginnings of one key cost a detour, nothing else. */
+/** Returns one hash per whole piece, of all tokens up to its end. A collision costs a worse choice of sampler, nothing else. */
 function beginningKeys(tokens: readonly number[], scope: string): number[] {
   let hash = hashText(scope);
   const keys: number[] = [];
@@ -77,5 +77,5 @@ function beginningKeys(tokens: readonly number[], scope: string): number[] {
 const hashText = (text: string): number =>
   [...text].reduce((hash, letter) => mix(hash, letter.codePointAt(0)!), 2 ** 31);
 
-/** Fowler, Noll and Vo's way, in 32 bits. */
+/** FNV-1a (Fowler, Noll, Vo) in 32 bits. */
 const mix = (hash: number, value: number): number => (Math.imul(hash ^ value, 0x9e3779b1) ^ (hash >>> 15)) >>> 0;

@@ -1,5 +1,5 @@
-// InferenceEngine over all workers that sample one model. Each request goes to one of them; what a worker sends is checked before
-// anybody reads it. A request whose worker is gone fails with `engine_unavailable`; whether it is asked again is decided above.
+// InferenceEngine over all workers that sample one model. Sends each request to one worker and checks everything the worker sends.
+// A request whose worker is gone fails with `engine_unavailable`; the caller decides whether to repeat it.
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { FinishReason } from '#domain/sampling';
@@ -13,7 +13,7 @@ import { sharedBySamplers } from './shared-capabilities.ts';
 import { createSamplerQueue, samplersClosed, suits, type QueueLimits } from './sampler-queue.ts';
 import type { WorkerRegistry } from './worker-registry.ts';
 
-/** A gigabyte from the server's disk over a gigabit. */
+/** Time for a gigabyte from the server's disk over a gigabit link. */
 const ADAPTER_TIMEOUT_MS = 60_000;
 /** Longer than the longest compilation. */
 const PREPARE_TIMEOUT_MS = 60_000;
@@ -32,7 +32,7 @@ export interface SamplerPoolDeps {
 }
 
 export interface SamplerPool extends InferenceEngine {
-  /** Of all samplers that are there, or were there last. */
+  /** The limits of all connected samplers, or of the last connected ones if there are none. */
   readonly capabilities: SamplerCapabilities;
 }
 
@@ -80,7 +80,7 @@ export function createSamplerPool({ model, registry, offered, limits, log }: Sam
     }
   }
 
-  /** On each that is there. Fails where it worked on none. */
+  /** Runs on each connected worker. Fails if it succeeded on none. */
   async function onAll(
     what: string,
     work: (worker: ConnectedWorker) => Promise<unknown>,
@@ -150,17 +150,17 @@ export function createSamplerPool({ model, registry, offered, limits, log }: Sam
 
 const NO_PROMPT = { promptTokens: [], scope: '', isOnHead: false };
 
-/** What somebody's program sent: null where it is events that the request can have. */
+/** Checks events from a worker, which may be any program. Returns null if they are valid for this request. */
 function findFault(events: readonly TokenEvent[], { n }: GenerateRequest, { vocabSize }: WorkerModel): string | null {
   for (const event of events) {
-    if ((event as unknown) === null || typeof event !== 'object') return 'an event that is no map';
+    if ((event as unknown) === null || typeof event !== 'object') return 'an event that is not a map';
     const { choiceIndex, tokenId, logprob, topLogprobs, finishReason } = event;
     if (!isIndex(choiceIndex, n)) return `an event of choice ${String(choiceIndex)} of ${n}`;
     if (!isIndex(tokenId, vocabSize)) return `the token ${String(tokenId)} of ${vocabSize}`;
     if (typeof logprob !== 'number' || Number.isNaN(logprob) || logprob > 1e-3) {
       return `the log-probability ${String(logprob)}`;
     }
-    if (!Array.isArray(topLogprobs)) return 'an event whose topLogprobs are no list';
+    if (!Array.isArray(topLogprobs)) return 'an event whose topLogprobs are not a list';
     if (finishReason !== null && !FINISH_REASONS.has(finishReason)) {
       return `the finishReason ${String(finishReason).slice(0, 40)}`;
     }

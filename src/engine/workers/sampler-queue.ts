@@ -1,5 +1,5 @@
-// Which request goes to which sampler, and when: requests wait in the order of their ranks until a sampler has room for all choices of
-// the first. Knows requests by what routing needs of them; how they are answered is sampler-pool.ts.
+// Decides which request goes to which sampler, and when: requests wait in the order of their ranks until a sampler has room for all
+// choices of the first one. Knows only what routing needs; sampler-pool.ts answers the requests.
 import { AppError } from '#domain/errors';
 import { createFairRanks, type Arrival } from '../rank.ts';
 import type { ConnectedWorker } from './connected-worker.ts';
@@ -9,22 +9,22 @@ import { createRouter, type Wanted } from './routing.ts';
 export interface QueueLimits {
   /** Choices that may wait. */
   readonly waitingMax: number;
-  /** How long a request waits while no sampler is there. */
+  /** How long a request waits while no sampler is connected. */
   readonly readyMs: number;
 }
 
 export interface Place {
   readonly worker: ConnectedWorker;
-  /** The choices have ended. */
+  /** All choices of the request have ended. */
   leave(): void;
 }
 
 export interface SamplerQueue {
-  /** Codes: `too_many_requests`, `engine_unavailable` (nobody there for too long, or closed), `cancelled`. */
+  /** Codes: `too_many_requests`, `engine_unavailable` (no sampler for too long, or closed), `cancelled`. */
   enter(arrival: Arrival, wanted: Wanted, signal: AbortSignal): Promise<Place>;
-  /** Samplers came, went, or can take more. */
+  /** Samplers connected, left, or have more room. */
   dispatch(): void;
-  /** Choices that a sampler has of us. */
+  /** Choices that this server has sent to a sampler. */
   loadOf(worker: ConnectedWorker): number;
   readonly waiting: number;
   close(): void;
@@ -76,7 +76,7 @@ export function createSamplerQueue(
     }
   }
 
-  /** More choices than it computes at once go to a sampler that has nothing else. */
+  /** A request with more choices than any sampler computes at once goes to an idle sampler. */
   function isAble(worker: ConnectedWorker, size: number): boolean {
     if (worker.state !== 'connected' || worker.isFull) return false;
     const load = loadOf(worker);
@@ -109,7 +109,7 @@ export function createSamplerQueue(
       if (isClosed) return Promise.reject(samplersClosed(modelId));
       const waiting = line.choices;
       if (waiting + arrival.size > limits.waitingMax) {
-        const message = `${waiting} choices wait for a sampler of ${modelId}, of at most ${limits.waitingMax}. Try again later.`;
+        const message = `${waiting} choices already wait for a sampler of ${modelId}, and the limit is ${limits.waitingMax}. Try again later.`;
         return Promise.reject(new AppError('too_many_requests', message, { retryAfterSeconds: 5 }));
       }
       return new Promise((resolve, reject) => {
@@ -150,18 +150,18 @@ export const suits = ({ hello }: ConnectedWorker, { isOnHead }: Pick<Wanted, 'is
 const headless = (modelId: string): AppError =>
   new AppError(
     'invalid_request',
-    `No worker that samples ${modelId} takes adapters of the output head (lm_head), and without its head this one would answer otherwise. Start a Node worker, or vLLM for a family of which it adapts the head; or train without lm_head (Tinker: train_unembed=False).`,
+    `No worker that samples ${modelId} supports adapters on the output head (lm_head), and without the head this adapter would give different answers. Start a Node worker, or a vLLM worker for a family whose head vLLM can adapt; or train without lm_head (Tinker: train_unembed=False).`,
     { param: 'model' },
   );
 
 export const samplersClosed = (modelId: string): AppError =>
-  new AppError('engine_unavailable', `The samplers of ${modelId} are let go: the server stops. Try again.`, {
+  new AppError('engine_unavailable', `The server is stopping and has released the samplers of ${modelId}. Try again.`, {
     retryAfterSeconds: 1,
   });
 
 const absent = (modelId: string, waitedMs: number): AppError =>
   new AppError(
     'engine_unavailable',
-    `No worker that samples ${modelId} has been connected for ${waitedMs} ms. Start one: \`whetstone-worker run --model ${modelId} --roles sample\`, or look at \`whetstone workers\`.`,
+    `No worker that samples ${modelId} has been connected for ${waitedMs} ms. Start one with \`whetstone-worker run --model ${modelId} --roles sample\`, or check \`whetstone workers\`.`,
     { retryAfterSeconds: 5 },
   );

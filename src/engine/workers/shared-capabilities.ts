@@ -1,8 +1,8 @@
-// What can be asked of workers whatever one a request or a job goes to: what all of them declare. Pure.
+// The capabilities that all connected workers share, so that any of them can take a request or a job. Pure.
 import { CONSTRAINT_KINDS } from '#domain/constraint';
 import { PRECISIONS, type SamplerCapabilities, type TrainerCapabilities } from '../capabilities.ts';
 
-/** Before anybody has connected: whoever comes may be able to, and refuses by name if not. */
+/** Before a worker connects: assume every capability; a worker that lacks one refuses the request by name. */
 const UNKNOWN_SAMPLER: SamplerCapabilities = {
   exactReplay: false,
   exactLogprobs: false,
@@ -28,7 +28,7 @@ export function sharedBySamplers(all: readonly SamplerCapabilities[]): SamplerCa
   );
 }
 
-/** Also where it says nothing of them in its hello. */
+/** Also applies if a worker's hello does not mention them. */
 export const PLAIN_TRAINER: TrainerCapabilities = {
   exactTraining: false,
   exactLogprobs: false,

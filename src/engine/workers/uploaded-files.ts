@@ -1,5 +1,5 @@
-// Files that workers bring, piece by piece, each under its hash until somebody claims it (docs/worker-protocol.md, section 6).
-// What nobody claims is removed. Knows no HTTP.
+// Files that workers upload in pieces, each under its hash until a call claims it (docs/worker-protocol.md, section 6).
+// Unclaimed files are removed. Knows no HTTP.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,28 +13,28 @@ import { AppError } from '#domain/errors';
 import { ADAPTER_FILES } from './offered-files.ts';
 import type { WireFile } from './worker-procedures.ts';
 
-/** A worker that brings a file claims it with the end of its call. */
+/** A worker's upload is claimed when its call ends. */
 const UNCLAIMED_MS = 3_600_000;
-/** What a worker says becomes a path. */
+/** Validates a hash from a worker before it becomes part of a path. */
 const SHA256 = /^[0-9a-f]{64}$/;
 
 export interface UploadProgress {
   readonly complete: boolean;
-  /** Bytes that have arrived. */
+  /** Bytes received. */
   readonly offset: number;
 }
 
 export interface UploadedFiles {
   progress(sha256: string): Promise<UploadProgress>;
   /**
-   * Appends a piece. Codes: `upload_conflict` (it does not continue what is there), `checksum_mismatch` (the whole has
-   * another hash; it is forgotten).
+   * Appends a piece. Codes: `upload_conflict` (the piece does not continue the file), `checksum_mismatch` (the complete file has
+   * another hash and was removed).
    */
   append(sha256: string, piece: Piece, content: Readable): Promise<UploadProgress>;
   /**
-   * Moves the files that `bring` has had brought, and are complete, into an existing directory, fsynced. Several workers may bring
-   * equal files at once, each once: those that one has claimed are there for the others. Code: `engine_failed` where one is
-   * missing or odd.
+   * Moves the complete files that `bring` uploaded into an existing directory, fsynced. If several workers upload equal files at once,
+   * each uploads them once: a file claimed by one call stays available to the others. Code: `engine_failed` if a file is missing or
+   * unexpected.
    */
   receive(bring: () => Promise<readonly WireFile[]>, directory: string): Promise<void>;
   close(): Promise<void>;
@@ -43,24 +43,24 @@ export interface UploadedFiles {
 export interface Piece {
   readonly offset: number;
   readonly length: number;
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly total: number;
 }
 
-/** `directory` is for it alone: what is there was left by a crash. */
+/** `directory` is used by this object alone; files found there were left by a crash and are removed. */
 export async function openUploadedFiles(directory: string): Promise<UploadedFiles> {
   await rm(directory, { recursive: true, force: true });
   await makePrivateDirectory(directory);
   const complete = (sha256: string) => join(directory, sha256);
   const partial = (sha256: string) => join(directory, `${sha256}.part`);
-  /** Claimed, but others may have found it complete. */
+  /** Already claimed, but other calls may need it too. */
   const kept = (sha256: string) => join(directory, `${sha256}.kept`);
   const sizeOf = async (path: string) => (await stat(path).catch(() => null))?.size ?? null;
   const removals = new Map<string, NodeJS.Timeout>();
-  /** By file. */
+  /** By hash. */
   const locked = createKeyedLock();
   const receiving = new Set<symbol>();
-  /** Those that were receiving when a file was claimed, by its hash. */
+  /** The calls that were receiving when a file was claimed, by its hash. */
   const keptFor = new Map<string, Set<symbol>>();
 
   function keepFor(sha256: string): void {
@@ -84,7 +84,7 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
     const before = await progress(sha256);
     if (before.complete) return before;
     if (before.offset !== offset) {
-      throw new AppError('upload_conflict', `The file ${sha256} goes on at ${before.offset}, not at ${offset}.`);
+      throw new AppError('upload_conflict', `The file ${sha256} continues at byte ${before.offset}, not at ${offset}.`);
     }
     keepFor(sha256);
     await pipeline(content, createWriteStream(partial(sha256), { flags: 'a', mode: 0o600 }));
@@ -93,10 +93,7 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
     const { sha256: found } = await digestOf(createReadStream(partial(sha256)));
     if (found !== sha256) {
       await forget(sha256);
-      throw new AppError(
-        'checksum_mismatch',
-        `The file that was brought as ${sha256} has the hash ${found}. Bring it again.`,
-      );
+      throw new AppError('checksum_mismatch', `The file uploaded as ${sha256} has the hash ${found}. Upload it again.`);
     }
     await rename(partial(sha256), complete(sha256));
     return progress(sha256);
@@ -107,9 +104,9 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
     const isNamed = ADAPTER_FILES.includes(name) && SHA256.test(sha256);
     const isHere = isNamed && (await sizeOf(complete(sha256))) === bytes;
     const fault = !isNamed
-      ? 'has a name that no adapter has'
+      ? 'has a name that no adapter file has'
       : !isHere && (await sizeOf(kept(sha256))) !== bytes
-        ? 'did not arrive whole'
+        ? 'did not arrive completely'
         : null;
     if (fault) throw new AppError('engine_failed', `A worker's file ${JSON.stringify(name).slice(0, 100)} ${fault}.`);
     if (isHere) {

@@ -1,9 +1,9 @@
-// Notices a peer that is silent: pings it, and cuts the connection after three intervals without a sign of life. Both ends use it.
+// Detects a silent peer: pings it, and closes the connection after three intervals without a sign of life. Both ends use it.
 import type { WebSocket } from 'ws';
 
 const SILENT_INTERVALS_MAX = 3;
 
-/** `heard`: told of each sign of life. The result says, once the socket is closed, whether silence was the reason: it reads on from "The worker …". */
+/** `heard` is called at each sign of life. Once the socket is closed, the result says whether silence was the reason; it continues "The worker …". */
 export function watchSocket(socket: WebSocket, intervalMs: number, heard: () => void = () => {}): () => string | null {
   let silentIntervals = 0;
   let silence: string | null = null;

@@ -1,11 +1,11 @@
-// What a worker says, which is somebody's program: a message of the protocol (docs/worker-protocol.md, section 2), or the fault in
-// it. What the payload of an event or the value of a return may be, only who made the call knows.
+// Validates what a worker sends, because a worker may be any program: returns a message of the protocol (docs/worker-protocol.md,
+// section 2) or describes the error. The caller of a procedure validates its events and return value.
 import type { ErrorCode } from '#domain/errors';
 import type { ToClient, WireError } from '../rpc/rpc-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Those that a worker may have. Any other, such as one that speaks of the client's key, is taken for a fault of the worker. */
+/** Error codes that a worker may send. Any other, such as one about the client's key, counts as a failure of the worker. */
 const CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
   'cancelled',
   'invalid_request',
@@ -19,13 +19,13 @@ const CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
   'bad_model_files',
 ]);
 
-/** Or what it is instead, which reads on from "The worker sent …". */
+/** Returns the message, or what was sent instead, which continues "The worker sent …". */
 export function readWorkerMessage(value: unknown): ToClient | string {
-  if (!isMap(value)) return 'a message that is no map';
+  if (!isMap(value)) return 'a message that is not a map';
   const message = value as unknown as ToClient;
   switch (value['kind']) {
     case 'events':
-      return isEvents(value['events']) ? message : 'events that are no list of { id, payload }';
+      return isEvents(value['events']) ? message : 'events that are not a list of { id, payload }';
     case 'return':
       return isCount(value['id']) ? message : 'a return without the id of its call';
     case 'throw':
@@ -34,7 +34,7 @@ export function readWorkerMessage(value: unknown): ToClient | string {
     case 'notice':
       return typeof value['name'] === 'string' ? message : 'a notice without a name';
     default:
-      return `a message of the kind ${JSON.stringify(value['kind'])?.slice(0, 40) ?? 'undefined'}, which there is not`;
+      return `a message of the unknown kind ${JSON.stringify(value['kind'])?.slice(0, 40) ?? 'undefined'}`;
   }
 }
 

@@ -1,11 +1,11 @@
-// What makes two copies of a model the same to both ends of a connection: the bytes of its configuration and of its tokenizer.
+// Decides whether both ends of a connection have the same model: compares the bytes of its configuration and of its tokenizer.
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf } from '#base/stream-digest';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import type { WorkerModel } from './handshake.ts';
 
-/** Weights are not read. Throws `bad_model_files`. */
+/** Does not read the weights. Throws `bad_model_files`. */
 export async function readWorkerModel(id: string, directory: string): Promise<WorkerModel> {
   const { maxPositions: contextLength, vocab: vocabSize } = await readDecoderConfig(directory);
   const hashOf = async (name: string) => (await digestOf(createReadStream(join(directory, name)))).sha256;

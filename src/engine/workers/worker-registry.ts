@@ -1,5 +1,5 @@
-// All workers of this server: takes new connections through the handshake, gives a connection that comes back to its worker, closes
-// those that are silent. Who gets which call is decided by the pools (sampler-pool.ts, trainer-pool.ts).
+// All workers of this server: accepts new connections through the handshake, gives a returning connection to its worker, and closes
+// silent connections. The pools decide which worker gets which call (sampler-pool.ts, trainer-pool.ts).
 import type { WebSocket } from 'ws';
 import type { Log } from '#base/log';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
@@ -10,11 +10,11 @@ import { PROTOCOL_FAULT, REPLACED } from './numbered-channel.ts';
 import { watchSocket } from './watch-socket.ts';
 
 export interface RegistryLimits {
-  /** From the connection to the hello. */
+  /** Time from the connection to the hello. */
   readonly helloMs: number;
-  /** Between pings; three without a sign of life end a connection. */
+  /** Interval between pings; three without a sign of life end a connection. */
   readonly heartbeatMs: number;
-  /** How long a worker without a connection keeps its calls. */
+  /** How long the calls of a disconnected worker are kept. */
   readonly leaseMs: number;
   readonly frameBytesMax: number;
   readonly unackedBytesMax: number;
@@ -30,23 +30,23 @@ export const DEFAULT_REGISTRY_LIMITS: RegistryLimits = {
   workersMax: 1_024,
 };
 
-/** A connection was refused; the worker reads why. */
+/** A connection was refused; the worker reads the reason. */
 const REFUSED = 4000;
 const LEFT = 1000;
 const TOO_BIG = 1009;
 const GOING_AWAY = 1001;
 
 export interface WorkerRegistry {
-  /** An upgraded connection of somebody with a right to it. */
+  /** An upgraded connection, already authorized. */
   accept(socket: WebSocket): void;
-  /** Of a model, those that have not ended. */
+  /** The workers of a model that have not ended. */
   of(modelId: string): readonly ConnectedWorker[];
   list(): readonly ConnectedWorker[];
-  /** Of workers of a model that are gone: how many, and why the last one is (it reads on from "The worker …"). */
+  /** Ended workers of a model: how many, and why the last one ended (continues "The worker …"). */
   ends(modelId: string): Ends;
-  /** Told when workers come, go, or are away. */
+  /** Called when workers connect, end or lose their connection. */
   onChange(handler: () => void): void;
-  /** Told of each that is gone. */
+  /** Called for each worker that ends. */
   onEnd(handler: (worker: ConnectedWorker) => void): void;
   close(): void;
 }
@@ -95,7 +95,10 @@ export function createWorkerRegistry(
     const resumed = known !== undefined && known.sessionId === hello.session?.id;
     if (known && !resumed) known.end('was started again', REPLACED);
     if (!resumed && workers.size >= limits.workersMax) {
-      throw new WorkerRefused('too_many_workers', `This server has ${workers.size} workers, as many as it takes.`);
+      throw new WorkerRefused(
+        'too_many_workers',
+        `This server already has ${workers.size} workers, which is the limit.`,
+      );
     }
     const worker = resumed ? known : admit(hello);
     if (resumed) worker.counts.reconnects++;
@@ -131,9 +134,9 @@ export function createWorkerRegistry(
   }
 
   function connect(socket: WebSocket, worker: ConnectedWorker, received: number): void {
-    let ownCode: number | null = null; // why we closed it: the peer may not answer with the same
+    let ownCode: number | null = null; // why we closed the connection: the peer may not answer with the same code
     const connection = {
-      send: (bytes: Uint8Array) => socket.send(bytes, () => {}), // what was not sent is kept
+      send: (bytes: Uint8Array) => socket.send(bytes, () => {}), // the channel keeps what could not be sent
       close(code: number, reason: string) {
         ownCode ??= code;
         socket.close(code, reason);
@@ -160,7 +163,7 @@ export function createWorkerRegistry(
 
   return {
     accept(socket) {
-      if (isClosed) socket.close(GOING_AWAY, 'the server stops');
+      if (isClosed) socket.close(GOING_AWAY, 'the server is stopping');
       else accept(socket);
     },
     of: (modelId) => [...workers.values()].filter(({ hello }) => hello.model.id === modelId),
@@ -170,7 +173,7 @@ export function createWorkerRegistry(
     onEnd: (handler) => void endHandlers.push(handler),
     close() {
       isClosed = true;
-      for (const worker of [...workers.values()]) worker.end('was let go: the server stops', GOING_AWAY);
+      for (const worker of [...workers.values()]) worker.end('was released because the server is stopping', GOING_AWAY);
     },
   };
 }
@@ -179,11 +182,14 @@ function readMessage(data: Buffer): unknown {
   try {
     return decodeMessage(data);
   } catch (error) {
-    throw new WorkerRefused('invalid_hello', `The first message is no MessagePack value: ${(error as Error).message}.`);
+    throw new WorkerRefused(
+      'invalid_hello',
+      `The first message is not a MessagePack value: ${(error as Error).message}.`,
+    );
   }
 }
 
-/** Reads on from "The worker …". */
+/** Continues "The worker …". */
 function describeClose(code: number, frameBytesMax: number): string {
   switch (code) {
     case LEFT:
@@ -193,7 +199,7 @@ function describeClose(code: number, frameBytesMax: number): string {
     case TOO_BIG:
       return `sent a message of more than ${frameBytesMax} bytes`;
     case PROTOCOL_FAULT:
-      return 'sent what is no frame of the protocol';
+      return 'sent bytes that are not a frame of the protocol';
     default:
       return 'lost its connection';
   }

@@ -1,18 +1,18 @@
-// What workers have done, by their names, for metrics: a worker that is started again goes on with the counts of the one before it, so
-// that they never fall. Bounded: of names that come and go only the latest are remembered, and beyond a number names are left out.
+// What workers have done, by name, for metrics: a restarted worker continues the counts of the one before it, so that counts never
+// fall. Bounded: only the latest names of ended workers are kept, and names beyond the limit are left out.
 import { LRUCache } from 'lru-cache';
 import type { WorkerReport, WorkerTally } from '#domain/worker';
 
-/** Series of a metric; each name is a label. Names of those that are gone are remembered as often. */
+/** Series per metric; each name is a label. As many names of ended workers are kept. */
 const NAMES_MAX = 256;
 
-/** They only grow. */
+/** These only increase. */
 const COUNTED = ['tokens', 'reconnects', 'calls', 'waitedMs', 'messageBytes'] as const;
 type Counted = Pick<WorkerTally, (typeof COUNTED)[number]>;
 
 export interface WorkerTallies {
   ended(worker: Pick<WorkerReport, 'model' | 'name'> & Counted): void;
-  /** With those that are there; of each model and name, in the order of their connections. */
+  /** Includes connected workers; per model and name, in the order of their connections. */
   read(workers: readonly WorkerReport[]): readonly WorkerTally[];
 }
 

@@ -1,4 +1,4 @@
-// Workers as a backend: a pool of those that sample a model, a pool of those that train it, and what all of them can do.
+// Workers as a backend: a pool of those that sample a model, a pool of those that train it, and the capabilities they share.
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { checkAdapter } from '#model-files/check-adapter';
 import { writeFreshAdapter } from '#model-files/fresh-adapter';
@@ -7,7 +7,7 @@ import type { Backend, BackendModel, BackendOptions } from '../backend.ts';
 import { readWorkerModel } from './worker-model.ts';
 import type { OpenWorkers } from './workers.ts';
 
-/** The model's weights are not read. Codes: `bad_model_files`. */
+/** Does not read the model's weights. Codes: `bad_model_files`. */
 export async function openWorkersBackend(
   { id, directory }: BackendModel,
   { samples, trains }: BackendOptions,

@@ -1,5 +1,5 @@
-// All that a server has for its workers: their connections, the files that go to and fro, and a backend for each model that they
-// serve. Opened once, before anybody can connect.
+// The server's side of workers: their connections, the files transferred in both directions, and a backend for each model that they
+// serve. Opened once, before workers can connect.
 import type { WebSocket } from 'ws';
 import type { Log } from '#base/log';
 import type { WorkerReport, WorkerTally } from '#domain/worker';
@@ -13,7 +13,7 @@ import { createWorkerTallies } from './worker-tallies.ts';
 import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS, type RegistryLimits } from './worker-registry.ts';
 
 export interface WorkersOptions {
-  /** For files on their way; for it alone. */
+  /** Directory for files in transfer, used by this object alone. */
   readonly directory: string;
   readonly limits?: Partial<RegistryLimits & QueueLimits>;
   readonly clock: { now(): number };
@@ -21,11 +21,11 @@ export interface WorkersOptions {
 }
 
 export interface OpenWorkers {
-  /** From now on workers of this model are welcome. */
+  /** From now on workers of this model may connect. */
   host(model: WorkerModel): { readonly inference: SamplerPool; readonly training: TrainerPool };
   accept(socket: WebSocket): void;
   list(): readonly WorkerReport[];
-  /** By their names, with what those did that are gone. */
+  /** By name, including the counts of ended workers. */
   tallies(): readonly WorkerTally[];
   readonly offered: OfferedFiles;
   readonly uploaded: UploadedFiles;

@@ -35,5 +35,5 @@ def _decode_array(code: int, data: bytes) -> Any:
     if code not in _TYPES:
         raise ValueError(f"extension type {code} is not known")
     if len(data) % 4 != 0:
-        raise ValueError(f"{len(data)} bytes are no array of 4-byte numbers")
+        raise ValueError(f"{len(data)} bytes are not an array of 4-byte numbers")
     return np.frombuffer(data, dtype=_TYPES[code])
