@@ -115,6 +115,6 @@ test.each(['kept', 'recomputed'] as const)(
 test.each(WITH_EXPERTS)('%s: experts are refused by name', async (family) => {
   const config = await readDecoderConfig(fixturePath(`${family}/model`));
   expect(() => trainingLayout(config, 'int8')).toThrow(
-    `--training-precision int8 is not for models with experts (${family})`,
+    `--training-precision int8 does not support models with experts (${family})`,
   );
 });

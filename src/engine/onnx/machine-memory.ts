@@ -1,15 +1,15 @@
-// The memory that this process may have, and what training takes of it where nobody says.
+// The memory available to this process, and the default part of it for training.
 import { totalmem } from 'node:os';
 
-/** Of the machine, or of its container where that has a limit. */
+/** The machine's memory, or its container's if that is limited. */
 export function machineMemory(): number {
-  const constrained = process.constrainedMemory(); // 0, or beyond the machine's: no limit
+  const constrained = process.constrainedMemory(); // 0 or more than the machine has: no limit
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /** The rest is for weights, sampling and everything else. */
 const TRAINING_SHARE = 0.4;
 
-/** Of one of so many trainers. */
+/** For one of this many trainers. */
 export const trainingMemoryShare = (trainers: number, memoryBytes = machineMemory()): number =>
   Math.floor((memoryBytes * TRAINING_SHARE) / trainers);

@@ -157,9 +157,9 @@ test('experts are counted whole, in 8 bits where w8a8 has them; int8 is refused 
   const [codes, rounded] = [weights({ trains: false, precision: 'w8a8' }), weights({ precision: 'w8a8' })];
   expect(rounded).toBe(codes + trained);
   expect(() => weights({ precision: 'int8' })).toThrow(
-    /^--precision int8 is not for models with experts \(qwen3_moe\). Use --precision w8a8/,
+    /^--precision int8 does not support models with experts \(qwen3_moe\). Use --precision w8a8/,
   );
   expect(() => weights({ trainingPrecision: 'int8' })).toThrow(
-    /^--training-precision int8 is not for models with experts \(qwen3_moe\). Leave it out/,
+    /^--training-precision int8 does not support models with experts \(qwen3_moe\). Leave the option out/,
   );
 });

@@ -1,6 +1,6 @@
-// What the models of a server take of memory, before any of them is loaded: parts that are as large as they are, and parts that may be
-// smaller where nobody named their size (caches, the budget of training). Pure: what the machine has is handed in. Estimates; how far
-// they are from what processes take is in docs/guides/models.md.
+// Plans the memory of a server's models before any of them is loaded: parts of fixed size, and parts that may shrink if their size
+// was not configured (caches, the budget of training). Pure: the caller passes the machine's memory. These are estimates; how far
+// they are from real processes is in docs/guides/models.md.
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { EMBEDDING_WEIGHT } from '#model-files/decoder-parameters';
@@ -22,14 +22,14 @@ export interface PlannedModel {
   readonly config: DecoderConfig;
 }
 
-/** Null: nobody said, each per model. */
+/** Null: not configured; each model gets its own default. */
 export interface MemoryWishes extends MemoryLimits {
   readonly samples: boolean;
   readonly trains: boolean;
   readonly precision: ServingPrecision;
   readonly kvCacheDtype: KVCacheDtype;
   readonly trainingPrecision: TrainingPrecision;
-  /** What all of it may take. */
+  /** The budget for all of it. */
   readonly memoryBytes: number;
 }
 
@@ -37,7 +37,7 @@ export type MemoryPart = 'processes' | 'weights' | 'kv_cache' | 'prefix_cache' |
 
 export interface PlannedPart {
   readonly part: MemoryPart;
-  /** Null: of the server. */
+  /** Null for the server's own part. */
   readonly model: string | null;
   readonly bytes: number;
 }
@@ -45,24 +45,24 @@ export interface PlannedPart {
 export interface MemoryPlan {
   readonly memoryBytes: number;
   readonly parts: readonly PlannedPart[];
-  /** Of all parts; where it is more than `memoryBytes`, the least that they need. */
+  /** Sum of all parts; if it is more than `memoryBytes`, the minimum that they need. */
   readonly bytes: number;
   readonly fits: boolean;
 }
 
 interface Part extends PlannedPart {
-  /** What it can shrink to. */
+  /** The size that it can shrink to. */
   readonly leastBytes: number;
 }
 
 const MB = 1_000_000;
-/** Of a process, whatever the model. The server prepares weights and reads bodies; a sampler keeps buffers of its steps, and answers until they are collected. */
+/** Per process, whatever the model. The server prepares weights and reads bodies; a sampler keeps buffers of its steps, and results until they are collected. */
 const SERVER_BYTES = 250 * MB;
 const SAMPLER_BYTES = 280 * MB;
 const TRAINER_BYTES = 120 * MB;
-/** The least that can be loaded at one time, of the rank that jobs train by default. */
+/** The minimum that can be loaded at one time, for the rank that jobs train by default. */
 const LEAST_ADAPTERS = Array<number>(4).fill(DEFAULT_LORA.rank);
-/** The least that serving and training are started for; what the model reads, where that is less. */
+/** The minimum for serving and training to start; the model's context length, if that is less. */
 const LEAST_SERVED = 1_024;
 const LEAST_TRAINED = 256;
 
@@ -80,7 +80,7 @@ export function planMemory(models: readonly PlannedModel[], wishes: MemoryWishes
   return { memoryBytes, parts: given, bytes: sum(given.map(({ bytes }) => bytes)), fits: true };
 }
 
-/** What a model's engines are opened with. */
+/** The options for a model's engines. */
 export function limitsOf({ parts }: MemoryPlan, id: string, { contextLengthMax }: MemoryLimits): MemoryLimits {
   const bytesOf = (name: MemoryPart) => parts.find(({ part, model }) => part === name && model === id)?.bytes ?? null;
   return {
@@ -124,7 +124,7 @@ function partsOf({ id, config }: PlannedModel, count: number, wishes: MemoryWish
   return parts;
 }
 
-/** What the trainer maps the system may take back, but training reads all of it. */
+/** The operating system may reclaim the pages that the trainer maps, but training reads all of them. */
 function weightBytes(config: DecoderConfig, { samples, trains, precision, trainingPrecision }: MemoryWishes): number {
   const mapped = trains ? trainingLayout(config, trainingPrecision) : [];
   const served = samples ? servingLayout(config, precision).filter(isHeldBy(config, precision, mapped)) : [];
@@ -132,8 +132,8 @@ function weightBytes(config: DecoderConfig, { samples, trains, precision, traini
 }
 
 /**
- * The sampler has its weights once more, in its kernels' order, but for two kinds that stay pages of the file. Of an embedding that is
- * not its head too it reads the rows that are asked for, and the system may take them back. Experts in float32 are the trainer's pages.
+ * The sampler has a second copy of its weights, in its kernels' order, except for two kinds that stay pages of the file. Of an embedding
+ * that is not also the head it reads only the rows it needs, and the system may reclaim them. Experts in float32 share the trainer's pages.
  */
 function isHeldBy(
   config: DecoderConfig,
@@ -149,7 +149,7 @@ function isHeldBy(
 
 const expertNames = (layer: number): string[] => EXPERT_LINEARS.map((linear) => expertWeightName(layer, linear));
 
-/** The kernel of int8 packs the scales of blocks beside their codes, and as many sums; the scales' pages stay mapped. */
+/** The int8 kernel packs the scales of blocks with their codes, and as many sums; the scales' pages stay mapped. */
 const heldBytes = (spec: WeightSpec): number =>
   sum(tensorBytes(spec).map((bytes, i) => (spec.encoding === BLOCKS8 && i > 0 ? 3 * bytes : bytes)));
 
@@ -165,7 +165,7 @@ function leastTrainingBytes(config: DecoderConfig, { trainingPrecision }: Memory
   const { memory } = trainingLimits(config, 0, Infinity, trainingPrecision);
   const tokens = Math.min(config.maxPositions, LEAST_TRAINED);
   const headNumbers = 4 * tokens * config.vocab + expandedSizes(config, trainingPrecision).head;
-  const logitsBytes = Math.min(memory.fixedBytes, 4 * headNumbers); // of a whole chunk, which a short row does not fill
+  const logitsBytes = Math.min(memory.fixedBytes, 4 * headNumbers); // for a whole chunk, which a short row does not fill
   const adapterBytes = adapterMemoryOf({ rank: DEFAULT_LORA.rank, onHead: false }, memory);
   return Math.ceil(rowMemoryOf(tokens, { ...memory, fixedBytes: logitsBytes }) + adapterBytes);
 }

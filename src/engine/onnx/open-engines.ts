@@ -1,4 +1,4 @@
-// The embedded engines as a server uses them: each in a child process of its own. Only main.ts and tools call this.
+// Opens the embedded engines, each in a child process of its own. Only main.ts and tools call this.
 import { availableParallelism } from 'node:os';
 import type { Log } from '#base/log';
 import {
@@ -20,8 +20,8 @@ const COMMON_TIMINGS = {
   startMs: 600_000, // gigabytes of weights from a cold disk
   heartbeatMs: 10_000,
   stopMs: 5_000,
-  readyMs: 30_000, // clients wait about this long before they give up themselves
-  restartDelaysMs: [0, 500, 2_000, 10_000, 30_000], // the first is often an out-of-memory kill: go on at once
+  readyMs: 30_000, // clients give up after about this long
+  restartDelaysMs: [0, 500, 2_000, 10_000, 30_000], // the first failure is often an out-of-memory kill: restart at once
   healthyMs: 60_000,
 };
 

@@ -1,4 +1,4 @@
-// What an engine's child process gets when it starts: all that its engine is, but for what stays in that process.
+// The options that an engine's child process gets when it starts: the engine's options without those that cannot leave a process.
 import type { OnnxTrainingEngineOptions } from './learning/onnx-training-engine.ts';
 import type { OnnxInferenceOptions } from './serving/onnx-inference-engine.ts';
 

@@ -1,4 +1,4 @@
-// Entry of an engine's child process. The one argument says which engine; everything else comes through the channel.
+// Entry point of an engine's child process. The one argument names the engine; everything else comes through the channel.
 import { constants, setPriority } from 'node:os';
 import { lowerPriority } from '#base/lower-priority';
 import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
@@ -16,13 +16,13 @@ const SERVERS = { inference, training } satisfies Record<WorkerRole, unknown>;
 
 SERVERS[process.argv[2] as WorkerRole](connectToParent());
 
-/** Before ONNX Runtime makes its threads: on Linux a priority is a thread's, and threads inherit it. */
+/** Set before ONNX Runtime creates its threads: on Linux a priority belongs to a thread, and new threads inherit it. */
 function inference(port: ParentPort): void {
   lowerPriority();
   serveInference<InferenceStart>(port, (start, log) => openOnnxInferenceEngine({ ...start, log }));
 }
 
-/** Behind the sampler as well, so that requests are answered while a job trains. */
+/** Lower than the sampler's too, so that requests are answered while a job trains. */
 function training(port: ParentPort): void {
   setPriority(constants.priority.PRIORITY_LOW);
   serveTraining<TrainingStart>(port, (start, log) => openOnnxTrainingEngine({ ...start, log }));

@@ -1,5 +1,5 @@
 // Reverse-mode differentiation over the nodes of a graph: the gradient is more nodes in the same graph. Knows the rule of
-// each op and nothing of models. Checked against finite differences, op by op and through whole decoders.
+// each op and nothing about models. Checked against finite differences, op by op and through whole decoders.
 import { invariant } from '#base/invariant';
 import { readBy, sameShape, type Graph, type GradientRule, type Node, type Value } from './graph.ts';
 import * as ops from './ops.ts';
@@ -10,7 +10,7 @@ export function gradients(g: Graph, loss: Value, wrt: readonly Value[]): Value[]
   return pullback(g, loss, seed, wrt);
 }
 
-/** Σ dy ⊙ ∂y/∂x for each x of `wrt`, by the nodes of this graph; x may be a value of an outer one. `dy` has y's shape. */
+/** Σ dy ⊙ ∂y/∂x for each x of `wrt`, as nodes of this graph; x may belong to an outer graph. `dy` has y's shape. */
 export function pullback(g: Graph, y: Value, dy: Value, wrt: readonly Value[]): Value[] {
   const active = new Set(wrt);
   for (const node of g.nodes) {
@@ -63,7 +63,7 @@ function unaryRule(dx: (g: Graph, grad: Value, x: Value, y: Value) => Value): Gr
   return (g, { inputs, outputs }, [grad]) => [dx(g, grad!, inputs[0]!, outputs[0]!)];
 }
 
-/** Where the condition on (x, y) holds, the gradient goes to x, elsewhere to y. At a tie it goes to y. */
+/** If the condition on (x, y) holds, the gradient goes to x, otherwise to y. At a tie it goes to y. */
 function selectRule(condition: (g: Graph, x: Value, y: Value) => Value): GradientRule {
   return binaryRule(
     (g, grad, x, y) => ops.mul(g, grad, ops.toFloat(g, condition(g, x, y))),
@@ -176,7 +176,7 @@ const RULES: Readonly<Record<string, GradientRule>> = {
     ];
   },
 
-  // A rotation: its transpose turns the other way.
+  // The transpose of a rotation turns the other way.
   RotaryEmbedding: (g, { inputs }, [grad]) => {
     const [, positions, cos, sin] = inputs as [Value, Value, Value, Value];
     return [ops.rotary(g, grad!, positions, cos, ops.neg(g, sin)), null, null, null];

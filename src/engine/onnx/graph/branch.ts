@@ -1,14 +1,14 @@
-// A choice inside a graph: ONNX's If. What is not chosen is not computed.
+// A choice inside a graph: ONNX's If. The branch that is not chosen is not computed.
 import { Graph, type Value } from './graph.ts';
 
 export interface BranchOptions {
-  /** Distinguishes the names inside; one per branch of a graph. */
+  /** Makes the names inside unique; one prefix per branch of a graph. */
   readonly name: string;
   /** bool `[]` */
   readonly condition: Value;
 }
 
-/** The values of one side; both have the same dtypes and shapes, and where they name a size differently, the first does. No gradient. */
+/** The values of one branch; both have the same dtypes and shapes. If they name a size differently, the first name is used. No gradient. */
 export function branch(
   g: Graph,
   { name, condition }: BranchOptions,

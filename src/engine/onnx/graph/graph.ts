@@ -1,4 +1,4 @@
-// A computation as a list of nodes in the order they were made, which is a topological order. Knows shapes and dtypes;
+// A computation as a list of nodes in the order they were created, which is a topological order. Knows shapes and dtypes;
 // does not know what an op computes (ops.ts), how to differentiate it (autodiff.ts) or how to run it (session.ts).
 import { invariant } from '#base/invariant';
 
@@ -39,13 +39,13 @@ export interface Node {
   readonly op: string;
   /** '' is ai.onnx; 'com.microsoft' is ONNX Runtime's own. */
   readonly domain: string;
-  /** Null for an optional input that is left out. */
+  /** Null for an omitted optional input. */
   readonly inputs: readonly (Value | null)[];
   readonly outputs: readonly Value[];
   readonly attributes: Readonly<Record<string, Attribute>>;
   /** Values of this graph that a graph among the attributes reads. */
   readonly captured: readonly Value[];
-  /** Where the op's name does not say how it is differentiated. */
+  /** The gradient rule, if the op's name does not determine it. */
   readonly gradient: GradientRule | null;
 }
 
@@ -57,7 +57,7 @@ export interface NodeExtras {
 
 export type InitializerData = Float32Array | BigInt64Array | Uint8Array | Int8Array;
 
-/** Where the data of a constant lies in a file. */
+/** The position of a constant's data in a file. */
 export interface FileRange {
   readonly path: string;
   readonly offset: number;
@@ -92,7 +92,7 @@ export class Graph {
   readonly #integers = new Map<string, Value>();
   readonly #stored = new Map<string, Value>();
 
-  /** A graph inside a node needs names of its own: a prefix for all that it makes. */
+  /** A graph inside a node needs unique names: this is the prefix of all names it creates. */
   constructor(prefix = '') {
     this.#prefix = prefix;
   }
@@ -103,7 +103,7 @@ export class Graph {
     return value;
   }
 
-  /** Borrowed until the graph is serialized. */
+  /** The data is borrowed until the graph is serialized. */
   initializer(name: string, data: InitializerData, shape: readonly number[]): Value {
     const size = shape.reduce((a, b) => a * b, 1);
     invariant(data.length === size, `${name}: ${data.length} values for shape [${shape.join(', ')}]`);
@@ -112,7 +112,7 @@ export class Graph {
     return value;
   }
 
-  /** Under its own name, once per graph however often it is used. */
+  /** Added under its own name, once per graph however often it is used. */
   stored({ name, dtype, shape, data }: StoredTensor): Value {
     const known = this.#stored.get(name);
     if (known) return known;
@@ -156,7 +156,7 @@ export class Graph {
     return made;
   }
 
-  /** For an attribute of a node of this graph: its names are its own, and that of no other. */
+  /** For an attribute of a node of this graph. The name is used only once. */
   inner(stem: string): Graph {
     return new Graph(`${this.name(stem)}_`);
   }
@@ -180,16 +180,16 @@ export class Graph {
     return [...new Set(read)].filter((x) => !own.has(x));
   }
 
-  /** Makes the value a result of the graph, under this name. */
+  /** Makes the value an output of the graph under this name. */
   output(name: string, value: Value): void {
     const ours = value.producer !== null && this.nodes.includes(value.producer) && !this.outputs.includes(value);
-    // Only a value that a node of this graph made, and that has no other name outside, can be renamed without a copy.
+    // Only a value made by a node of this graph, and without another name outside, can be renamed without a copy.
     const result = ours ? value : this.node('Identity', [value], [value])[0]!;
     (result as { name: string }).name = name;
     this.outputs.push(result);
   }
 
-  /** One that nothing else has. */
+  /** A name that is not used elsewhere. */
   name(stem: string): string {
     return `${this.#prefix}${stem}_${this.#next++}`;
   }
@@ -201,7 +201,7 @@ function dtypeOf(data: InitializerData): Dtype {
   return data instanceof Int8Array ? 'int8' : 'uint8';
 }
 
-/** What a node reads: inputs, and what graphs among its attributes read of the graph that it is in. */
+/** The values that a node reads: its inputs, and values of the surrounding graph that graphs among its attributes read. */
 export const readBy = ({ inputs, captured }: Node): readonly (Value | null)[] => [...inputs, ...captured];
 
 export const formatShape = (shape: Shape): string => `[${shape.join(', ')}]`;

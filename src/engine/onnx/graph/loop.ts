@@ -1,17 +1,17 @@
-// A loop inside a graph: ONNX's Loop with a fixed number of rounds. What one round computes is gone before the next begins,
-// so memory is bounded by a round, not by the whole.
+// A loop inside a graph: ONNX's Loop with a fixed number of rounds. The intermediate values of a round are freed before the next
+// round starts, so memory is bounded by one round.
 import type { Graph, GradientRule, Value } from './graph.ts';
 
 export interface LoopOptions {
   /** int64 `[]` */
   readonly rounds: Value;
-  /** What the first round finds; float32. A size that is 0 there may change from round to round. */
+  /** The initial values; float32. A size that is 0 here may change from round to round. */
   readonly carried: readonly Value[];
-  /** For the carried values (after two places for Loop's own inputs), then for what rounds read of this graph (`captured`). */
+  /** Gradients for the carried values (after two places for Loop's own inputs), then for the values of this graph that rounds read (`captured`). */
   readonly gradient?: GradientRule;
 }
 
-/** `round` gets the number of the round, int64 `[]`, and gives what the next one finds. Gives what the last one gave. */
+/** `round` gets the number of the round, int64 `[]`, and returns the values for the next one. Returns the values of the last round. */
 export function loop(
   g: Graph,
   { rounds, carried, gradient }: LoopOptions,

@@ -1,4 +1,4 @@
-// The operations that our models and losses are written in: each adds nodes to a graph and works out the shape of the
+// The operations that our models and losses are written in: each adds nodes to a graph and determines the shape of the
 // result. Every differentiable one has its rule in autodiff.ts. ONNX opset 18, and ONNX Runtime's com.microsoft domain.
 import { invariant } from '#base/invariant';
 import {
@@ -42,15 +42,15 @@ export const tanh = elementwise('Tanh');
 export const isNaN = elementwise('IsNaN', 'bool');
 export const not = elementwise('Not', 'bool');
 
-/** The value itself; gradients end here. */
+/** Returns the value unchanged; gradients stop here. */
 export const stopGradient = elementwise('Identity');
 
 /** x · sigmoid(x) */
 export const silu = (g: Graph, x: Value): Value => mul(g, x, sigmoid(g, x));
 
 /**
- * ½ x (1 + tanh u) with u = √(2/π) (x + 0.044715 x³), the tanh approximation of GELU (arXiv:1606.08415). Written as
- * x · sigmoid(2u), which is the same.
+ * ½ x (1 + tanh u) with u = √(2/π) (x + 0.044715 x³), the tanh approximation of GELU (arXiv:1606.08415). Written as the
+ * equivalent x · sigmoid(2u).
  */
 export function geluTanh(g: Graph, x: Value): Value {
   const cubic = mul(g, mul(g, mul(g, x, x), x), g.scalar(0.044715));
@@ -61,7 +61,7 @@ export function toFloat(g: Graph, x: Value): Value {
   return one(g.node('Cast', [x], [{ dtype: 'float32', shape: x.shape }], { to: 1 }));
 }
 
-/** To the nearest; what is too large becomes infinite. No gradient. */
+/** Rounds to the nearest; values that are too large become infinite. No gradient. */
 export function toFloat16(g: Graph, x: Value): Value {
   return one(g.node('Cast', [x], [{ dtype: 'float16', shape: x.shape }], { to: 10 }));
 }
@@ -111,7 +111,7 @@ export function matmulBlocks8(
   );
 }
 
-/** uint8: x / step + zeroPoint, rounded to nearest, ties to even, and kept within 0 … 255. Not differentiable. */
+/** uint8: x / step + zeroPoint, rounded to nearest, ties to even, and clamped to 0 … 255. Not differentiable. */
 export function quantize(g: Graph, x: Value, step: number, zeroPoint: number): Value {
   const inputs = [x, g.scalar(step), g.byte(zeroPoint)];
   return one(g.node('QuantizeLinear', inputs, [{ dtype: 'uint8', shape: x.shape }]));
@@ -169,8 +169,8 @@ export function transpose(g: Graph, x: Value, perm: readonly number[]): Value {
 }
 
 /**
- * To the given sizes. A symbolic size takes its value from the same place in x, or, once, from what remains; where
- * neither will do, give the target shape as an int64 value (see shapeOf).
+ * To the given sizes. A symbolic size takes its value from the same place in x, or, at most once, from the remaining elements; if
+ * neither works, pass the target shape as an int64 value (see shapeOf).
  */
 export function reshape(g: Graph, x: Value, shape: Shape, target?: Value): Value {
   return one(g.node('Reshape', [x, target ?? reshapeTarget(g, x.shape, shape)], [{ dtype: x.dtype, shape }]));
@@ -188,17 +188,17 @@ function reshapeTarget(g: Graph, from: Shape, to: Shape): Value {
   return g.integers(...sizes);
 }
 
-/** Without its leading sizes of 1, as many as `count`. No gradient. */
+/** Removes `count` leading sizes of 1. No gradient. */
 export function dropLeadingOnes(g: Graph, x: Value, count: number): Value {
   invariant(
     x.shape.slice(0, count).every((size) => size === 1),
-    `${formatShape(x.shape)} does not begin with ${count} ones`,
+    `${formatShape(x.shape)} does not start with ${count} ones`,
   );
   const axes = g.integers(...Array.from({ length: count }, (_, axis) => axis));
   return one(g.node('Squeeze', [x, axes], [{ dtype: x.dtype, shape: x.shape.slice(count) }]));
 }
 
-/** With sizes of 1 at these places of the result. No gradient. */
+/** Inserts sizes of 1 at these places of the result. No gradient. */
 export function unsqueeze(g: Graph, x: Value, ...axes: readonly number[]): Value {
   const rest = [...x.shape];
   const shape = Array.from({ length: x.shape.length + axes.length }, (_, i) => (axes.includes(i) ? 1 : rest.shift()!));
@@ -255,7 +255,7 @@ export function padColumns(g: Graph, x: Value, count: number, value: number): Va
   );
 }
 
-/** start … end − 1 along an axis, as far as there are such; start (null: 0) and end int64 `[]`. No gradient. */
+/** start … end − 1 along an axis, clipped to its size; start (null: 0) and end int64 `[]`. No gradient. */
 export function slice(g: Graph, x: Value, start: Value | null, end: Value, size: Dim, axis = 0): Value {
   const from = start ? reshape(g, start, [1]) : g.integers(0);
   const shape = x.shape.map((d, i) => (i === axis ? size : d));
@@ -283,7 +283,7 @@ export function gather(g: Graph, data: Value, indices: Value): Value {
   );
 }
 
-/** What lies at places int64 `[n, k]` along the first k axes of `data`: `[n, ...rest]`. No gradient. */
+/** Elements at the places int64 `[n, k]` along the first k axes of `data`: `[n, ...rest]`. No gradient. */
 export function gatherPlaces(g: Graph, data: Value, places: Value): Value {
   const [count, axes] = places.shape as [Dim, number];
   const shape = [count, ...data.shape.slice(axes)];
@@ -298,7 +298,7 @@ export function scatterAdd(g: Graph, base: Value, indices: Value, updates: Value
   );
 }
 
-/** `out = base; out[rows[i]] += updates[i]`; no row may come twice. No gradient. */
+/** `out = base; out[rows[i]] += updates[i]`; no row may occur twice. No gradient. */
 export function addToRows(g: Graph, base: Value, rows: Value, updates: Value): Value {
   const inputs = [base, unsqueeze(g, rows, 1), updates];
   return one(g.node('ScatterND', inputs, [{ dtype: base.dtype, shape: base.shape }], { reduction: 'add' }));
@@ -309,7 +309,7 @@ export function nonZero(g: Graph, x: Value, size: Dim): Value {
   return dropLeadingOnes(g, one(g.node('NonZero', [x], [{ dtype: 'int64', shape: [1, size] }])), 1);
 }
 
-/** 1 at the `count` largest of each row of a matrix, of equal ones at the first; 0 elsewhere. No gradient. */
+/** 1 at the `count` largest of each row of a matrix, the first of equal ones; 0 elsewhere. No gradient. */
 export function largestOfRows(g: Graph, x: Value, count: number): Value {
   const shape = [x.shape[0]!, count];
   const outputs = [
@@ -323,7 +323,7 @@ export function largestOfRows(g: Graph, x: Value, count: number): Value {
 }
 
 /**
- * Root-mean-square norm over the last axis (arXiv:1910.07467), scaled by `weight` `[size]`. Also gives
+ * Root-mean-square norm over the last axis (arXiv:1910.07467), scaled by `weight` `[size]`. Also returns
  * 1 / rms, `[..., 1]`, which the gradient needs.
  */
 export function rmsNorm(g: Graph, x: Value, weight: Value, epsilon: number): Value {

@@ -1,23 +1,23 @@
-// A loop over the first axis of tensors: ONNX's Scan. A round reads its slices where they lie, without a copy, so that one node
-// goes through the weights of a hundred experts in a mapped file.
+// A loop over the first axis of tensors: ONNX's Scan. A round reads its slices in place, without a copy, so that one node
+// can read the weights of a hundred experts from a mapped file.
 import type { Graph, GradientRule, Value } from './graph.ts';
 
 export interface ScanOptions {
-  /** What the first round finds; a round leaves values of the same shapes for the next. */
+  /** The initial values; a round returns values of the same shapes for the next. */
   readonly carried: readonly Value[];
-  /** All of one size along their first axis: the number of rounds. */
+  /** All have the same size along their first axis: the number of rounds. */
   readonly scanned: readonly Value[];
-  /** For the carried values, then the scanned ones, then what rounds read of this graph (`captured`). */
+  /** Gradients for the carried values, then the scanned ones, then the values of this graph that rounds read (`captured`). */
   readonly gradient?: GradientRule;
 }
 
 interface Round {
   readonly carried: readonly Value[];
-  /** Of all rounds they become one tensor, with the rounds as its first axis. */
+  /** Stacked over all rounds into one tensor, with the rounds as its first axis. */
   readonly stacked?: readonly Value[];
 }
 
-/** Gives what the last round left, then what all rounds stacked. */
+/** Returns the values of the last round, then the stacked values of all rounds. */
 export function scan(
   g: Graph,
   { carried, scanned, gradient }: ScanOptions,

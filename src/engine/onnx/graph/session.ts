@@ -1,6 +1,6 @@
 // Runs a graph in ONNX Runtime. Typed arrays in and out; inputs are read in place, outputs are fresh copies. `run` blocks
-// this thread while it computes, which is why engines live in child processes. Inputs that seldom change can be held: a
-// graph of hundreds of inputs that runs a hundred times a second would otherwise spend its time in wrapping them.
+// this thread while it computes, which is why engines run in child processes. Inputs that seldom change can be held: a
+// graph of hundreds of inputs that runs a hundred times a second would otherwise spend its time wrapping them.
 import type * as onnx from 'onnxruntime-common';
 import { sumsBytesExactly } from './byte-products.ts';
 import type { Graph } from './graph.ts';
@@ -11,21 +11,21 @@ import { serializeGraph } from './to-onnx.ts';
 export type Feed = { data: Float32Array | Uint16Array | BigInt64Array | Uint8Array; dims: readonly number[] };
 
 export interface Session {
-  /** Inputs for this run and all that follow, until others are held under their names. Their arrays may change; till then they stay in memory. */
+  /** Holds inputs for this and all later runs, until others replace them. Their contents may change; they stay in memory until replaced. */
   hold(feeds: Readonly<Record<string, Feed>>): void;
-  /** Results by output name; Float32Array unless the output is int64 or float16, of which there are the bits, Uint16Array. */
+  /** Results by output name; Float32Array unless the output is int64 or float16, whose bits are returned as Uint16Array. */
   run(feeds: Readonly<Record<string, Feed>>): Promise<Readonly<Record<string, Float32Array>>>;
   close(): Promise<void>;
 }
 
 export interface SessionOptions {
   threads: number;
-  /** Reuse of buffers between runs of the same shape; costs memory when shapes vary. */
+  /** Reuses buffers between runs of the same shape; uses more memory if shapes vary. */
   memoryPattern?: boolean;
   /**
-   * Constant matrices are copied into the order that the kernels read, and the file they came from is unmapped: faster, in memory
-   * of this process alone, and a product's sums do not depend on its number of rows. Without, they stay pages of the file that
-   * every process shares. Default: true.
+   * Copies constant matrices into the order that the kernels read, and unmaps the file they came from: faster, but in memory
+   * of this process alone; a product's sums then do not depend on its number of rows. Without it, constants stay pages of the file
+   * that all processes share. Default: true.
    */
   packsConstants?: boolean;
 }
@@ -41,10 +41,10 @@ export async function openSession(graph: Graph, options: SessionOptions): Promis
     graphOptimizationLevel: 'all',
     enableMemPattern: memoryPattern,
     logSeverityLevel: 3,
-    // Their names begin with "session.": each level of the object is a part.
+    // Their names begin with "session.": each level of the object is one part of the name.
     extra: {
       session: {
-        // Where sums of signed by unsigned bytes overflow, weights become unsigned, at the price of speed.
+        // If sums of signed by unsigned bytes overflow, weights become unsigned, which is slower.
         x64quantprecision: (await sumsBytesExactly()) ? '0' : '1',
         disable_prepacking: packsConstants ? '0' : '1',
         ...(filesDirectory === null ? {} : { model_external_initializers_file_folder_path: filesDirectory }),
@@ -67,7 +67,7 @@ export async function openSession(graph: Graph, options: SessionOptions): Promis
   };
 }
 
-/** Where JavaScript has numbers of 16 bits, from Node 24 on, the library gives those; a cache that stores them takes their bits. */
+/** In Node 24 and later, which have 16-bit floats, the library returns those; a cache that stores them needs their bits. */
 function arrayOf({ type, data }: onnx.Tensor): Float32Array {
   const { buffer, byteOffset, length } = data as Float32Array<ArrayBuffer>;
   return (type === 'float16' ? new Uint16Array(buffer, byteOffset, length) : data) as Float32Array;

@@ -1,4 +1,4 @@
-// AdamW with decoupled weight decay (arXiv:1711.05101), step by step as torch.optim.AdamW: decay, moments, bias
+// AdamW with decoupled weight decay (arXiv:1711.05101), step by step like torch.optim.AdamW: decay, moments, bias
 // correction, update. Parameters and moments are float32, updated in place; scalars are computed in double precision.
 import { invariant } from '#base/invariant';
 import type { OptimizerParams } from '../../training-engine.ts';
@@ -25,14 +25,14 @@ export function globalNorm(gradients: NamedTensors): number {
   return Math.sqrt(sum);
 }
 
-/** What torch.nn.utils.clip_grad_norm_ multiplies every gradient by; `maxNorm` 0 is off. */
+/** The factor by which torch.nn.utils.clip_grad_norm_ multiplies every gradient; `maxNorm` 0 is off. */
 export function clipCoefficient(norm: number, maxNorm: number): number {
   return maxNorm === 0 ? 1 : Math.min(1, maxNorm / (norm + 1e-6));
 }
 
 /**
- * One update of every parameter from gradients that are first multiplied by `gradientScale`. Parameters for which
- * `decays` is false (norms, biases) keep their length.
+ * One update of every parameter from gradients that are first multiplied by `gradientScale`. Weight decay is skipped for
+ * parameters for which `decays` is false (norms, biases).
  */
 export function applyAdamw(
   parameters: NamedTensors,

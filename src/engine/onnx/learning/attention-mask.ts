@@ -1,5 +1,5 @@
-// Who attends to whom in a packed training row, as the additive mask that attention adds to its scores. Pure; knows
-// segments and their parents, nothing of sequences or losses.
+// Which token attends to which in a packed training row, as the additive mask that attention adds to its scores. Pure; knows
+// segments and their parents, nothing about sequences or losses.
 import { invariant } from '#base/invariant';
 import { MASKED } from '../models/attention.ts';
 
@@ -11,9 +11,9 @@ export interface RowSegments {
 }
 
 /**
- * Writes the mask of one row, `[size, size]` with size ≥ row: entry (i, j) is 0 where token i sees token j, which is when
- * j ≤ i and j's segment is i's own or one of its ancestors. Padding after the row sees itself only: softmax of nothing
- * would be NaN.
+ * Writes the mask of one row, `[size, size]` with size ≥ row: entry (i, j) is 0 if token i sees token j, which is when
+ * j ≤ i and j's segment is i's own or one of its ancestors. Padding after the row sees only itself, because a softmax over
+ * nothing would be NaN.
  */
 export function writeAttentionMask(row: RowSegments, mask: Float32Array, size = row.segments.length): void {
   const { segments, parents } = row;
@@ -28,7 +28,7 @@ export function writeAttentionMask(row: RowSegments, mask: Float32Array, size = 
   }
 }
 
-/** `[segments, segments]`: 1 where the second is the first itself or an ancestor of it. */
+/** `[segments, segments]`: 1 if the second is the first itself or one of its ancestors. */
 function ancestorTable(parents: Int32Array): Uint8Array {
   const count = parents.length;
   const table = new Uint8Array(count * count);

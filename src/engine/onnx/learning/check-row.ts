@@ -1,4 +1,4 @@
-// Refuses rows that would crash the graph or train on nonsense, in words, before any work is done.
+// Refuses rows that would crash the graph or train on nonsense, with a clear message, before any work is done.
 import { AppError } from '#domain/errors';
 import type { TrainingRow } from '../../training-engine.ts';
 

@@ -1,6 +1,6 @@
-// What the trainer multiplies by: a matrix that is there in float32, or one that is kept in 8-bit blocks, the sampler's codes and scales
-// (models/quantize.ts). Of the second kind each product makes the float32 matrix and drops it: in a loop of one round, in both
-// directions. Of plain nodes ONNX Runtime may make it once for both, or all layers' before the first gradient, and hold all of them.
+// A frozen matrix of the trainer: either in float32, or in 8-bit blocks with the sampler's codes and scales
+// (models/quantize.ts). For the second kind each product makes the float32 matrix and drops it: in a loop of one round, in both
+// directions. With plain nodes ONNX Runtime might make it once for both, or all layers' before the first gradient, and hold all of them.
 import { readBy, type Graph, type GradientRule, type Value } from '../graph/graph.ts';
 import { loop } from '../graph/loop.ts';
 import * as ops from '../graph/ops.ts';
@@ -8,9 +8,9 @@ import * as ops from '../graph/ops.ts';
 export interface FrozenMatrix {
   /** `[out, in]` */
   readonly shape: readonly [number, number];
-  /** Where it is a value of the graph; null: it is made where it is read, and has no gradient. */
+  /** Null if the matrix is made when it is read; it then has no gradient. */
   readonly value: Value | null;
-  /** In float32, for nodes of this graph. */
+  /** The matrix in float32, for nodes of this graph. */
   within(g: Graph): Value;
   /** x · Wᵀ: `[tokens, in] → [tokens, out]` */
   multiply(g: Graph, x: Value): Value;
@@ -41,7 +41,7 @@ export function blocksMatrix(blocks: Blocks8, shape: readonly [number, number]):
     return padded === inFeatures ? matrix : ops.firstColumns(g, matrix, inFeatures);
   };
 
-  /** In a loop of one round, that finds nothing. */
+  /** In a loop of one round without initial values. */
   const alone = (g: Graph, width: number, product: (body: Graph) => Value, gradient?: GradientRule): Value => {
     const rounds = g.initializer(g.name('once'), BigInt64Array.of(1n), []);
     const nothing = g.initializer(g.name('nothing'), new Float32Array(0), [0, width]);

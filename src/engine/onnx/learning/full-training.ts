@@ -18,7 +18,7 @@ import { headChunk, lossFeeds, rowFeeds, trainedCount, type Feeds } from './trai
 import { createTrainingGraphRunner } from './training-graph-runner.ts';
 
 export interface FullTrainingOptions {
-  /** Holds config.json; with `resume` also what `save` and `saveOptimizer` wrote. */
+  /** Contains config.json; with `resume` also what `save` and `saveOptimizer` wrote. */
   readonly directory: string;
   readonly seed: number;
   readonly threads: number;
@@ -28,19 +28,19 @@ export interface FullTrainingOptions {
 export interface FullTrainingSession {
   readonly config: DecoderConfig;
   readonly parameterCount: number;
-  /** Adds the gradients of one batch to those not yet applied. Rows of equal length waste nothing. */
+  /** Adds the gradients of one batch to those not yet applied. Rows of equal length need no padding. */
   forwardBackward(rows: readonly TrainingRow[], loss: LossProgram): Promise<ForwardBackwardResult>;
-  /** Log-probabilities of the targets of all rows, one row after another. */
+  /** Log-probabilities of the targets of all rows, row by row. */
   logprobs(rows: readonly TrainingRow[]): Promise<Float32Array>;
-  /** AdamW. Weight decay is for matrices only: norms and biases are not pulled to zero. */
+  /** AdamW. Weight decay applies to matrices only: norms and biases are not pulled to zero. */
   optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
-  /** config.json and model.safetensors, into an existing directory. */
+  /** Writes config.json and model.safetensors into an existing directory. */
   save(directory: string, dtype: StoredDtype): Promise<void>;
   saveOptimizer(directory: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Σ weight · cross-entropy. With weights that add up to 1 over the batch (normalizeWeights) it is their mean. */
+/** Σ weight · cross-entropy: the mean if the weights of the batch add up to 1 (normalizeWeights). */
 export const weightedCrossEntropy: LossProgram = {
   name: 'weighted-cross-entropy',
   perToken: { op: 'neg', x: { op: 'mul', x: { op: 'logprob' }, y: { op: 'input', name: 'weights' } } },
@@ -64,7 +64,7 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
   if (config.experts)
     throw new AppError(
       'invalid_request',
-      `All weights of ${config.family} cannot be trained: its experts have no gradient here.`,
+      `All weights of ${config.family} cannot be trained, because its experts have no gradient in this engine.`,
     );
   const specs = fusedParameters(config);
   const { tensors, views } = allocateFusedWeights(config);
@@ -132,7 +132,7 @@ async function readWeights(config: DecoderConfig, directory: string, views: Fuse
 }
 
 /**
- * Matrices from N(0, 2 / (5 · hidden)), "small init" (arXiv:1910.05895), those that write to the residual stream divided by
+ * Matrices from N(0, 2 / (5 · hidden)), "small init" (arXiv:1910.05895); those that write to the residual stream are divided by
  * √(2 · layers) as in GPT-2; embeddings from N(0, 0.02²), so that a tied head starts near uniform; norms 1, biases 0.
  */
 function initializeWeights(config: DecoderConfig, views: FusedWeights['views'], random: Random): void {

@@ -1,4 +1,4 @@
-// The weights of a decoder where they are trained themselves: the fused tensors that the graph takes as inputs, and each Hugging
+// The weights of a decoder that are trained themselves: the fused tensors that the graph takes as inputs, and each Hugging
 // Face tensor as a view into them. So a fused matmul needs no copy, and saving needs no splitting.
 import { invariant } from '#base/invariant';
 import type { DecoderConfig } from '#model-files/decoder-config';

@@ -7,7 +7,7 @@ import { gradientName, metricName } from './train-graph.ts';
 
 export interface GradientSums {
   readonly gradients: NamedTensors;
-  /** Takes the gradients out of a run's results, and reads its loss and metrics. */
+  /** Takes the gradients from a run's results, and returns its loss and metrics. */
   add(results: Readonly<Record<string, Float32Array>>, loss: LossProgram): ForwardBackwardResult;
   clear(): void;
 }

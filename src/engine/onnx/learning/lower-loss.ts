@@ -1,5 +1,5 @@
-// A LossProgram as graph nodes over the trained tokens. What each op means is fixed by loss-program.ts and its plain
-// evaluation; here only its translation. Sibling of other engines' lowerings: none of them knows a particular loss.
+// Translates a LossProgram into graph nodes over the trained tokens. loss-program.ts and its plain evaluation define what
+// each op means. Other engines have their own translation; none of them knows a particular loss.
 import type { LossExpression, LossProgram } from '../../loss-program.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
@@ -44,7 +44,7 @@ function createLowering(g: Graph, tokens: TokenValues) {
     return known;
   };
 
-  /** float32 `[trained]`; `[]` or `[1]` for what does not depend on the token. */
+  /** float32 `[trained]`; `[]` or `[1]` for values that do not depend on the token. */
   function value(e: LossExpression): Value {
     switch (e.op) {
       case 'logprob':
@@ -91,7 +91,7 @@ function createLowering(g: Graph, tokens: TokenValues) {
     }
   }
 
-  /** As a condition, bool. Steps have no gradient, so what they compare is cut off. */
+  /** As a bool condition. Steps have no gradient, so their inputs are cut off from it. */
   function truth(e: LossExpression): Value {
     if (e.op === 'isNaN') return ops.isNaN(g, ops.stopGradient(g, value(e.x)));
     if (e.op === 'less') {

@@ -62,7 +62,7 @@ test('the refusal of a row says which inputs of which loss it lacks', async () =
   const perToken = { op: 'mul', x: { op: 'input', name: 'weights' }, y: { op: 'logprob' } } as const;
   await expect(trainRow(session, ROW, { name: 'weighted', perToken, metrics: {} })).rejects.toMatchObject({
     code: 'invalid_request',
-    message: 'Loss weighted needs input weights for 11 trained tokens, the row has nothing.',
+    message: 'Loss weighted needs input weights for 11 trained tokens, but the row has nothing.',
   });
 });
 

@@ -1,5 +1,5 @@
 // TrainingEngine on ONNX Runtime, in this process: LoRA over frozen weights, in float32 or 8 bits. ONNX Runtime blocks the thread while
-// it computes; process/ hosts this engine in a child so that the server stays responsive.
+// it computes; process/ runs this engine in a child process so that the server stays responsive.
 import { basename, resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
@@ -16,23 +16,23 @@ import { createTrainingGraphRunner } from './training-graph-runner.ts';
 import { trainingLayout } from '../weights/weight-layout.ts';
 import { openWeights, type WeightsPlace } from '../weights/weights.ts';
 
-/** A loop that trains on small batches sends its next job within seconds, and compiling takes up to some seconds of each. */
+/** A client that trains on small batches starts its next session within seconds, and compiling takes up to some seconds each time. */
 const DEFAULT_GRAPH_IDLE_MS = 10_000;
 
 export interface OnnxTrainingEngineOptions {
   /** Hugging Face layout: config.json and safetensors. */
   readonly modelDirectory: string;
   readonly threads: number;
-  /** Of the frozen weights. Default: float32. */
+  /** Precision of the frozen weights. Default: float32. */
   readonly precision?: TrainingPrecision;
   readonly weights?: WeightsPlace;
-  /** For the rows of a job, beside the weights. */
+  /** For the rows of a job, in addition to the weights. */
   readonly memoryBytes: number;
-  /** A limit of the row's length below the memory's. */
+  /** A limit on the row's length below what memory allows. */
   readonly rowLengthMax?: number;
   /** Written into adapter_config.json as base_model_name_or_path. Default: the directory's name. */
   readonly baseModelName?: string;
-  /** How long the memory of a closed session is kept for one like it. Default: 10 s. */
+  /** How long the compiled graph of a closed session is kept for a similar one. Default: 10 s. */
   readonly graphIdleMs?: number;
   readonly log: Log;
 }
@@ -43,7 +43,7 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
   const config = await readDecoderConfig(modelDirectory);
   const limits = trainingLimits(config, memoryBytes, options.rowLengthMax, precision);
   const { rowLengthMax } = limits;
-  // The kernel refuses rows longer than its tables of rotary positions, though no position in them is beyond the context.
+  // The kernel refuses rows longer than its rotary tables, even if no position in them is beyond the context.
   const rowConfig = { ...config, maxPositions: rowLengthMax };
   const weights = await openWeights({ modelDirectory, layout: trainingLayout(config, precision), ...options.weights });
   const base: LoraSessionBase = {

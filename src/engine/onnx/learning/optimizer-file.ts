@@ -1,5 +1,5 @@
-// optimizer.safetensors: the moments of AdamW in float32 beside the adapter they belong to, with
-// the number of updates, so that a run that resumes makes the same bytes as one that never stopped.
+// optimizer.safetensors: the moments of AdamW in float32, next to the adapter they belong to, with
+// the number of updates, so that a resumed run produces the same bytes as an uninterrupted one.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';
@@ -39,7 +39,7 @@ export async function writeOptimizerFile(
   await writeSafetensors(join(directory, OPTIMIZER_FILE), tensors);
 }
 
-/** Null when the directory has none. */
+/** Returns null if the directory has none. */
 export async function findOptimizerFile(
   directory: string,
   parameters: readonly StoredParameter[],

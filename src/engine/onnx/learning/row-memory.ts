@@ -1,5 +1,5 @@
-// What a row costs in memory while it is trained, from the model's sizes, and what is kept of it for the backward pass:
-// everything where that fits, else the inputs of half layers. An estimate to plan rows by, within 15 % of what was measured
+// The memory that training a row takes, from the model's sizes, and which activations are kept for the backward pass:
+// all of them if they fit, otherwise only the inputs of half layers. An estimate for planning rows, within 15 % of measurements
 // (bench/training-memory.ts); knows no machine.
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { HEAD_MODULE } from '#model-files/decoder-parameters';
@@ -19,17 +19,17 @@ import { headChunk, QUERY_BLOCK } from './train-feeds.ts';
 const FLOAT = 4;
 /** Of a compiled graph, whatever the row: measured. */
 const LAYER_BYTES = 3.5e6;
-/** Of B of an adapter on the head, `[vocab, rank]`: the sum so far, a chunk's share, and both of the next round. */
+/** For B of an adapter on the head, `[vocab, rank]`: the sum so far, a chunk's part, and both of the next round. */
 const HEAD_GRADIENTS = 4;
 /**
- * Of an adapter: itself, two moments, the sum of its gradients, and a row's three times: as the graph gives them, as they are read, and those of
- * the row before until they are collected. Measured with ranks of 8 and 256: 7.0 times.
+ * For an adapter: itself, two moments, the sum of its gradients, and a row's gradients three times: as the graph returns them, as they
+ * are read, and those of the row before until they are collected. Measured with ranks of 8 and 256: 7.0 times.
  */
 const ADAPTER_COPIES = 7;
-/** Sequences and rows beyond this are not trained, whatever the model reads and memory holds: as the reference trainer. */
+/** Longer sequences and rows are not trained, whatever the model reads and memory holds, as in the reference trainer. */
 const LENGTH_MAX = 32_768;
 
-/** `budgetBytes`: for rows, beside the weights. `rowLengthMax`: an operator's limit below the memory's. `precision`: of frozen weights. */
+/** `budgetBytes`: for rows, in addition to the weights. `rowLengthMax`: an operator's lower limit. `precision`: of frozen weights. */
 export function trainingLimits(
   config: DecoderConfig,
   budgetBytes: number,
@@ -38,7 +38,7 @@ export function trainingLimits(
 ): TrainingLimits {
   const perRank = bytesPerRank(config);
   const phases = phasesOf(config, 'recomputed', precision).map((phase) => ({ budgetBytes, ...phase, ...perRank }));
-  const [memory] = phases.sort((a, b) => longestRow(a) - longestRow(b)) as [TrainingLimits['memory']]; // the one that bounds
+  const [memory] = phases.sort((a, b) => longestRow(a) - longestRow(b)) as [TrainingLimits['memory']]; // the limiting one
   return {
     contextLength: Math.min(config.maxPositions, LENGTH_MAX),
     rowLengthMax: Math.min(LENGTH_MAX, rowLengthMax, longestRow(memory)),
@@ -55,7 +55,7 @@ export const activationsFor = (
   precision: TrainingPrecision = 'float32',
 ): Activations => (rowBytes(config, 'kept', tokens, adapter, precision) <= budgetBytes ? 'kept' : 'recomputed');
 
-/** The peak of a row's forward and backward pass, beside what training holds of its adapter. */
+/** The peak of a row's forward and backward pass, in addition to what training holds for its adapter. */
 export const rowBytes = (
   config: DecoderConfig,
   activations: Activations,
@@ -80,15 +80,15 @@ function bytesPerRank(config: DecoderConfig) {
   };
 }
 
-/** The two times of a step that may be its peak. What layers keep is there in both, and the row's mask. */
+/** The two moments of a step that may be its peak. Both include what layers keep, and the row's mask. */
 function phasesOf(config: DecoderConfig, activations: Activations, precision: TrainingPrecision): readonly RowMemory[] {
   const { layers, hidden, heads, kvHeads, headDim, intermediate, experts, vocab } = config;
   const attention = heads * headDim;
   const qkv = attention + 2 * kvHeads * headDim;
-  // Of each layer residuals and what norms give; q, k, v as projected, before and after norm and rotation; what is attended;
-  // gate, up and their products. The halves are the arena's: of buffers of many sizes not all are used again.
+  // Per layer: residuals and outputs of norms; q, k, v as projected, before and after norm and rotation; attention's output;
+  // gate, up and their products. The factor of one half more is for the arena: not all of its buffers of many sizes are reused.
   const everything = 4.5 * hidden + 3 * qkv + 1.5 * attention;
-  // Of experts what the router gives: what they compute is always computed again.
+  // Of experts only the router's output: what they compute is always recomputed.
   const mixtures = experts?.layers.filter(Boolean).length ?? 0;
   const mlps = 5.5 * intermediate * (layers - mixtures) + (experts ? 6 * experts.count + hidden : 0) * mixtures;
   const kept = activations === 'kept' ? layers * everything + mlps : layers * 2 * hidden;
@@ -97,21 +97,21 @@ function phasesOf(config: DecoderConfig, activations: Activations, precision: Tr
     bytesPerToken: FLOAT * (kept + perToken),
     bytesPerPair: FLOAT,
   });
-  // In a half layer: what comes and goes of its MLP, in the worst case one expert's for all tokens, or of attention with the scores
+  // In a half layer: temporary values of its MLP, in the worst case one expert's for all tokens, or of attention with the scores
   // of a block.
   const dense = mixtures < layers ? 8 * intermediate : 0;
   const mixture = experts ? 8 * experts.intermediate + 6 * experts.count + 4 * hidden : 0;
   const half = 3 * hidden + Math.max(dense, mixture, 3 * qkv + 2 * attention + 4 * heads * QUERY_BLOCK);
   const expanded = expandedSizes(config, precision);
   return [
-    // Behind the layers: a chunk of logits, its softmax and products; states, and their gradients. The arena has buffers of the
-    // half layers by then, of which the logits find some two thirds to use again.
+    // After the layers: a chunk of logits, its softmax and products; states, and their gradients. The arena then has buffers of the
+    // half layers, of which the logits can reuse about two thirds.
     phase(4 * headChunk(vocab, null) * vocab + expanded.head, 4 * hidden + 0.3 * half),
     phase(expanded.linear, half),
   ];
 }
 
-/** Numbers of the matrices that are float32 only while they are multiplied (frozen-matrix.ts): of layers the largest, and the head. */
+/** Elements of the matrices that are float32 only while they are multiplied (frozen-matrix.ts): the largest of a layer, and the head. */
 export function expandedSizes({ linears, hidden, vocab }: DecoderConfig, precision: TrainingPrecision) {
   if (precision === 'float32') return { linear: 0, head: 0 };
   const sizes = Object.values(linears).map(

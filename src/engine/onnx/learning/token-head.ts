@@ -1,8 +1,8 @@
 // Log-probabilities and entropies of trained tokens, a chunk of them at a time: logits are `[chunk, vocab]`, never
 // `[trained, vocab]`, which for a thousand tokens and a vocabulary of 150k would be 600 MB several times over.
 //
-// The gradient needs no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed beside the value, so a frozen
-// head costs no more than without chunks. Only where the head or an adapter of it is trained are the logits computed a second time.
+// The gradient needs no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed together with the value, so a frozen
+// head costs no more than without chunks. The logits are computed again only if the head or an adapter on it is trained.
 import { readBy, type GradientRule, type Graph, type Value } from '../graph/graph.ts';
 import { logSumExp } from '../graph/log-sum-exp.ts';
 import { loop } from '../graph/loop.ts';
@@ -10,9 +10,9 @@ import * as ops from '../graph/ops.ts';
 import { softCapped } from '../models/attention.ts';
 import type { FrozenMatrix } from './frozen-matrix.ts';
 
-/** What logits are the sum of: states · headᵀ, by the head itself, and by an adapter of it. */
+/** Logits are the sum of states · headᵀ over these terms: the head itself, and an adapter on it. */
 export interface LogitsTerm {
-  /** `[trained, size]`, each to predict its target from. */
+  /** `[trained, size]`, one state per target. */
   readonly states: Value;
   /** `[vocab, size]` */
   readonly head: FrozenMatrix;
@@ -24,18 +24,18 @@ export interface TokenHeadInputs {
   readonly targets: Value;
   /** int64 `[]`: tokens at a time. */
   readonly chunk: Value;
-  /** Of logits, see models/attention.ts. */
+  /** Soft cap of logits, see models/attention.ts. */
   readonly softCap: number | null;
 }
 
 export interface TokenHead {
-  /** `[trained]`, nats; differentiable by states and heads. */
+  /** `[trained]`, nats; differentiable in states and heads. */
   readonly logprob: Value;
   /** `[trained]`, nats; no gradient. */
   readonly entropy: Value;
 }
 
-/** Not `differentiable`: without what only the gradient needs, a third of the work. */
+/** Without `differentiable`, what only the gradient needs is left out: a third of the work. */
 export function tokenHead(g: Graph, inputs: TokenHeadInputs, differentiable = true): TokenHead {
   const { terms, targets, chunk } = inputs;
   const none = (what: string, ...rest: readonly number[]) =>
@@ -84,7 +84,7 @@ function chunkOf(body: Graph, { terms, targets, chunk }: TokenHeadInputs, index:
   return { slice, states: terms.map(({ states }) => slice(states)), heads, targets: slice(targets) };
 }
 
-/** Softmax over the vocabulary, `[chunk, vocab]`, and what it is divided by: log Σ exp, `[chunk, 1]`. */
+/** Softmax over the vocabulary, `[chunk, vocab]`, and log of its denominator: log Σ exp, `[chunk, 1]`. */
 function chunkSoftmax(body: Graph, { states, heads }: Chunk, inputs: TokenHeadInputs) {
   const products = heads.map((head, i) => ops.matmul(body, states[i]!, head, { transposeB: true }));
   const { logits, slope } = cappedLogits(body, sumOf(body, products), inputs);
@@ -93,7 +93,7 @@ function chunkSoftmax(body: Graph, { states, heads }: Chunk, inputs: TokenHeadIn
   return { total, logprobs, probabilities: ops.exp(body, logprobs), slope };
 }
 
-/** The heads' rows of the targets, `[chunk, size]` by term, and the logits of these, `[chunk, 1]`. */
+/** The heads' rows of the targets, `[chunk, size]` per term, and their logits, `[chunk, 1]`. */
 function chunkTargets(body: Graph, { states, heads, targets }: Chunk, inputs: TokenHeadInputs) {
   const targetRows = heads.map((head) => ops.gather(body, head, targets));
   const products = targetRows.map((rows, i) => ops.reduceSum(body, ops.mul(body, states[i]!, rows), [-1]));
@@ -129,7 +129,7 @@ function headGradient(inputs: TokenHeadInputs): GradientRule {
   };
 }
 
-/** Of the heads of these terms: Σ grad · (1[target] − softmax) ⊗ state, `[vocab, size]`. */
+/** Gradients of the heads of these terms: Σ grad · (1[target] − softmax) ⊗ state, `[vocab, size]`. */
 function weightGradients(
   g: Graph,
   inputs: TokenHeadInputs,

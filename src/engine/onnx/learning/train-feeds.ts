@@ -13,15 +13,15 @@ export type Feeds = Record<string, Feed>;
 export const trainedCount = (rows: readonly TrainingRow[]): number =>
   rows.reduce((sum, row) => sum + row.targets.length, 0);
 
-/** Floats of logits in memory at once: a chunk has at least 64 tokens, or matrices become too thin. */
+/** Floats of logits in memory at once. A chunk has at least 64 tokens, because thinner matrices are slow. */
 const LOGITS_MAX = 16 * 1024 * 1024;
 const HEAD_CHUNK_MIN = 64;
 
-/** Trained tokens whose logits are computed at once; `limit` null: none but memory's. */
+/** Trained tokens whose logits are computed at once; `limit` null: only memory limits it. */
 export const headChunk = (vocab: number, limit: number | null): number =>
   Math.min(Math.max(HEAD_CHUNK_MIN, Math.floor(LOGITS_MAX / vocab)), limit ?? Infinity);
 
-/** Tokens whose scores of attention are in memory at once. Larger ones skip less of what is masked, smaller ones make thin matrices. */
+/** Tokens whose attention scores are in memory at once. Larger blocks skip less of what is masked, smaller ones make thin matrices. */
 export const QUERY_BLOCK = 256;
 
 export function rowFeeds(rows: readonly TrainingRow[], headChunk: number, queryBlock = QUERY_BLOCK): Feeds {
@@ -66,7 +66,7 @@ export function lossFeeds(rows: readonly TrainingRow[], program: LossProgram): F
         const found = part ? `${part.length} values` : 'nothing';
         throw new AppError(
           'invalid_request',
-          `Loss ${program.name} needs input ${name} for ${row.targets.length} trained tokens, the row has ${found}.`,
+          `Loss ${program.name} needs input ${name} for ${row.targets.length} trained tokens, but the row has ${found}.`,
         );
       }
       values.set(part, at);
@@ -78,7 +78,7 @@ export function lossFeeds(rows: readonly TrainingRow[], program: LossProgram): F
   return feeds;
 }
 
-/** `[sequences, trained]`: 1 where the token belongs to the sequence. Ids count within a row. */
+/** `[sequences, trained]`: 1 if the token belongs to the sequence. Ids count within a row. */
 function membership(rows: readonly TrainingRow[], trained: number): Feed {
   const indexOf = new Map<string, number>();
   const owner = new Int32Array(trained);

@@ -1,5 +1,5 @@
 // The graph of one training batch: decoder over packed rows, log-probabilities of the trained tokens only, a loss
-// program, and the gradient of every trained parameter. Frozen weights are constants that stay where they are stored (weights/), so
+// program, and the gradient of every trained parameter. Frozen weights are constants that stay in their files (weights/), so
 // that all graphs and the sampler's process share their pages, in float32 or in 8 bits (frozen-matrix.ts); trained ones are inputs.
 //
 // Inputs                                          Outputs
@@ -41,13 +41,13 @@ import { tokenHead, type TokenHead } from './token-head.ts';
 /** What is trained: the base weights themselves (null), or an adapter of this shape over frozen ones. */
 export type TrainedPart = LoraShape | null;
 
-/** What the backward pass needs of the layers: kept from the forward pass, or computed once more from each half's input. */
+/** Activations for the backward pass: kept from the forward pass, or recomputed from each half layer's input. */
 export type Activations = 'kept' | 'recomputed';
 
 export const gradientName = (parameter: string): string => `gradient.${parameter}`;
 export const metricName = (metric: string): string => `metric.${metric}`;
 
-/** Base weights that are not trained: those of `trainingLayout(config, precision)`. */
+/** The frozen base weights: those of `trainingLayout(config, precision)`. */
 export interface FrozenBase {
   readonly weights: Weights;
   readonly precision: TrainingPrecision;
@@ -77,9 +77,9 @@ export function buildTrainGraph(
 
 interface ParameterInputs {
   base(name: string, shape: readonly number[]): Value;
-  /** Rounded ones have a head beside the embedding, also where it is tied to it. */
+  /** Rounded weights have a head separate from the embedding, even if it is tied. */
   readonly areRounded: boolean;
-  /** Of a linear layer or the head, by the name of its weight. */
+  /** The matrix of a linear layer or the head, by the name of its weight. */
   matrix(name: string, shape: readonly [number, number]): FrozenMatrix;
   adapter(name: string, shape: readonly number[]): Value;
   readonly trained: readonly Value[];
@@ -162,7 +162,7 @@ function adaptedLinear(
   const inFeatures = parts[0]!.inFeatures;
   const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
 
-  /** x · (scale · BA)ᵀ; null where the module carries no adapter. */
+  /** x · (scale · BA)ᵀ; null if the module has no adapter. */
   const adapted = (module: string, outFeatures: number): Value | null => {
     const adapter = adapterOf(lora, parameters, `${layerPrefix(layer)}.${module}`, inFeatures, outFeatures);
     if (adapter === null) return null;
@@ -190,7 +190,7 @@ function frozenExperts(g: Graph, config: DecoderConfig, parameters: ParameterInp
   return { route, gateUp: stacked('gate_up'), down: stacked('down') };
 }
 
-/** A `[rank, in]` and B `[out, rank]` of a module; null where it carries no adapter. */
+/** A `[rank, in]` and B `[out, rank]` of a module; null if it has no adapter. */
 function adapterOf(
   lora: TrainedPart,
   parameters: ParameterInputs,

@@ -1,6 +1,6 @@
-// Runs the graphs of training, one compiled at a time: a compiled graph keeps the buffers of its longest row until it is
-// closed, and the memory for training is one budget. A session trains by one loss, so it pays for compiling once; the next one,
-// if it comes soon and trains by the same, does not.
+// Runs the training graphs, one compiled at a time: a compiled graph keeps the buffers of its longest row until it is
+// closed, and the memory for training is one budget. A session trains with one loss, so it compiles once; the next session,
+// if it starts soon and uses the same graph, does not compile.
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { LossProgram } from '../../loss-program.ts';
 import { openSession, type Feed, type Session } from '../graph/session.ts';
@@ -14,18 +14,18 @@ export interface TrainingGraphRunner {
     activations: Activations,
     feeds: Readonly<Record<string, Feed>>,
   ): Promise<Readonly<Record<string, Float32Array>>>;
-  /** Nothing is to be run for now: gives the memory back after `idleMs`, at once where that is 0. */
+  /** Nothing needs to run for now: releases the memory after `idleMs`, at once if that is 0. */
   rest(): Promise<void>;
-  /** Gives the memory back; the next run compiles again. */
+  /** Releases the memory; the next run compiles again. */
   close(): Promise<void>;
 }
 
 export interface TrainingGraphOptions {
   readonly threads: number;
-  /** Worth its memory when all batches have one shape. */
+  /** Worth its memory if all batches have one shape. */
   readonly memoryPattern: boolean;
   readonly idleMs: number;
-  /** Null: all weights are fed. */
+  /** Null: all weights are passed as inputs. */
   readonly frozen: FrozenBase | null;
 }
 
@@ -48,11 +48,11 @@ export function createTrainingGraphRunner(config: DecoderConfig, options: Traini
   }
 
   async function compile(trained: TrainedPart, loss: LossProgram | null, activations: Activations): Promise<Session> {
-    // The whole program, not its name: constants are part of what is compiled.
+    // The whole program, not only its name: constants are part of what is compiled.
     const shape = trained && [trained.rank, trained.alpha, trained.rankStabilized, trained.targets];
     const key = JSON.stringify([shape, loss, activations]);
     if (compiled?.key !== key) {
-      await close(); // first, so that there are never the buffers of two
+      await close(); // first, so that two graphs never hold buffers at once
       await frozen?.weights.ensure();
       const graph = buildTrainGraph(config, trained, loss, activations, frozen);
       compiled = { key, session: await openSession(graph, { threads, memoryPattern, packsConstants: false }) };

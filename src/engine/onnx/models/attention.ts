@@ -1,13 +1,13 @@
-// Grouped-query attention (arXiv:2305.13245) in the two forms that we need: plain (training, row-attention.ts) and over a
+// Grouped-query attention (arXiv:2305.13245) in two forms: plain (training, row-attention.ts) and over a
 // cache plus the new tokens (serving). Softmax in float32. Masks are additive, 0 or a large negative number.
 //
-// The query heads that share a key head are rows of one matrix, `[batch, kvHeads, group · seq, headDim]`, so that scores
-// need no repeated keys. Masks are therefore tiled `group` times (tileMask).
+// The query heads that share a key head are rows of one matrix, `[batch, kvHeads, group · seq, headDim]`, so keys need not
+// be repeated. Masks are therefore tiled `group` times (tileMask).
 import type { DecoderConfig } from '#model-files/decoder-config';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 
-/** What we add where a token must not look: exp underflows to exactly 0. */
+/** Added where a token must not look: exp underflows to exactly 0. */
 export const MASKED = -1e9;
 
 /** cap · tanh(x / cap) */
@@ -56,7 +56,7 @@ export interface PastKeysAndValues {
 export interface CacheShapes {
   /** `[2]`: capacity and seq */
   readonly sizes: Value;
-  /** `[4]`: 0 (as it is), kvHeads, group · seq, headDim */
+  /** `[4]`: 0 (unchanged), kvHeads, group · seq, headDim */
   readonly grouped: Value;
   /** `[4]`: 0, heads, seq, headDim */
   readonly ungrouped: Value;

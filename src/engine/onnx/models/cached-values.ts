@@ -1,14 +1,14 @@
-// What a cache keeps of keys and values, and what attention reads of it. A token reads its own keys and values, and those of its
-// chunk, as they are kept: so it gets the same bits from them as the tokens behind it, in whatever chunks a prompt comes. Does
-// not know where they are kept (serving/kv-cache.ts).
+// What a cache stores of keys and values, and what attention reads from it. A token reads its own keys and values, and those of its
+// chunk, as they are stored: so it computes with the same bits as later tokens do, however a prompt is cut into chunks. Does
+// not know where they are stored (serving/kv-cache.ts).
 import type { KVCacheDtype } from '../../capabilities.ts';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 
-/** The largest number of float16. A key beyond it would be infinite, and infinity times a weight of 0 is no number. */
+/** The largest number of float16. A larger key would be infinite, and infinity times a weight of 0 is NaN. */
 const FLOAT16_MAX = 65_504;
 
-/** Float32 in; what is too large for float16 becomes the largest that there is. */
+/** Float32 in; numbers too large for float16 become its largest. */
 export function toCache(g: Graph, x: Value, dtype: KVCacheDtype): Value {
   if (dtype === 'float32') return x;
   const bounded = ops.maximum(g, ops.minimum(g, x, g.scalar(FLOAT16_MAX)), g.scalar(-FLOAT16_MAX));

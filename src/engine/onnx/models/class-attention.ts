@@ -1,7 +1,7 @@
 // Attention of one call over sequences whose caches have different capacities. Each capacity class is a block of its own
 // (serving/kv-cache.ts) with products of its own; the linear layers around it run over all sequences at once, so that a step
-// reads the weights once and not once per class. What a sequence gets does not depend on which classes are beside it.
-// A prompt is alone in its call and reads only the part of its cache that is filled: what it attends to is copied together, which
+// reads the weights once and not once per class. A sequence's result does not depend on which other classes are in the call.
+// A prompt is alone in its call and reads only the filled part of its cache: that part is copied together, which
 // costs a few percent of the products over the empty part.
 //
 // Sequences of a class are neighbours in the batch, in the order of the classes. Inputs, C = 0 … CLASSES_MAX − 1:
@@ -20,14 +20,14 @@ import { attention, cachedAttention } from './attention.ts';
 import { fromCache } from './cached-values.ts';
 import { cacheDistances, layerMasks } from './layer-masks.ts';
 
-/** Of one call; each costs a call that has several a few nodes per layer, and every call its inputs. */
+/** Per call; each class adds a few nodes per layer to a call with several classes, and inputs to every call. */
 export const CLASSES_MAX = 4;
 
 const BATCHES = Array.from({ length: CLASSES_MAX }, (_, c) => `batch.${c}`);
 
 type Attend = (layer: number, q: Value, k: Value, v: Value) => Value;
 
-/** positions: int64 `[batch, seq]`. Values of the function it gives: see DecoderBinding.attend. */
+/** positions: int64 `[batch, seq]`. Returns values of the graph that is passed: see DecoderBinding.attend. */
 export function classAttention(g: Graph, config: DecoderConfig, dtype: KVCacheDtype, positions: Value): Attend {
   const { layers, heads, kvHeads, headDim } = config;
   const counts = g.input('counts', 'int64', [CLASSES_MAX]);
@@ -36,11 +36,11 @@ export function classAttention(g: Graph, config: DecoderConfig, dtype: KVCacheDt
   const stored = g.input('stored', 'int64', []);
   const seq = ops.gather(g, ops.shapeOf(g, positions), g.integers(1));
   const groupSeq = ops.mul(g, seq, g.integers(heads / kvHeads));
-  // Given whole: a class may have no sequence, and of nothing no size can be inferred.
+  // All sizes are given: a class may have no sequence, and sizes cannot be inferred from an empty tensor.
   const grouped = ops.concat(g, [g.integers(0, kvHeads), groupSeq, g.integers(headDim)], 0, 4);
   const ungrouped = ops.concat(g, [g.integers(0, heads), seq, g.integers(headDim)], 0, 4);
-  let byClass: readonly Value[] | null = null; // only windows ask for them
-  // Only a prompt has several tokens, and it is alone: classes behind the first have one per sequence, or none at all.
+  let byClass: readonly Value[] | null = null; // only layers with windows need them
+  // Only a prompt has several tokens, and it is alone: classes after the first have one per sequence, or none at all.
   const positionsOf = (c: number): Value => {
     byClass ??= ops.split(g, positions, 0, BATCHES, counts);
     return c === 0 ? byClass[c]! : ops.firstColumns(g, byClass[c]!, 1);
@@ -91,5 +91,5 @@ export function classAttention(g: Graph, config: DecoderConfig, dtype: KVCacheDt
   };
 }
 
-/** The same value: all of the batch is of one class. */
+/** The same value, when all of the batch is of one class. */
 const withBatch = (x: Value, batch: string): Value => ({ ...x, shape: [batch, ...x.shape.slice(1)] });

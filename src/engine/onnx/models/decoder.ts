@@ -1,6 +1,6 @@
-// The forward pass of a decoder, written once: what a layer is made of is its family's to say (model-files/block.ts). Where
-// its weights come from (constants, trained inputs, adapters, 8-bit) and what it attends to (a cache, a packed row) is the
-// binding's business: serving-graph.ts and learning/train-graph.ts.
+// The forward pass of a decoder, written once. The family decides what a layer consists of (model-files/block.ts); the binding
+// decides where its weights come from (constants, trained inputs, adapters, 8-bit) and what it attends to (a cache, a packed row):
+// serving-graph.ts and learning/train-graph.ts.
 import type { Activation, FusedLinear, Rope } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { EMBEDDING_WEIGHT, layerPrefix } from '#model-files/decoder-parameters';
@@ -10,11 +10,11 @@ import { mixExperts, type ExpertWeights } from './experts.ts';
 import { ropeTables } from './rope.ts';
 
 export interface DecoderBinding {
-  /** A tensor by its Hugging Face name; `linear` and the output head have their own ways. */
+  /** A tensor by its Hugging Face name, except those of `linear` and the output head. */
   weight(name: string, shape: readonly number[]): Value;
   /** `[..., in] → [..., Σ out]`, bias and adapters included. */
   linear(layer: number, linear: FusedLinear, x: Value): Value;
-  /** Of a layer that has them. */
+  /** For a layer with experts. */
   experts(layer: number): ExpertWeights;
   /** q `[batch, heads, seq, headDim]`, k and v `[batch, kvHeads, seq, headDim]` → `[batch, heads, seq, headDim]`. */
   attend(layer: number, q: Value, k: Value, v: Value): Value;
@@ -32,12 +32,12 @@ const ACTIVATIONS: Readonly<Record<Activation, (g: Graph, x: Value) => Value>> =
   gelu_tanh: ops.geluTanh,
 };
 
-/** Half a layer with its residual stream: `[...tokens, hidden]` → the same, by nodes of the graph that it is given. */
+/** Half a layer with its residual stream: `[...tokens, hidden]` → the same, as nodes of the graph that it is given. */
 export type ResidualBlock = (g: Graph, x: Value) => Value;
 
 /**
- * The hidden states after the last norm, `[...tokens, hidden]`. `bind` gives the binding for a graph: this one, or one inside
- * it where `place` puts blocks there.
+ * The hidden states after the last norm, `[...tokens, hidden]`. `bind` returns the binding for a graph: this one, or one inside
+ * it if `place` puts blocks there.
  */
 export function decoderForward(
   g: Graph,
@@ -105,8 +105,8 @@ export function decoderForward(
 }
 
 /**
- * By a row of factors and not by a scalar: ONNX Runtime merges scalars into the matrix products beside them, in one graph and
- * not in another, and the last bits of a gradient would depend on whether its activations were kept.
+ * Multiplies by a row of factors and not by a scalar: ONNX Runtime merges scalars into adjacent matrix products in some graphs and
+ * not in others, and the last bits of a gradient would depend on whether its activations were kept.
  */
 export function scaledBy(g: Graph, x: Value, factor: number): Value {
   if (factor === 1) return x;
@@ -122,7 +122,7 @@ function normBy(g: Graph, { norms, normEpsilon }: DecoderConfig, binding: Decode
   };
 }
 
-/** Turns heads by their positions, each layer in its own way. x: `[batch, heads, seq, headDim]` */
+/** Rotates heads by their positions, each layer in its own way. x: `[batch, heads, seq, headDim]` */
 function rotations(g: Graph, { attention, headDim, maxPositions }: DecoderConfig, positions: Value) {
   const known = new Map<string, { cos: Value; sin: Value }>();
   const tablesOf = (rope: Rope) => {
@@ -155,9 +155,9 @@ function headLayout(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, { toke
   const merged = ops.concat(g, [ops.shapeOf(g, tokens), g.integers(heads * headDim)], 0, tokens.shape.length + 1);
   const swap = (g: Graph, x: Value): Value => ops.transpose(g, x, [0, 2, 1, 3]);
   return {
-    /** Of q, k and v side by side. */
+    /** Widths of q, k and v in their joint tensor. */
     widths: counts.map((count) => count * headDim),
-    /** q, k and v, which lie side by side: they move together, and are cut where cutting moves nothing. */
+    /** q, k and v, which are adjacent: they are transposed together, and split where splitting moves no data. */
     separate: (g: Graph, qkv: Value) =>
       ops.split(g, swap(g, ops.reshape(g, qkv, [batch, seq, all, headDim], separated)), 1, counts) as [
         Value,

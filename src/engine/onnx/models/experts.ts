@@ -1,9 +1,9 @@
-// An MLP of many experts, of which a router chooses a few for each token (arXiv:1701.06538), as Transformers computes it: softmax
-// over all experts, the largest of it, their results weighed and added in the order of the experts. One Scan goes through the
-// experts; its rounds gather the tokens that chose the expert. Where the weights come from and how a row is multiplied is the
-// binding's business (decoder.ts).
+// An MLP of many experts, of which a router chooses a few for each token (arXiv:1701.06538), computed as in Transformers: softmax
+// over all experts, the largest probabilities, the experts' results weighted and added in the order of the experts. One Scan loops
+// over the experts; each round gathers the tokens that chose the expert. The binding decides where the weights come from and how a
+// row is multiplied (decoder.ts).
 //
-// There is no jitter, and no loss that balances the experts: the router is frozen, and a gradient goes through it to the hidden states.
+// There is no jitter, and no load-balancing loss: the router is frozen, and a gradient flows through it to the hidden states.
 import { invariant } from '#base/invariant';
 import type { Experts } from '#model-files/block';
 import { pullback } from '../graph/autodiff.ts';
@@ -14,7 +14,7 @@ import { scan } from '../graph/scan.ts';
 
 /** One linear of all experts of a layer. */
 export interface ExpertLinear {
-  /** Its weights, with the experts as first axis. */
+  /** The weights of all experts, with the experts as first axis. */
   readonly stacked: readonly Value[];
   /** x `[rows, in]` → `[rows, out]` by one expert's slices of them. */
   readonly multiply: (g: Graph, x: Value, slices: readonly Value[]) => Value;
@@ -41,7 +41,7 @@ export function mixExperts(
   const byExpert = (x: Value): Value => ops.transpose(g, x, [1, 0]); // [experts, tokens]
   const scanned = [byExpert(chosen), byExpert(weights), ...gateUp.stacked, ...down.stacked];
 
-  /** What one expert makes of the tokens that chose it, before its last product. */
+  /** One expert's output before its last product, for the tokens that chose it. */
   const round = (body: Graph, [chosenHere, weightsHere, ...slices]: readonly Value[]) => {
     const rows = ops.nonZero(body, chosenHere!, body.name('rows'));
     const own = ops.gather(body, x, rows); // [rows, hidden]
@@ -53,7 +53,7 @@ export function mixExperts(
     return { rows, own, inner, weight, multiplyDown };
   };
 
-  /** One that no token chose is not computed. */
+  /** Skips an expert that no token chose. */
   const ifChosen = (
     body: Graph,
     slices: readonly Value[],
@@ -69,7 +69,7 @@ export function mixExperts(
       const none = (g: Graph): Value => ops.zerosLike(g, slices[1]!);
       const throughExpert = (g: Graph): Value[] => {
         const { rows, own, inner, weight, multiplyDown } = round(g, slices);
-        // Weighed before the product instead of behind it, so that no product is needed for the weight's gradient.
+        // Weighted before the product instead of after it, so that the weight's gradient needs no product.
         const out = multiplyDown(ops.mul(g, inner, weight));
         const [dOwn, dWeight] = pullback(g, out, ops.gather(g, dy!, rows), [own, weight]) as [Value, Value];
         const column = ops.reshape(g, dWeight, [rows.shape[0]!]);
@@ -96,13 +96,13 @@ export function mixExperts(
 
 type Multiply = ExpertLinear['multiply'];
 
-/** Each row is a product of its own, so that its sums do not depend on how many there are: weights `[1, 1, out, in]`. */
+/** Each row is a product of its own, so that its sums do not depend on the number of rows: weights `[1, 1, out, in]`. */
 export const multiplyRowsAlone: Multiply = (g, x, [weight]) => {
   const [rows, inFeatures] = x.shape as [Dim, number];
   return product(g, ops.reshape(g, x, [rows, 1, inFeatures], g.integers(-1, 1, inFeatures)), weight!, rows);
 };
 
-/** One product of all rows: faster where there are many, and its sums depend on their number. */
+/** One product of all rows: faster if there are many, but its sums depend on their number. */
 export const multiplyRowsTogether: Multiply = (g, x, [weight]) => product(g, x, weight!, x.shape[0]!);
 
 const product = (g: Graph, x: Value, weight: Value, rows: Dim): Value =>
@@ -114,9 +114,9 @@ const product = (g: Graph, x: Value, weight: Value, rows: Dim): Value =>
   );
 
 /**
- * `[tokens, experts]` both: 1 where an expert was chosen, else 0; and what a chosen one's result is multiplied by. Probabilities
- * divided by the sum of the chosen ones are a softmax over these alone. Written so, for ONNX Runtime's ReduceSum adds a row in an
- * order that depends on where it lies in memory, and with that on the batch.
+ * `[tokens, experts]` both: 1 where an expert was chosen, else 0; and the factor of a chosen expert's result. Probabilities
+ * divided by the sum of the chosen ones are a softmax over these alone. Written this way because ONNX Runtime's ReduceSum adds a row
+ * in an order that depends on where it is in memory, and therefore on the batch.
  */
 function routing(g: Graph, { perToken, normalized }: Experts, scores: Value): { chosen: Value; weights: Value } {
   const probabilities = ops.softmax(g, scores);

@@ -1,6 +1,6 @@
 // What adapters add to a linear, y + x · A · B, for a batch whose sequences have different ones or none. Sequences are gathered by the
-// group that their adapter is in, [groups, slots], and each is multiplied by its group's matrices and no others. Which adapters are
-// in a group, and where, is for serving/adapter-groups.ts to say.
+// group of their adapter, [groups, slots], and each is multiplied by its group's matrices only. serving/adapter-groups.ts decides
+// which adapters are in a group, and where.
 //
 // Inputs; P = 1, 2, 3 is how many projections a linear fuses, F = qkv, o, gate_up, down
 //   adapted       bool [], any sequence by an adapter: else none of this is computed
@@ -15,7 +15,7 @@
 //
 // Each sequence is a product of its own: for weights that are not constant, ONNX Runtime's matmul sums in another order when the
 // number of rows changes, and a sequence's logits must not depend on what else is in the batch (docs/decisions/0001, 0047). The leading
-// sizes of 1 stop it from making one large product of a single group.
+// sizes of 1 stop ONNX Runtime from making one large product of a single group.
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { branch } from '../graph/branch.ts';
@@ -23,9 +23,9 @@ import type { Dim, Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 
 export interface GroupedAdapters {
-  /** x `[batch, seq, in]`, y `[batch, seq, Σ out]` → y with what the adapters add. */
+  /** x `[batch, seq, in]`, y `[batch, seq, Σ out]` → y plus the adapters' part. */
   linear(layer: number, linear: FusedLinear, x: Value, y: Value): Value;
-  /** x `[rows, hidden]`, y `[rows, vocab]` → y with what they add: row by row, so that a row's bits do not depend on how many are wanted. */
+  /** x `[rows, hidden]`, y `[rows, vocab]` → y plus the adapters' part: row by row, so that a row's bits do not depend on the number of rows. */
   head(x: Value, y: Value): Value;
 }
 
@@ -47,7 +47,7 @@ export function groupedAdapters(g: Graph, { linears, hidden, vocab }: DecoderCon
   const add = (name: string, condition: Value, { a, b }: Matrices, mask: Value, x: Value, y: Value): Value => {
     /** own `[groups, slots, seq, in]` → `[1, 1, groups, slots, seq, out]` */
     const multiply = (g: Graph, own: Value, a: Value, mask: Value, b: Value): Value =>
-      // Where and not a factor of 0: what a stranger's columns make of a sequence may be no number.
+      // A select and not a factor of 0: columns of another adapter may produce NaN for this sequence.
       ops.matmul(g, ops.where(g, mask, ops.matmul(g, own, a), zero), b);
     const own = { ...places, shape: [x.shape[0]!, 4] };
     const several = (g: Graph) => [ops.gatherPlaces(g, multiply(g, ops.gather(g, x, rows), a, mask, b), own)];
@@ -71,7 +71,7 @@ export function groupedAdapters(g: Graph, { linears, hidden, vocab }: DecoderCon
       return add(name, adapted, own, masks[parts.length - 1]!, x, y);
     },
     head(x, y) {
-      // Sizes of their own: where no adapter is on the head, these are smaller than the set's.
+      // Names of their own for the sizes: if no adapter is on the head, these sizes are smaller than the set's.
       const { a, b } = matrices('lora.head', hidden, vocab, 'head_groups', 'head_columns');
       const own = { a: sized(a, 'groups'), b: sized(b, 'groups') };
       const bySequence = (x: Value) => ops.reshape(g, x, ['rows', 1, x.shape[1]!]);
@@ -86,7 +86,7 @@ interface Matrices {
   readonly b: Value;
 }
 
-/** The same value, by what is known of its sizes here. */
+/** The same value with the sizes known here. */
 const sized = (x: Value, groups: Dim, slots: Dim = 'slots'): Value => ({
   ...x,
   shape: x.shape.map((size) =>

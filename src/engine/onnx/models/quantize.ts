@@ -1,5 +1,5 @@
 // 8-bit weights for decoding: symmetric, one float32 scale per 32 inputs of an output, in the layout that ONNX Runtime's
-// com.microsoft MatMulNBits reads with bits = 8, block_size = 32 and no zero points (it then takes 128 as zero).
+// com.microsoft MatMulNBits reads with bits = 8, block_size = 32 and no zero points (it then uses 128 as zero).
 import { invariant } from '#base/invariant';
 
 export const BLOCK_SIZE = 32;
@@ -41,7 +41,7 @@ function quantizeBlock(values: Float32Array, from: number, count: number, packed
   return scale;
 }
 
-/** The slow twin: what the kernel multiplies by, `[outFeatures, inFeatures]`. */
+/** The slow reference: the matrix that the kernel multiplies by, `[outFeatures, inFeatures]`. */
 export function dequantizeBlocks8(
   { packed, scales }: QuantizedWeight,
   inFeatures: number,

@@ -38,7 +38,7 @@ const float32 = Math.fround;
 
 type Scaling<Kind extends RopeScaling['kind']> = Extract<RopeScaling, { kind: Kind }>;
 
-/** Llama 3.1: wavelengths beyond the original context are stretched, short ones kept, those between blended. */
+/** Llama 3.1: wavelengths beyond the original context are stretched, short ones kept, those between interpolated. */
 function scaleFrequency(frequency: number, scaling: Scaling<'linear' | 'llama3'> | null): number {
   if (scaling === null) return frequency;
   if (scaling.kind === 'linear') return frequency / scaling.factor;
@@ -51,7 +51,7 @@ function scaleFrequency(frequency: number, scaling: Scaling<'linear' | 'llama3'>
   return float32(float32(float32(1 - smooth) * frequency) / factor) + float32(smooth * frequency);
 }
 
-/** Frequencies that turn often within the original context are kept, those that seldom turn stretched, between them a ramp. */
+/** YaRN: frequencies that turn often within the original context are kept, slow ones stretched, with a ramp between them. */
 function yarnFrequencies(powers: Float32Array, dim: number, theta: number, scaling: Scaling<'yarn'>): Float32Array {
   const { factor, originalMaxPositions, betaFast, betaSlow, truncate } = scaling;
   const turning = (turns: number) =>

@@ -1,6 +1,6 @@
 // Attention over packed rows, a block of queries at a time: scores are `[heads, block, keys]`, never `[heads, seq, seq]`, and
-// none is kept: the gradient computes a block's again (as arXiv:2205.14135 does). A block looks at the keys up to its own
-// end: no token sees one that comes later in the row (learning/attention-mask.ts), so half of the products are left out.
+// they are not kept: the gradient computes them again (as arXiv:2205.14135 does). A block looks only at the keys up to its own
+// end: no token sees one that comes later in the row (learning/attention-mask.ts), so half of the products are skipped.
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { pullback } from '../graph/autodiff.ts';
 import { readBy, type Graph, type GradientRule, type Value } from '../graph/graph.ts';
@@ -50,7 +50,7 @@ export function rowAttention(
       (body, index, known) => {
         const { start, end, queries, read, attended } = blockOf(body, index);
         const [ownQ, ownK, ownV] = pullback(body, attended(), queries(grad!, 2), read) as [Value, Value, Value];
-        /** Keys of earlier blocks have had gradients before. */
+        /** Keys of earlier blocks already have gradients from them. */
         const added = (sum: Value, own: Value) => {
           const before = ops.add(body, sum, ops.slice(body, own, null, start, sum.shape[2]!, 2));
           return joined(body, before, ops.slice(body, own, start, end, 'block', 2), q);
@@ -79,6 +79,6 @@ const none = (g: Graph, x: Value): Value => {
   return ops.slice(g, x, null, zero, 0, 2);
 };
 
-/** Along seq, of which there are as many as `like` has in the end. */
+/** Along seq, up to the final size of `like`. */
 const joined = (g: Graph, known: Value, more: Value, like: Value): Value =>
   ops.concat(g, [known, more], 2, like.shape[2]);

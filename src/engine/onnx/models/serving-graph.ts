@@ -1,4 +1,4 @@
-// The graph that a model runner steps: new tokens of a batch over the caches we own. One graph serves prefill (batch 1,
+// The graph that a model runner executes: new tokens of a batch over our own caches. One graph serves prefill (batch 1,
 // seq = chunk) and decode (seq 1). Weights are constants, float32 or 8-bit; adapters are inputs, several at once.
 //
 // Inputs                                             Outputs
@@ -29,7 +29,7 @@ import {
 } from '../weights/fused-parameters.ts';
 import type { Weights } from '../weights/weights.ts';
 
-/** `weights` are those of `servingLayout(config, precision)`. */
+/** `weights` are the constants of `servingLayout(config, precision)`. */
 export function buildServingGraph(
   config: DecoderConfig,
   weights: Weights,
@@ -105,8 +105,8 @@ export function buildServingGraph(
 }
 
 /**
- * A tied head as a constant of its own: its product packs it and then lets its pages go, while of the embedding only the rows that were
- * asked for are read. One constant for both would keep every page of it beside the packed copy.
+ * A tied head gets a constant of its own: its product packs it and then releases its pages, while the embedding only reads the rows
+ * that it needs. A single constant for both would keep every page of it in addition to the packed copy.
  */
 const secondMapping = (embedding: StoredTensor): StoredTensor =>
   'path' in embedding.data ? { ...embedding, name: HEAD_WEIGHT } : embedding;

@@ -1,22 +1,22 @@
-// Products in 8 bits on both sides ("w8a8"): weights have one scale per output, activations one per token, found as it comes.
-// Integers are summed exactly, so a token's result is the same bits in any batch, chunk or number of threads. Which products are
-// made this way is for serving-graph.ts to say.
+// Products in 8 bits on both sides ("w8a8"): weights have one scale per output, activations one per token, computed at run time.
+// Integers are summed exactly, so a token's result has the same bits in any batch, chunk or number of threads. serving-graph.ts
+// decides which products use this.
 //
-// Weights are signed and activations unsigned, the pair for which processors have instructions (VNNI, dot product). Where an x86
-// processor lacks them, the sum of two products would not fit into 16 bits: session.ts has ONNX Runtime take another kernel there.
+// Weights are signed and activations unsigned, the pair for which processors have instructions (VNNI, dot product). On x86
+// processors without them, the sum of two products would overflow 16 bits: session.ts makes ONNX Runtime use another kernel there.
 import { invariant } from '#base/invariant';
 import type { Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 
-/** Codes of weights and activations lie in −127 … 127; those of activations are stored with ZERO_POINT added. */
+/** Codes of weights and activations lie in −127 … 127; activations are stored with ZERO_POINT added. */
 const LARGEST_CODE = 127;
 export const ZERO_POINT = 128;
 const CODE_STEP = Math.fround(1 / LARGEST_CODE);
 
 export interface OutputCodes {
-  /** `[inFeatures, outFeatures]`, int8: the transpose of what Hugging Face stores. */
+  /** `[inFeatures, outFeatures]`, int8: the transpose of Hugging Face's layout. */
   readonly codes: Int8Array;
-  /** `[outFeatures]`, float32: weight ≈ code · 127 · scale, for both codes of a product reach to 127. */
+  /** `[outFeatures]`, float32: weight ≈ code · 127 · scale, because both codes of a product reach to 127. */
   readonly scales: Float32Array;
 }
 
@@ -36,8 +36,8 @@ export function quantizeOutputs8(weight: Float32Array, inFeatures: number, outFe
 }
 
 /**
- * `[..., in] → [..., out]` by codes `[in, out]` (int8, or uint8 with ZERO_POINT added) and scales `[out]`. x / largest lies in −1 … 1, so that one QuantizeLinear
- * with a constant step rounds all tokens. A token of zeros gives zeros: whatever 0 / 0 is rounded to, it is multiplied by 0.
+ * `[..., in] → [..., out]` by codes `[in, out]` (int8, or uint8 with ZERO_POINT added) and scales `[out]`. x / largest lies in −1 … 1,
+ * so one QuantizeLinear with a constant step rounds all tokens. A token of zeros returns zeros: whatever 0 / 0 rounds to is multiplied by 0.
  */
 export function multiplyCodes(g: Graph, x: Value, codes: Value, scales: Value): Value {
   const largest = ops.reduceMax(g, ops.abs(g, x), [-1]); // [..., 1]
@@ -45,7 +45,7 @@ export function multiplyCodes(g: Graph, x: Value, codes: Value, scales: Value): 
   return ops.matmulCodes(g, rounded, ZERO_POINT, largest, codes, scales);
 }
 
-/** The slow twin of `multiplyCodes`, equal to it in every bit: x `[rows, in]`, result `[rows, out]`. */
+/** The slow reference for `multiplyCodes`, equal to it in every bit: x `[rows, in]`, result `[rows, out]`. */
 export function multiplyCodesSlowly(x: Float32Array, { codes, scales }: OutputCodes, rows: number): Float32Array {
   const [inFeatures, outFeatures] = [x.length / rows, scales.length];
   const result = new Float32Array(rows * outFeatures);

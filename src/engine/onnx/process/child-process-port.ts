@@ -1,5 +1,5 @@
-// This process as an engine child: its end of the channel, and how it ends. A child lives exactly as long as its parent:
-// signals to the process group are the parent's to handle, and a closed channel means that the parent is gone.
+// This process as an engine child: its end of the channel, and how it exits. A child lives exactly as long as its parent:
+// signals to the process group are handled by the parent, and a closed channel means that the parent is gone.
 import { invariant } from '#base/invariant';
 import type { Port, ToClient, ToServer } from '../../rpc/rpc-messages.ts';
 
@@ -9,7 +9,7 @@ export function connectToParent(): Port<ToClient, ToServer> {
   process.on('SIGTERM', () => {});
   process.on('disconnect', () => process.exit(0));
   const send = (message: ToClient): void => {
-    if (process.connected) process.send!(message, () => {}); // a parent that is gone ends us: 'disconnect'
+    if (process.connected) process.send!(message, () => {}); // if the parent is gone, 'disconnect' ends this process
   };
   const die = (error: unknown): void => {
     const payload = error instanceof Error ? (error.stack ?? error.message) : String(error);

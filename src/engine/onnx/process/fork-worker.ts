@@ -1,5 +1,5 @@
-// Starts the child process of an engine. Works from the sources (the loader flags of this process are inherited) and from
-// the build. stdout belongs to the command line's own output, so whatever a child prints goes to stderr.
+// Starts the child process of an engine, from the sources (it inherits the loader flags of this process) or from the build.
+// stdout belongs to the command line's own output, so everything a child prints goes to stderr.
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,12 +9,12 @@ export type WorkerRole = 'inference' | 'training';
 const WORKER = new URL(`../worker${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
 /**
- * For glibc: arrays of this size (caches, activations, results) go back to the system when they are freed. By default it would learn
- * from the first large one to keep up to 32 MB at a time, in pieces that only a smaller need can use.
+ * For glibc: arrays of this size (caches, activations, results) are returned to the system when they are freed. By default glibc
+ * raises the threshold after the first large one and keeps up to 32 MB at a time, in pieces that only smaller requests can reuse.
  */
 const ALLOCATION = { MALLOC_MMAP_THRESHOLD_: '262144' };
 
-/** Typed arrays cross the channel as they are: structured clone instead of JSON. */
+/** Typed arrays cross the channel unchanged: structured clone instead of JSON. */
 export const forkWorker = (role: WorkerRole): ChildProcess =>
   fork(WORKER, [role], {
     serialization: 'advanced',

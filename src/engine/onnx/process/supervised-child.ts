@@ -1,5 +1,5 @@
-// One engine process, kept alive: started, watched by a heartbeat, replaced when it dies or hangs, stopped with us. Whoever
-// waited for what it lost gets an error with the reason; whether to ask again is their decision.
+// Keeps one engine process alive: starts it, checks it by a heartbeat, replaces it when it dies or hangs, and stops it with us.
+// Calls that were lost with a process fail with the reason; the caller decides whether to repeat them.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createChanges } from '#base/changes';
@@ -13,24 +13,24 @@ import { createRpcClient, type RpcClient } from '../../rpc/rpc-client.ts';
 import type { Procedures, ToClient } from '../../rpc/rpc-messages.ts';
 
 export interface ChildTimings {
-  /** Reading weights and compiling the graph of a large model. */
+  /** Time to read the weights and compile the graph of a large model. */
   readonly startMs: number;
-  /** Between pings. */
+  /** Interval between pings. */
   readonly heartbeatMs: number;
-  /** A ping is answered between two engine steps; a child that is silent for longer than any step takes hangs. */
+  /** A ping is answered between two engine steps; a child that is silent for longer than any step takes is hanging. */
   readonly hangMs: number;
-  /** From asking a child to stop until it is killed. */
+  /** Time from asking a child to stop until it is killed. */
   readonly stopMs: number;
   /** How long a request waits for a child that is being replaced. */
   readonly readyMs: number;
-  /** Before each restart in a row; the last one repeats. */
+  /** Delays before consecutive restarts; the last one repeats. */
   readonly restartDelaysMs: readonly number[];
-  /** A child that lived this long starts the row anew. */
+  /** A child that lived this long resets the delays. */
   readonly healthyMs: number;
 }
 
 export interface SupervisedChildOptions<Options> {
-  /** In log lines and messages. */
+  /** The name used in log lines and messages. */
   readonly name: string;
   readonly fork: () => ChildProcess;
   readonly start: Options;
@@ -43,7 +43,7 @@ export interface SupervisedChild<P extends Procedures<P>, Ready> extends EngineC
   status(): { ready: boolean; restarts: number; lastFailure: string | null; pid: number | null };
 }
 
-/** Resolves when the first process is ready; rejects, and leaves no process behind, when it cannot start. */
+/** Resolves when the first process is ready. Rejects, and leaves no process behind, if it cannot start. */
 export async function openSupervisedChild<P extends Procedures<P>, Options, Ready>(
   options: SupervisedChildOptions<Options>,
 ): Promise<SupervisedChild<P, Ready>> {
@@ -52,7 +52,7 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
     readonly lifecycle: Lifecycle;
     /** Why the process is gone. */
     readonly exited: Promise<string>;
-    /** Because it does not answer. */
+    /** The process was killed because it did not answer. */
     readonly kill: (silence: string) => void;
     readonly readyAtMs: number;
   }
@@ -67,7 +67,7 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
   const first = await startChild();
   const supervision = superviseFrom(first);
 
-  /** Forks, and waits until the engine is open. */
+  /** Forks the child, and waits until the engine is open. */
   async function startChild(): Promise<StartedChild> {
     const startedAtMs = performance.now();
     const oomKillsBefore = countOomKills();
@@ -75,11 +75,11 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
     process = child;
     const rpc = createRpcClient<P>({
       send: (message) => {
-        if (child.connected) child.send(message, () => {}); // whether it arrived shows in the answer
+        if (child.connected) child.send(message, () => {}); // a missing answer shows that it did not arrive
       },
       receive: (handler) => child.on('message', (message) => handler(message as ToClient)),
     });
-    const lifecycle = rpc as unknown as Lifecycle; // every child has these procedures beside its own
+    const lifecycle = rpc as unknown as Lifecycle; // every child has these procedures in addition to its own
     let lastWords: string | null = null;
     let silence: string | null = null;
     rpc.onNotice((notice, payload) => {
@@ -94,7 +94,7 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
           ? { how: `could not be started (${exit.message})`, byOthers: false }
           : processEnd({ ...exit, lastWords, silence, oomKills });
       process = null;
-      if (live?.rpc === rpc) live = null; // first, so that who asks again waits for the next process
+      if (live?.rpc === rpc) live = null; // first, so that a repeated call waits for the next process
       rpc.fail(new EngineLost(name, end));
       return end.how;
     });
@@ -154,13 +154,13 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
     return reason;
   }
 
-  /** `reason` is read by clients. */
+  /** `reason` is shown to clients. */
   function recordFailure(reason: string, error?: unknown): void {
     lastFailure = reason;
     log.error('engine.exited', { engine: name, reason, restarts, ...(error === undefined ? {} : { err: error }) });
   }
 
-  /** Null when stopped; otherwise why the child must be replaced. Two silences in a row, as ours may be a sleeping laptop's. */
+  /** Null when stopped; otherwise why the child must be replaced. Requires two silences in a row: one may be a laptop waking up. */
   async function watch(lifecycle: Lifecycle, signal: AbortSignal): Promise<string | null> {
     let silences = 0;
     while (silences < 2) {
@@ -208,10 +208,10 @@ export async function openSupervisedChild<P extends Procedures<P>, Options, Read
   };
 }
 
-/** For a channel that stays open after its process: another process must have inherited it. */
+/** For a channel that stays open after its process has ended, because another process inherited it. */
 const DRAIN_MS = 1_000;
 
-/** Resolves when the process is gone and all that it sent has been read. */
+/** Resolves when the process is gone and everything it sent has been read. */
 function whenExited(child: ChildProcess): Promise<Pick<ExitFacts, 'code' | 'signal'> | Error> {
   return new Promise((resolve) => {
     child.on('error', resolve); // it could not be started

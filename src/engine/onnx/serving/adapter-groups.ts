@@ -1,9 +1,9 @@
-// Where the adapters of a set lie, and where the sequences of a batch are multiplied by them (models/grouped-adapters.ts). An adapter has a
-// group of its own, as wide as the largest rank of the set; smaller ones share a group as far as they fit, so that a set takes less than
+// Where the adapters of a set are placed, and where the sequences of a batch are multiplied by them (models/grouped-adapters.ts). An
+// adapter of the largest rank has a group of its own; smaller ones share groups as far as they fit, so that a set takes less than
 // twice the memory of its adapters whatever their ranks are. Knows ranks and ids, no weights.
 //
 // An adapter's result must not depend on its neighbours, to the bit. Zeros elsewhere in a sum change nothing, but a sum that
-// begins at another place of the kernels' unrolled loops does: adapters begin at multiples of ALIGNMENT.
+// starts at another place of the kernels' unrolled loops does: adapters start at multiples of ALIGNMENT.
 import type { Feed } from '../graph/session.ts';
 
 const ALIGNMENT = 8;
@@ -13,7 +13,7 @@ const PROJECTION_COUNTS = [1, 2, 3] as const;
 export interface GroupLayout {
   /** At least 1. */
   readonly groups: number;
-  /** Columns of a group for one projection; 0: no adapter. */
+  /** Columns of a group for one projection; 0 without adapters. */
   readonly width: number;
   /** By adapter, in the order given; `start` is the first of its columns for one projection: for three, 3 · start. */
   readonly places: readonly { readonly group: number; readonly start: number }[];
@@ -22,11 +22,11 @@ export interface GroupLayout {
 /** Columns of all groups for one projection: what memory and a sequence's time are proportional to. */
 export const sizeOfLayout = ({ groups, width }: GroupLayout): number => groups * width;
 
-/** Of a group, for a linear that fuses so many projections. At least 1: a column of zeros stands for no adapter. */
+/** Columns of a group for a linear that fuses this many projections. At least 1: a column of zeros if there is no adapter. */
 export const columnsOf = ({ width }: GroupLayout, projectionCount: number): number =>
   Math.max(1, projectionCount * width);
 
-/** Largest first, each into the first group that has room. */
+/** Places the largest first, each in the first group that has room. */
 export function layOutGroups(ranks: readonly number[]): GroupLayout {
   const sizes = ranks.map((rank) => Math.ceil(rank / ALIGNMENT) * ALIGNMENT);
   const width = Math.max(0, ...sizes);
@@ -42,15 +42,15 @@ export function layOutGroups(ranks: readonly number[]): GroupLayout {
   return { groups: Math.max(1, ends.length), width, places };
 }
 
-/** What a set's adapters are called, and how large they are, in the order of its layout. */
+/** The ids and sizes of a set's adapters, in the order of its layout. */
 export interface Ranked {
   readonly id: string;
   readonly rank: number;
-  /** It adapts the output head too. */
+  /** It also adapts the output head. */
   readonly onHead: boolean;
 }
 
-/** All but the weights, for sequences that use these adapters (null: none). */
+/** All inputs except the weights, for sequences that use these adapters (null: none). */
 export function slotFeeds(
   layout: GroupLayout,
   adapters: readonly Ranked[],
@@ -65,8 +65,8 @@ export function slotFeeds(
     const group = adapter === null ? 0 : places[adapter]!.group;
     return { adapter, group, slot: taken[group]!++ };
   });
-  // With several groups, those without adapter read the last slot of one that leaves it free: no column of it counts, so that they add
-  // zeros. With one, everybody has the slot of its own place in the batch.
+  // With several groups, sequences without adapter read the last slot of a group that leaves it free: its columns are masked, so they add
+  // zeros. With one group, each sequence has the slot of its own place in the batch.
   const fullest = Math.max(...taken);
   const isFull = taken.every((count) => count === fullest);
   const slots = fullest + (isFull && seats.includes(null) ? 1 : 0);

@@ -1,6 +1,6 @@
-// Carries out what planStep decided: sequences move between the queues and get their places in the cache, the model runs,
-// and what it computed is kept. Yields the logits that tokens are sampled from; who samples, and which sequences end by
-// it, is the caller's, before the next call of the model.
+// Carries out a plan of planStep: moves sequences between the queues, gives them places in the cache, runs the model, and stores
+// what it computed. Yields the logits that tokens are sampled from; the caller samples and ends sequences before the next call of
+// the model.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '#base/log';
 import { CLASSES_MAX } from '../models/class-attention.ts';
@@ -15,17 +15,17 @@ import * as queued from './queues.ts';
 import { countStarts, type CacheBudget, type StepLimits, type StepPlan } from './scheduler.ts';
 import type { LiveRequest, Sequence } from './sequence.ts';
 
-/** Between looks at masks that are not there, when nobody else has anything to compute. */
+/** Interval between checks for masks that are not ready, when no other sequence has anything to compute. */
 const PARKED_MS = 1;
 
-/** What a step works with. */
+/** The parts of the engine that a step uses. */
 export interface StepContext {
   readonly queues: queued.Queues<Sequence>;
   readonly ranks: FairRanks;
   readonly budget: CacheBudget;
   readonly limits: StepLimits;
   readonly runner: ModelRunner;
-  /** Of the tokenizer: at most the rows of the embedding. */
+  /** Tokens of the tokenizer: at most the rows of the embedding. */
   readonly tokenCount: number;
   readonly cache: KVCache;
   readonly prefixes: PrefixCache;
@@ -55,7 +55,7 @@ export async function* applyPlan(
   if (started) yield started;
 }
 
-/** Null: the prompt is not all computed yet. */
+/** Null: part of the prompt is not computed yet. */
 async function prefill(context: StepContext, plan: Plan<'prefill'>): Promise<SampleRows | null> {
   const { queues, ranks, runner, cache, prefixes, adapters } = context;
   const { group, start, end, capacity } = plan;
@@ -85,10 +85,10 @@ async function prefill(context: StepContext, plan: Plan<'prefill'>): Promise<Sam
   return isEnd ? startSequences(context, group, last) : null;
 }
 
-/** Takes what the prefix cache has of the prompt: its last block, null for nothing. A prompt that is all there needs no model. */
+/** Copies the prompt's cached prefix; returns its last block, or null if nothing is cached. A fully cached prompt needs no model. */
 function reusePrefix({ queues, budget, cache, prefixes }: StepContext, group: Group): PrefixBlock | null {
   const { live, promptTokenCount } = group.sequences[0]!;
-  if (live.prompt?.logprobs || live.request.embed) return null; // its logits or states are wanted, and those are not kept
+  if (live.prompt?.logprobs || live.request.embed) return null; // needs logits or states, and those are not cached
   let last: PrefixBlock | null = null;
   const room = budget.tokens - queued.usedTokens(queues);
   for (const { end, key } of live.chunks) {
@@ -104,7 +104,7 @@ function reusePrefix({ queues, budget, cache, prefixes }: StepContext, group: Gr
   return last;
 }
 
-/** Row i of a chunk's logits is about the token behind it. */
+/** Row i of a chunk's logits predicts the token after it. */
 function rankPrompt({ prompt, request }: LiveRequest, start: number, logits: Logits, tokenCount: number): void {
   const { promptTokens, sampling } = request;
   if (start === 0) prompt!.logprobs!.splice(0, Infinity, null);
@@ -115,7 +115,7 @@ function rankPrompt({ prompt, request }: LiveRequest, start: number, logits: Log
   }
 }
 
-/** The prompt is computed: its choices take their copies of the cache and sample from its last row. */
+/** The prompt is computed: its choices get their copies of the cache and sample from its last row. */
 function startSequences({ queues, budget, limits, cache }: StepContext, group: Group, last: Logits): SampleRows {
   const { slot } = group;
   const count = countStarts(queues, group, budget, limits);
@@ -128,7 +128,7 @@ function startSequences({ queues, budget, limits, cache }: StepContext, group: G
   return { sequences, rowOf: () => 0, logits: last };
 }
 
-/** As many calls of the model as there are sets of CLASSES_MAX capacity classes: one, but for odd mixtures of lengths. */
+/** Calls the model once per set of CLASSES_MAX capacity classes: usually once, more often only for unusual mixtures of lengths. */
 async function* decode(context: StepContext, plan: Plan<'decode'>): AsyncGenerator<SampleRows, void, undefined> {
   const { queues, budget, cache } = context;
   if (plan.preemptPrefill) dropPrefill(context);
@@ -147,8 +147,8 @@ async function* decode(context: StepContext, plan: Plan<'decode'>): AsyncGenerat
 }
 
 /**
- * By capacity class: all sequences that decode in it, since a view of them is the first so many slots. Those that are parked only
- * keep their place: what is computed in their rows is dropped.
+ * By capacity class: all sequences that decode in it, because a view consists of the first slots of a class. Parked sequences only
+ * keep their place: what is computed in their rows is discarded.
  */
 async function decodeTogether(
   { runner, cache, adapters }: StepContext,
@@ -185,7 +185,7 @@ function preempt({ queues, cache, log }: StepContext, preempted: readonly Sequen
     cache.release(sequence.slot!);
     sequence.slot = null;
     sequence.computedTokenCount = 0;
-    sequence.parked = null; // computed again with the rest
+    sequence.parked = null; // computed again with the others
     queued.requeue(queues, [sequence]);
     const { requestId } = sequence.live.request;
     log.debug('sequence.preempted', { requestId, tokens: sequence.tokenCount });

@@ -1,12 +1,12 @@
-// What a generate request must satisfy before it takes a place in the queue. The edge has checked ranges already; this
-// is what only the engine knows: its vocabulary, its context, and that a request cannot ask for more than the queue holds.
+// What a generate request must satisfy before it takes a place in the queue. The API has already checked ranges; this checks
+// what only the engine knows: its vocabulary, its context, and that a request cannot need more than the queue holds.
 import { AppError } from '#domain/errors';
 import type { GenerateRequest } from '../../inference-engine.ts';
 
 export interface RequestSizes {
-  /** Rows of the embedding: ids that the model reads. */
+  /** Rows of the embedding: the ids that the model can read. */
   readonly vocabSize: number;
-  /** Largest id of the tokenizer + 1: below the rows where the embedding is padded, above them where it has tokens for others. */
+  /** Largest id of the tokenizer + 1: below the embedding's rows if it is padded, above them if the tokenizer has tokens for other models. */
   readonly tokenizerSize: number;
   readonly contextLength: number;
 }
@@ -30,7 +30,7 @@ export function checkRequest(
     throw new AppError('context_length_exceeded', message, { param: 'max_tokens' });
   }
   const { logitBias, allowedTokenIds, stopTokenIds, logprobTokenIds } = sampling;
-  const tokenCount = Math.min(vocabSize, tokenizerSize); // the others are never sampled
+  const tokenCount = Math.min(vocabSize, tokenizerSize); // padding rows are never sampled
   for (const [param, ids, size] of [
     ['logit_bias', logitBias.map(([id]) => id), tokenCount],
     ['allowed_token_ids', allowedTokenIds ?? [], tokenCount],

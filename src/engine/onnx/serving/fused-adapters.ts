@@ -1,5 +1,5 @@
-// Several adapters as one set of graph inputs, in groups (models/grouped-adapters.ts; which is where: adapter-groups.ts). Lays out their
-// weights; knows no requests and no files.
+// Combines several adapters into one set of graph inputs, in groups (models/grouped-adapters.ts; adapter-groups.ts decides the
+// groups). Lays out their weights; knows no requests and no files.
 import { loraAName, loraBName, loraScale, type LoraAdapter } from '#model-files/lora';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { HEAD_MODULE, layerLinears, layerPrefix } from '#model-files/decoder-parameters';
@@ -8,19 +8,19 @@ import { columnsOf, layOutGroups, sizeOfLayout, slotFeeds, type GroupLayout, typ
 
 export interface FusedAdapters {
   readonly ids: readonly string[];
-  /** Columns of all groups: what the set takes, and what its use costs. */
+  /** Columns of all groups: proportional to the set's memory and the time to apply it. */
   readonly size: number;
   readonly bytes: number;
-  /** `lora.L.F.a` and `.b`, and those of the head. */
+  /** `lora.L.F.a` and `.b`, and the head's. */
   readonly weightFeeds: Readonly<Record<string, Feed>>;
   /** The other inputs for sequences that use these adapters (null: none). */
   readonly slotFeeds: (adapterIds: readonly (string | null)[]) => Record<string, Feed>;
 }
 
-/** A set of one: how an adapter is kept, and what sets of several are made of. */
+/** A set of one: the form in which an adapter is kept, and from which larger sets are made. */
 export interface SoloAdapter extends FusedAdapters, Ranked {}
 
-/** What a set of adapters of these ranks takes; `onHead`: any of them is on the output head. */
+/** Bytes of a set of adapters of these ranks; `onHead`: at least one of them adapts the output head. */
 export function adapterSetBytes(config: DecoderConfig, ranks: readonly number[], onHead = false): number {
   const layout = layOutGroups(ranks);
   let floats = onHead ? layout.groups * columnsOf(layout, 1) * (config.hidden + config.vocab) : 0;
@@ -68,7 +68,7 @@ export function fuseAdapters(config: DecoderConfig, adapters: readonly SoloAdapt
   });
 }
 
-/** A linear whose projections are fused, of one layer, or the head. */
+/** A linear with fused projections, of one layer or the head. */
 interface Linear {
   /** `lora.L.F` */
   readonly name: string;
@@ -76,12 +76,12 @@ interface Linear {
   readonly inFeatures: number;
 }
 
-/** The arrays to fill for a linear. */
+/** The arrays to fill for one linear. */
 interface Site extends Linear {
   readonly layout: GroupLayout;
-  /** Of a group. */
+  /** Columns of a group. */
   readonly columns: number;
-  /** Of all projections. */
+  /** Σ out of all projections. */
   readonly outFeatures: number;
   /** `[groups, in, columns]` */
   readonly a: Float32Array;
@@ -133,7 +133,7 @@ const linearsOf = (config: DecoderConfig): Linear[] =>
     }),
   ).flat();
 
-/** loraA `[rank, in]` into columns of a `[in, columns]`. */
+/** Writes loraA `[rank, in]` into columns of a `[in, columns]`. */
 function placeA(
   a: Float32Array,
   columns: number,
@@ -142,13 +142,13 @@ function placeA(
   rank: number,
   inFeatures: number,
 ): void {
-  if (!loraA) return; // not a target of this adapter
+  if (!loraA) return; // this adapter does not target the module
   for (let r = 0; r < rank; r++) {
     for (let i = 0; i < inFeatures; i++) a[i * columns + column + r] = loraA[r * inFeatures + i]!;
   }
 }
 
-/** loraB `[out, rank]`, scaled, into rows of b `[columns, Σ out]`. */
+/** Writes loraB `[out, rank]`, scaled, into rows of b `[columns, Σ out]`. */
 function placeB(
   b: Float32Array,
   outFeatures: number,

@@ -1,6 +1,6 @@
 // Changes to the logits before a token is chosen, in the order of the wire reference: allowed tokens, bad words, minimum
-// length, biases, penalties, thinking's end. A processor works in place; a sequence has a list of its own, because some remember what they
-// have counted. Constraints are not here (grammar/), as their mask shows in reported log-probabilities.
+// length, biases, penalties, end of reasoning. A processor works in place; each sequence has a list of its own, because some processors
+// remember what they have counted. Constraints are separate (grammar/), because their mask shows in reported log-probabilities.
 import type { SamplingParams, ThinkingBudget } from '#domain/sampling';
 
 export interface TokensSoFar {
@@ -34,7 +34,7 @@ function allowOnly(tokenIds: readonly number[]): LogitsProcessor {
   };
 }
 
-/** The last token of a word, where the completion ends with those before it. The prompt does not count. */
+/** Bans the last token of a word if the completion ends with the tokens before it. The prompt does not count. */
 function forbidWords(words: readonly (readonly number[])[]): LogitsProcessor {
   return (logits, { tokens, promptTokenCount }) => {
     for (const word of words) {
@@ -45,7 +45,7 @@ function forbidWords(words: readonly (readonly number[])[]): LogitsProcessor {
   };
 }
 
-/** Unless nothing else can come: the text that a constraint asked for is complete, however short. */
+/** Applies unless no other token is allowed: then the constrained text is complete, however short. */
 function forbidEnd(endTokenIds: readonly number[], minTokens: number): LogitsProcessor {
   return (logits, { tokens, promptTokenCount }) => {
     if (tokens.length - promptTokenCount >= minTokens) return;
@@ -60,7 +60,7 @@ function addBias(biases: SamplingParams['logitBias']): LogitsProcessor {
   };
 }
 
-/** arXiv:1909.05858 §4.1, with the sign made to matter: a penalty never makes a token more likely. */
+/** arXiv:1909.05858 §4.1, adapted to the sign of the logit: a penalty never makes a token more likely. */
 function penalizeRepetition(penalty: number): LogitsProcessor {
   const seen = new Set<number>();
   let counted = 0;
@@ -73,7 +73,7 @@ function penalizeRepetition(penalty: number): LogitsProcessor {
   };
 }
 
-/** OpenAI's: by how often a token was used, and once for being used at all. */
+/** OpenAI's penalties: by how often a token was used, and once for being used at all. */
 function penalizeUse(byCount: number, once: number): LogitsProcessor {
   const counts = new Map<number, number>();
   let counted: number | null = null;
@@ -86,7 +86,7 @@ function penalizeUse(byCount: number, once: number): LogitsProcessor {
   };
 }
 
-/** Where its end cannot come, because something else of the request forbids it, thinking goes on. */
+/** If another option of the request forbids the end of reasoning, reasoning continues. */
 function endThinking({ tokens: limit, start, end, isOpen }: ThinkingBudget): LogitsProcessor {
   let open = isOpen;
   let thought = 0;

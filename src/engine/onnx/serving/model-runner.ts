@@ -1,5 +1,5 @@
 // Token ids and cache views → logits and new keys and values: one call of the serving graph. Lays out the graph's inputs;
-// does not know why these tokens run or what becomes of the logits.
+// does not know why these tokens run or what happens to the logits.
 import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 import { openSession, type Feed } from '../graph/session.ts';
 import type { KVCacheDtype, ServingPrecision } from '../../capabilities.ts';
@@ -22,14 +22,14 @@ export interface RunResult {
 }
 
 export interface PrefillInput {
-  /** The chunk. */
+  /** The tokens of the chunk. */
   readonly tokens: readonly number[];
-  /** Its first position: what the cache holds already. */
+  /** Position of the chunk's first token: the number of tokens already in the cache. */
   readonly start: number;
   /** Null when start is 0. */
   readonly past: CacheView | null;
   readonly adapterId: string | null;
-  /** Logits of every token instead of the last one. */
+  /** Returns logits of every token instead of the last one. */
   readonly allLogits: boolean;
 }
 
@@ -45,11 +45,11 @@ export interface DecodeInput {
 export interface ModelRunner {
   readonly config: DecoderConfig;
   readonly cacheShape: CacheShape;
-  /** Logits of the chunk's last token, or of all. The adapters are the sequence's own and no others. */
+  /** Returns logits of the chunk's last token, or of all. The set contains the sequence's own adapter and no others. */
   prefill(input: PrefillInput, adapters: FusedAdapters): Promise<RunResult>;
-  /** Logits of every token. */
+  /** Returns logits of every sequence's token. */
   decode(input: DecodeInput, adapters: FusedAdapters): Promise<RunResult>;
-  /** Of the caches that the last call read: till the next call nothing here refers to them. */
+  /** Releases the caches that the last call read: until the next call nothing here refers to them. */
   letGo(): void;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface ModelRunnerOptions {
   /** Default: float32. */
   readonly kvCacheDtype?: KVCacheDtype;
   readonly weights: WeightsPlace;
-  /** Tables for more positions than are served would only cost memory. */
+  /** Rotary tables for more positions than are served would only use memory. */
   readonly contextLength: number;
 }
 
@@ -71,7 +71,7 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
   const config = { ...found, maxPositions: Math.min(found.maxPositions, contextLength) };
   const weights = await openWeights({ modelDirectory, layout: servingLayout(config, precision), ...options.weights });
   const session = await openSession(buildServingGraph(config, weights, precision, kvCacheDtype), {
-    // More threads than products of attention would split one over its columns, which changes the order of its sums: a
+    // With more threads than attention products, a product would be split over its columns, which changes the order of its sums: a
     // sequence's logits would depend on the batch (docs/decisions/0001).
     threads: Math.min(options.threads, config.kvHeads),
   });
@@ -156,7 +156,7 @@ const flagFeed = (value: boolean): Feed => ({ data: Uint8Array.of(value ? 1 : 0)
 
 const countFeed = (count: number): Feed => ({ data: BigInt64Array.of(BigInt(count)), dims: [] });
 
-/** The mask is decode's: a prompt brings its own. */
+/** The mask is for decode: a prompt brings its own. */
 function pastFeeds({ kvHeads, headDim }: DecoderConfig, view: CacheView, c: number): Record<string, Feed> {
   const { k, v, mask, count, capacity } = view;
   const feeds: Record<string, Feed> = { [`mask.${c}`]: { data: mask, dims: [count, 1, 1, capacity + 1] } };
@@ -166,14 +166,14 @@ function pastFeeds({ kvHeads, headDim }: DecoderConfig, view: CacheView, c: numb
   return feeds;
 }
 
-/** No class, or the start of a prompt, which has no past: a single token of zeros, masked or not read. */
+/** For a missing class, or the start of a prompt, which has no past: a single token of zeros, masked or not read. */
 function emptyView(shape: CacheShape, count: 0 | 1): CacheView {
   const { layers, kvHeads, headDim } = shape;
   const zeros = Array.from({ length: layers }, () => cacheArray(shape, count * kvHeads * headDim));
   return { capacity: 1, count, k: zeros, v: zeros, mask: Float32Array.of(MASKED, 0).subarray(0, 2 * count) };
 }
 
-/** `[1, 1, seq, start + seq]`: all that is stored, and of the chunk the tokens up to oneself. */
+/** `[1, 1, seq, start + seq]`: everything stored, and the chunk's tokens up to the token itself. */
 function prefillMask(start: number, seq: number): Feed {
   const keys = start + seq;
   const data = new Float32Array(seq * keys).fill(MASKED);

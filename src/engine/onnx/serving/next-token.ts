@@ -1,4 +1,4 @@
-// Chooses a sequence's next token from its logits, within its constraint, and says whether the sequence ends with it.
+// Chooses a sequence's next token from its logits, within its constraint, and decides whether the sequence ends with it.
 import { invariant } from '#base/invariant';
 import type { FinishReason } from '#domain/sampling';
 import type { TokenEvent } from '../../inference-engine.ts';
@@ -7,14 +7,14 @@ import { tokenLogits, type Logits } from './logits.ts';
 import { sampleToken } from './sampler.ts';
 import type { Sequence } from './sequence.ts';
 
-/** What the engine knows of its tokenizer. */
+/** What the engine knows about its tokenizer. */
 export interface KnownTokens {
-  /** Ids below it are tokens; what is beyond pads the embedding. */
+  /** Ids below this are tokens; higher ids are padding of the embedding. */
   readonly tokenCount: number;
   readonly eosTokenIds: ReadonlySet<number>;
 }
 
-/** Null: nothing binds its next token. */
+/** Null: no constraint applies to the next token. */
 export function matcherOf({ live, choiceIndex, constrained }: Sequence): GrammarMatcher | null {
   if (!constrained) return null;
   const matcher = live.scope!.matchers[choiceIndex];
@@ -22,7 +22,7 @@ export function matcherOf({ live, choiceIndex, constrained }: Sequence): Grammar
   return matcher;
 }
 
-/** Appends the token to the sequence. The first of a request brings what there is to say about its prompt. */
+/** Appends the token to the sequence. The first event of a request carries the information about its prompt. */
 export function nextToken(
   sequence: Sequence,
   logits: Logits,
@@ -49,7 +49,7 @@ export function nextToken(
   return { choiceIndex, ...sampled, finishReason, ...(prompt ? { prompt } : {}) };
 }
 
-/** Before the token is appended. Null: the sequence goes on. */
+/** Called before the token is appended. Null: the sequence continues. */
 function findFinishReason(
   { live, constrained, tokenCount, promptTokenCount }: Sequence,
   tokenId: number,
@@ -57,6 +57,6 @@ function findFinishReason(
 ): FinishReason | null {
   const { stopTokenIds, maxTokens } = live.request.sampling;
   if (stopTokenIds.includes(tokenId)) return 'stop';
-  if (constrained && eosTokenIds.has(tokenId)) return 'stop'; // also where ends are ignored: nothing may follow
+  if (constrained && eosTokenIds.has(tokenId)) return 'stop'; // even with ignoreEos: the constrained text is complete
   return tokenCount + 1 - promptTokenCount >= maxTokens ? 'length' : null;
 }

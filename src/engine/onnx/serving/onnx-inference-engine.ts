@@ -1,5 +1,5 @@
-// The embedded sampler in this process: requests are admitted, then a loop of EngineSteps runs them: planStep decides
-// (scheduler.ts), applyPlan computes (apply-plan.ts), nextToken samples. Knows when a sequence ends and what it gives back.
+// The embedded sampler in this process: admits requests, then runs a loop of EngineSteps: planStep decides (scheduler.ts),
+// applyPlan computes (apply-plan.ts), nextToken samples. Knows when a sequence ends and what it then releases.
 // Runs in a child process (process/), because a step blocks the thread; tests run it directly.
 import { randomInt } from 'node:crypto';
 import { collectGarbage } from '#base/collect-garbage';
@@ -38,7 +38,7 @@ export interface OnnxInferenceOptions {
   readonly kvCacheDtype?: KVCacheDtype;
   readonly weights?: WeightsPlace;
   readonly limits: InferenceLimits;
-  /** For constraints; without it they are refused. */
+  /** For constraints; without a vocabulary they are refused. */
   readonly vocabulary?: EngineVocabulary;
   readonly log: Log;
 }
@@ -50,9 +50,9 @@ export async function openOnnxInferenceEngine(options: OnnxInferenceOptions): Pr
   return new OnnxInferenceEngine(runner, options);
 }
 
-/** Of a step: for masks that are computed while the model runs, and seldom take longer. */
+/** How long a step waits for masks, which are computed while the model runs and seldom take longer. */
 const MASKS_MS = 20;
-/** Without work, until caches that are empty go back to the system: as long as the trainer keeps its graph. */
+/** Time without work after which empty caches are returned to the system: as long as the trainer keeps its graph. */
 const REST_MS = 10_000;
 /** Seeds that the engine draws itself; seed + choiceIndex stays an exact integer. */
 const DRAWN_SEED_MAX = 2 ** 47;
@@ -66,7 +66,7 @@ class OnnxInferenceEngine implements InferenceEngine {
   readonly #grammars: Grammars | null;
   readonly #known: KnownTokens;
   readonly #sizes: RequestSizes;
-  /** Leave between steps: a step that runs reads their slots. */
+  /** Leave between steps, because a running step reads their slots. */
   readonly #leaving = new Set<Sequence>();
   readonly #live = new Set<LiveRequest>();
   readonly #loop: Promise<void>;
@@ -210,7 +210,7 @@ class OnnxInferenceEngine implements InferenceEngine {
     await yieldToEvents();
   }
 
-  /** Those whose masks have come. */
+  /** The sequences whose masks are ready. */
   #emitParked(): void {
     for (const sequence of this.#queues.running.filter(({ parked }) => parked !== null)) {
       if (!matcherOf(sequence)!.isReady(0)) continue;
@@ -221,8 +221,8 @@ class OnnxInferenceEngine implements InferenceEngine {
   }
 
   /**
-   * Samples for the sequences whose tokens are all computed; the others repeat what they said before preemption. Who waits for a mask
-   * is parked, so that nobody else does.
+   * Samples for the sequences whose tokens are all computed; preempted ones repeat what they generated before. A sequence that waits for
+   * a mask is parked, so that the others need not wait.
    */
   #emit({ sequences, rowOf, logits }: SampleRows): void {
     const failed: { sequence: Sequence; error: unknown }[] = [];
@@ -243,7 +243,7 @@ class OnnxInferenceEngine implements InferenceEngine {
         failed.push({ sequence, error });
       }
     });
-    // First of all, before other slots move over theirs: their values must not reach anyone.
+    // First, before other slots are moved over these: their values must not reach other sequences.
     for (const { sequence, error } of failed) {
       const { live, tokenCount, promptTokenCount } = sequence;
       const concernsOne = error instanceof AppError && error.code === 'dead_end' && tokenCount > promptTokenCount;
@@ -268,7 +268,7 @@ class OnnxInferenceEngine implements InferenceEngine {
     this.#leaving.clear();
   }
 
-  /** Gives back all that the sequence holds; nothing happens the second time. */
+  /** Releases everything that the sequence holds. Idempotent. */
   #end(sequence: Sequence, options?: { erase: boolean }): void {
     const { cache } = this.#context;
     const { prefilling } = this.#queues;
@@ -284,7 +284,7 @@ class OnnxInferenceEngine implements InferenceEngine {
     live.scope!.close();
   }
 
-  /** A step failed, and with it the cache is in doubt: nobody goes on. */
+  /** A step failed, so the cache may be inconsistent: every sequence fails. */
   #failAll(error: unknown): void {
     const { waiting, prefilling, running } = this.#queues;
     if (!this.#closed) this.#context.log.error('step.failed', { error: String(error), sequences: running.length });
@@ -298,7 +298,7 @@ class OnnxInferenceEngine implements InferenceEngine {
     invariant(this.#live.size === 0, 'a request outlived its sequences');
   }
 
-  /** Nobody is in the cache: what it takes goes back to the system. Prompts that were computed stay. */
+  /** No sequence is in the cache: its memory is returned to the system. The prefix cache stays. */
   #rest(): void {
     this.#context.runner.letGo();
     this.#context.cache.trim();

@@ -1,6 +1,6 @@
-// Keys, values and logits of prompts that were computed before, so that the next request with the same beginning does not
-// compute them again. Blocks are the very chunks of prefill (arXiv:2309.06180 §4.3 shares pages in the same way): a chunk's
-// numbers depend on what lies before it and on where it ends, so an answer has the same bits with a full cache and with
+// Keys, values and logits of prompts that were computed before, so that the next request with the same prefix does not
+// compute them again. Blocks are exactly the chunks of prefill (arXiv:2309.06180 §4.3 shares pages in the same way): a chunk's
+// numbers depend on the tokens before it and on where it ends, so an answer has the same bits with a full cache and with
 // an empty one. Completions are not kept: decode computes them by other kernels than prefill would.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -8,24 +8,24 @@ import type { NewKeysAndValues } from './kv-cache.ts';
 
 export interface PrefixBlock {
   readonly computed: NewKeysAndValues;
-  /** Of its last token, `[vocab]`; kept where a prompt ended. */
+  /** Logits of its last token, `[vocab]`; kept if a prompt ended here. */
   readonly end: { readonly logits: Float32Array; readonly logsumexp: Float32Array } | null;
 }
 
-/** Which computations may share: nothing crosses scopes (entities, salts) or adapters. */
+/** Which computations may be shared: never across scopes (entities, salts) or adapters. */
 export interface PrefixScope {
   readonly cacheScope: string;
   readonly adapterId: string | null;
 }
 
 export interface PrefixCache {
-  /** The block of `tokens[start, end)` behind `parent`; null: not there. */
+  /** Returns the block of `tokens[start, end)` after `parent`, or null if it is not cached. */
   find(key: string): PrefixBlock | null;
   put(key: string, block: PrefixBlock): void;
   readonly sizeBytes: number;
 }
 
-/** Key of a chunk: its tokens behind all tokens before it. The first chunk's parent is its scope's key. */
+/** Key of a chunk: a hash of its tokens and all tokens before it. The first chunk's parent is its scope's key. */
 export const blockKey = (parent: string, tokens: readonly number[]): string =>
   createHash('sha256').update(parent).update(Int32Array.from(tokens)).digest('base64');
 
@@ -37,7 +37,7 @@ export function createPrefixCache(budgetBytes: number): PrefixCache {
   return {
     find: (key) => blocks.get(key) ?? null,
     put(key, block) {
-      // A chunk that ended a prompt and one that went on are the same chunk: what is known about its end is kept.
+      // A chunk that ended one prompt and continued in another is the same chunk: known logits of its end are kept.
       const known = blocks.peek(key);
       blocks.set(key, known && block.end === null ? { ...block, end: known.end } : block);
     },

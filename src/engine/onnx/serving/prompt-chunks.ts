@@ -1,5 +1,5 @@
-// How a prompt is cut into the chunks that prefill computes and the prefix cache keeps, and what is known about each token
-// of it when a client asks.
+// How a prompt is cut into the chunks that prefill computes and the prefix cache keeps, and what is reported about each of its
+// tokens on request.
 import type { RankedLogprob } from '../../inference-engine.ts';
 import { tokenLogits, type Logits } from './logits.ts';
 import { blockKey, scopeKey, type PrefixScope } from './prefix-cache.ts';
@@ -11,7 +11,7 @@ export interface PromptChunk {
   readonly key: string;
 }
 
-/** Chunks end at multiples of `chunkLength`, the last one with the prompt: where one ends depends on the prompt alone. */
+/** Chunks end at multiples of `chunkLength`, the last one with the prompt, so their ends depend on the prompt alone. */
 export function promptChunks(tokens: readonly number[], chunkLength: number, scope: PrefixScope): PromptChunk[] {
   const chunks: PromptChunk[] = [];
   let key = scopeKey(scope);
@@ -23,7 +23,7 @@ export function promptChunks(tokens: readonly number[], chunkLength: number, sco
   return chunks;
 }
 
-/** `row` is of the position before `tokenId`, which may be one that pads the embedding. `count` alternatives, −1 for all tokens. */
+/** `row` is the position before `tokenId`, which may be padding of the embedding. `count` alternatives, −1 for all tokens. */
 export function rankPromptToken(
   logits: Logits,
   row: number,

@@ -1,12 +1,12 @@
-// Where sequences are: waiting, having their prompt computed, running. Moves them from one to the other, and keeps each queue in
-// order of rank; who moves when is scheduler.ts.
+// The queues of sequences: waiting, prefilling, running. Moves sequences between them and keeps each queue in order of rank;
+// scheduler.ts decides which move when.
 import { AppError } from '#domain/errors';
 import { invariant } from '#base/invariant';
 import { compareRanks, type Rank } from '../../rank.ts';
 
-/** One choice of a request, as far as scheduling goes. */
+/** One choice of a request, reduced to what scheduling needs. */
 export interface Schedulable {
-  /** Its request's. */
+  /** The rank of its request. */
   readonly rank: Rank;
   readonly promptTokenCount: number;
   /** Prompt and completion. */
@@ -15,24 +15,24 @@ export interface Schedulable {
   readonly computedTokenCount: number;
   /** Its place in the cache; null while it waits. */
   readonly slot: { readonly capacity: number } | null;
-  /** Nobody reads what its request says: others may have its place, and it does not ask for one. */
+  /** Its stream is not being read: other sequences may take its place, and it does not claim one. */
   readonly unread: boolean;
 }
 
 /** Sequences with one prompt, which is computed once for all of them. */
 export interface PrefillGroup<S extends Schedulable> {
   readonly sequences: S[];
-  /** Tells requests apart: preempted choices of one request share a group again. */
+  /** Identifies the request: preempted choices of one request share a group again. */
   readonly rank: Rank;
   computedTokenCount: number;
-  /** Where the prompt is being computed; null until its first chunk runs. */
+  /** The slot where the prompt is being computed; null until its first chunk runs. */
   slot: S['slot'];
 }
 
-/** By rank, each of them. */
+/** Each queue is ordered by rank. */
 export interface Queues<S extends Schedulable> {
   readonly waiting: PrefillGroup<S>[];
-  /** At most one prompt is half computed. */
+  /** At most one prompt is partly computed. */
   prefilling: PrefillGroup<S> | null;
   running: S[];
   /** Prompt tokens computed since the last decode step. */
@@ -55,13 +55,13 @@ export const capacityOf = (holder: Pick<Schedulable, 'slot'> | null): number => 
 export const countWaiting = <S extends Schedulable>({ waiting, prefilling }: Queues<S>): number =>
   waiting.reduce((sum, { sequences }) => sum + sequences.length, prefilling?.sequences.length ?? 0);
 
-/** A new request takes its place in the line, if the line is not full. */
+/** Adds a new request to the queue if the queue has room. */
 export function enqueue<S extends Schedulable>(queues: Queues<S>, sequences: S[], maxWaiting: number): void {
   const waiting = countWaiting(queues);
   if (waiting + sequences.length > maxWaiting) {
     throw new AppError(
       'too_many_requests',
-      `The queue is full: ${waiting} of at most ${maxWaiting} choices wait. Try again later.`,
+      `The queue is full: ${waiting} of at most ${maxWaiting} choices are waiting. Try again later.`,
       {
         retryAfterSeconds: 5,
       },
@@ -70,7 +70,7 @@ export function enqueue<S extends Schedulable>(queues: Queues<S>, sequences: S[]
   requeue(queues, sequences);
 }
 
-/** The plan's group leaves the line for its first chunk. */
+/** The plan's group leaves the queue for its first chunk. */
 export function beginPrefill<S extends Schedulable>(queues: Queues<S>, group: PrefillGroup<S>): void {
   if (queues.prefilling === group) return;
   const at = queues.waiting.indexOf(group);
@@ -89,7 +89,7 @@ export function finishPrefill<S extends Schedulable>(queues: Queues<S>, group: P
   return started;
 }
 
-/** Sequences of one request join the line at its rank, with nothing computed. Last first, when several go. */
+/** Sequences of one request join the queue at its rank, with nothing computed. Call for the last one first if several move. */
 export function requeue<S extends Schedulable>(queues: Queues<S>, sequences: readonly S[]): void {
   if (sequences.length === 0) return;
   const { rank } = sequences[0]!;
@@ -105,7 +105,7 @@ export function requeue<S extends Schedulable>(queues: Queues<S>, sequences: rea
     });
 }
 
-/** Wherever the sequence is. A group that loses its last sequence goes too. */
+/** Removes the sequence from its queue. A group that loses its last sequence is removed too. */
 export function remove<S extends Schedulable>(
   queues: Queues<S>,
   sequence: S,

@@ -1,5 +1,5 @@
 // What a request holds from its admission until its last choice has ended: its adapter and one grammar matcher per choice.
-// They are opened together or not at all, and given back together.
+// They are opened together or not at all, and released together.
 import { AppError } from '#domain/errors';
 import type { GenerateRequest } from '../../inference-engine.ts';
 import type { AdapterStore } from './adapter-store.ts';
@@ -8,7 +8,7 @@ import type { GrammarMatcher, Grammars } from './grammar/grammars.ts';
 export interface RequestScope {
   /** By choice; empty without a constraint. */
   readonly matchers: readonly GrammarMatcher[];
-  /** Nothing happens the second time. */
+  /** Idempotent. */
   close(): void;
 }
 
@@ -42,6 +42,6 @@ export async function openRequestScope(
 
 export function grammarsOrRefuse<G>(grammars: G | null): G {
   if (grammars) return grammars;
-  const message = 'This engine was opened without a vocabulary, so it cannot keep to a constraint.';
+  const message = 'This engine was opened without a vocabulary, so it cannot enforce a constraint.';
   throw new AppError('invalid_request', message);
 }

@@ -1,5 +1,5 @@
 // Logits → token id. Order as in the wire reference: a constraint's mask, processors, temperature, min_p, top_k, top_p,
-// then one draw by inverse CDF. The slow twin that defines "correct" (sort everything) is in sampler.test.ts. Knows one row at a time, so the
+// then one draw by inverse CDF. The slow reference (sort everything) is in sampler.test.ts. Knows one row at a time, so the
 // choice cannot depend on the rest of the batch; arithmetic is float64 and uses one random number per token.
 import { AppError } from '#domain/errors';
 import type { SamplingParams } from '#domain/sampling';
@@ -8,7 +8,7 @@ import type { LogitsProcessor, TokensSoFar } from './logits-processors.ts';
 
 export interface SampledToken {
   readonly tokenId: number;
-  /** Raw logit − logsumexp in float32, nats; of the tokens that the mask leaves. */
+  /** Raw logit − logsumexp in float32, nats, over the tokens that the mask allows. */
   readonly logprob: number;
   readonly topLogprobs: readonly { tokenId: number; logprob: number }[];
 }
@@ -20,11 +20,11 @@ export type SamplerParams = Pick<
 
 /** One position of one sequence. */
 export interface SamplerInput {
-  /** `[vocab]`; left as they were. */
+  /** `[vocab]`; not modified. */
   readonly logits: Float32Array;
   /** Of these logits. */
   readonly logsumexp: number;
-  /** One bit per token, little-endian words: may it come? Null: all may. */
+  /** One bit per token, little-endian words: is it allowed? Null: all are. */
   readonly mask: Int32Array | null;
   readonly processors: readonly LogitsProcessor[];
   readonly sequence: TokensSoFar;
@@ -33,7 +33,7 @@ export interface SamplerInput {
 const GREEDY_BELOW = 1e-5;
 /** A smaller temperature above greedy is raised to this, as vLLM does: dividing by less overflows float32 logits. */
 const MIN_TEMPERATURE = 0.01;
-/** Tokens this many temperatures under the best weigh under e^-30 each: even 150k of them are below 2e-8 together. */
+/** Tokens this many temperatures below the best weigh less than e^-30 each: even 150k of them are below 2e-8 together. */
 const NEGLIGIBLE_NATS = 30;
 
 export function sampleToken(input: SamplerInput, params: SamplerParams, random: Random): SampledToken {
@@ -86,20 +86,20 @@ export const listTop = (logits: Float32Array, logsumexp: number, count: number) 
 const listLogprobs = (tokenIds: readonly number[], logits: Float32Array, logsumexp: number) =>
   tokenIds.map((tokenId) => ({ tokenId, logprob: Math.fround(logits[tokenId]! - logsumexp) }));
 
-/** What can be drawn: tokens whose logit is above `cut`, or equal to it with an id of at most `lastId`. */
+/** The candidates: tokens whose logit is above `cut`, or equal to it with an id of at most `lastId`. */
 export interface Candidates {
   readonly cut: number;
   readonly lastId: number;
-  /** Of the best token, and what all candidates weigh: exp((logit − best) / temperature), summed. */
+  /** Logit of the best token, and the total weight of the candidates: Σ exp((logit − best) / temperature). */
   readonly best: number;
   readonly weight: number;
 }
 
-/** What min_p, top_k and top_p keep, found without sorting the vocabulary. `temperature` > 0. */
+/** What min_p, top_k and top_p keep, computed without sorting the vocabulary. `temperature` > 0. */
 export function pickCandidates(logits: Float32Array, params: SamplerParams, temperature: number): Candidates {
   const best = logits[argmax(logits)]!;
   const hasTopK = params.topK > 0 && params.topK < logits.length;
-  const kth = hasTopK ? logits[topOf(logits, params.topK).at(-1)!]! : -Infinity; // what equals the k-th stays
+  const kth = hasTopK ? logits[topOf(logits, params.topK).at(-1)!]! : -Infinity; // tokens equal to the k-th stay
   const leastLikely = params.minP > 0 ? best + temperature * Math.log(params.minP) : -Infinity;
   const floor = Math.max(kth, leastLikely, best - NEGLIGIBLE_NATS * temperature);
   const nucleus =
@@ -122,7 +122,7 @@ function drawToken(logits: Float32Array, params: SamplerParams, random: Random):
     target -= weightAt(stepsBelow(logit, best, temperature), logit, best, temperature);
     if (target < 0) break;
   }
-  return drawn; // the last one kept, if rounding left a crumb of the target over
+  return drawn; // the last candidate, if rounding left the total slightly below the target
 }
 
 function totalWeight(logits: Float32Array, best: number, temperature: number, floor: number): number {
@@ -135,8 +135,8 @@ function totalWeight(logits: Float32Array, best: number, temperature: number, fl
 }
 
 /**
- * top_p: keeps a token while those before it, best first and equal ones by id, hold less than topP of the weight; so
- * the best always stays. Weights are summed by step of the logit, and only the step in which the cut falls is sorted.
+ * top_p: keeps a token while those before it, best first and equal ones by id, hold less than topP of the weight, so
+ * the best always stays. Weights are summed by step of the logit, and only the step that contains the cut is sorted.
  */
 function cutNucleus(logits: Float32Array, best: number, temperature: number, floor: number, topP: number) {
   const stepWeights = new Float64Array(EXP_STEPS.length);
@@ -146,7 +146,7 @@ function cutNucleus(logits: Float32Array, best: number, temperature: number, flo
     const step = stepsBelow(logit, best, temperature);
     stepWeights[step]! += weightAt(step, logit, best, temperature);
   }
-  const limit = topP * stepWeights.reduce((sum, stepWeight) => sum + stepWeight, 0); // summed as below: it is reached
+  const limit = topP * stepWeights.reduce((sum, stepWeight) => sum + stepWeight, 0); // same order as below, so it is reached
   let weight = 0;
   let cutStep = 0;
   while (weight + stepWeights[cutStep]! < limit) weight += stepWeights[cutStep++]!;
@@ -171,11 +171,11 @@ const EXP_STEPS = Float64Array.from({ length: NEGLIGIBLE_NATS * EXP_STEPS_PER_NA
   Math.exp(-i / EXP_STEPS_PER_NAT),
 );
 
-/** How many steps, rounded, a logit lies under the best. */
+/** How many steps, rounded, a logit is below the best. */
 const stepsBelow = (logit: number, best: number, temperature: number): number =>
   (((best - logit) / temperature) * EXP_STEPS_PER_NAT + 0.5) | 0;
 
-/** exp((logit − best) / temperature) from a table and a series: 1e-12 exact, and 5 times faster than Math.exp. */
+/** exp((logit − best) / temperature) from a table and a series: accurate to 1e-12, and 5 times faster than Math.exp. */
 function weightAt(step: number, logit: number, best: number, temperature: number): number {
   const rest = (logit - best) / temperature + step / EXP_STEPS_PER_NAT; // within ±1/128
   return EXP_STEPS[step]! * (1 + rest * (1 + rest * (1 / 2 + rest * (1 / 6 + rest / 24))));
@@ -188,9 +188,9 @@ function argmax(logits: Float32Array): number {
 }
 
 const sortByLogit = (logits: Float32Array, ids: number[]): number[] =>
-  ids.sort((a, b) => (logits[a]! === logits[b]! ? a - b : logits[b]! - logits[a]!)); // −∞ − −∞ is no number
+  ids.sort((a, b) => (logits[a]! === logits[b]! ? a - b : logits[b]! - logits[a]!)); // −∞ − −∞ is NaN
 
-/** Ids of the `count` best, −1 for all, equal logits by id: one pass with a short sorted list, or a threshold when they are many. */
+/** Ids of the `count` best, −1 for all, equal logits by id: one pass with a short sorted list, or a threshold if count is large. */
 function topOf(logits: Float32Array, count: number): number[] {
   if (count === 0) return [];
   const k = count < 0 ? logits.length : count;

@@ -1,10 +1,10 @@
 // What the next EngineStep runs: planStep is pure and can be printed, applyPlan (apply-plan.ts) acts on it. Knows token counts
 // and cache capacities; knows no tensors. Requests have a rank from the moment they arrive (engine/rank.ts). The best-ranked one
-// of the payer that holds least begins next, and takes places of those who hold more, and of streams that nobody reads
-// (shares.ts). The first that runs is never preempted, unless nobody reads it.
+// of the payer that holds least starts next, and takes places from payers that hold more and from streams that are not being read
+// (shares.ts). The first running sequence is never preempted, unless its stream is not being read.
 //
-// A preempted sequence computes its prompt again by prefill and its completion again by decode, the way it was computed
-// before, so that it goes on with the same bits (prefill and decode use different kernels).
+// A preempted sequence computes its prompt again by prefill and its completion again by decode, as it did the first
+// time, so that it continues with the same bits (prefill and decode use different kernels).
 import { invariant } from '#base/invariant';
 import type { Rank } from '../../rank.ts';
 import { capacityFor } from './kv-cache.ts';
@@ -30,12 +30,12 @@ export interface CacheBudget {
 
 export type StepPlan<S extends Schedulable> =
   | { kind: 'idle' }
-  /** Makes room for the prompt first, by those who give their places up. */
+  /** First makes room for the prompt, by preempting these. */
   | { kind: 'prefill'; group: PrefillGroup<S>; start: number; end: number; capacity: number; preempted: S[] }
   /** Every running sequence that is not preempted. */
   | { kind: 'decode'; sequences: S[]; preempted: S[]; preemptPrefill: boolean };
 
-/** Prefill first, so that new requests see a token soon and batches fill; decodes come between. Changes nothing. */
+/** Prefill first, so that new requests see a token soon and batches fill; decode steps come between. Pure. */
 export function planStep<S extends Schedulable>(
   queues: Queues<S>,
   budget: CacheBudget,
@@ -71,7 +71,7 @@ function planChunk<S extends Schedulable>(
   return { kind: 'prefill', group, start, end, capacity, preempted: room.preempted() };
 }
 
-/** Of the most urgent, the first of the payer that holds least. */
+/** Of the most urgent requests, the first of the payer that holds least. */
 function nextGroup<S extends Schedulable>(
   queues: Queues<S>,
   budget: CacheBudget,
@@ -85,8 +85,8 @@ function nextGroup<S extends Schedulable>(
 }
 
 /**
- * Room for the group's choices to start: all of them, since one prefill serves them all; as many as its payer's share allows,
- * where others hold the rest; whatever its size, if nothing else runs.
+ * Room for the group's choices to start: all of them, because one prefill serves them all; as many as its payer's share allows
+ * if other payers hold the rest; and whatever its size if nothing else runs.
  */
 function makeStarts<S extends Schedulable>(
   { running }: Queues<S>,
@@ -102,7 +102,7 @@ function makeStarts<S extends Schedulable>(
 }
 
 interface Room<S> {
-  /** Takes it from what is free, then from those who must give up; false: there is not so much, and nothing more to ask for. */
+  /** Takes from what is free, then from those that must give up. False: there is not enough, and nothing more can be taken. */
   make(taker: Rank, places: Places): boolean;
   /** In order of rank. */
   preempted(): S[];
@@ -135,7 +135,7 @@ function createRoom<S extends Schedulable>(queues: Queues<S>, budget: CacheBudge
   };
 }
 
-/** Room for one more token each; when it is short, those who hold most give theirs up. */
+/** Reserves room for one more token each; if it is short, those that hold most give up their places. */
 function planDecode<S extends Schedulable>(queues: Queues<S>, budget: CacheBudget, limits: StepLimits): StepPlan<S> {
   const { running, prefilling } = queues;
   const needs = running.map((sequence) => {

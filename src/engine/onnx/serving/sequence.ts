@@ -21,20 +21,20 @@ export interface LiveRequest {
   readonly sequences: Sequence[];
   /** Sequences in the engine that have not ended. */
   openSequences: number;
-  /** Its reader takes nothing for long. */
+  /** Its reader has not read for a long time. */
   unread: boolean;
-  /** A choice could not go on; told when the others have ended. */
+  /** A choice could not continue; reported when the others have ended. */
   deadEnd: AppError | null;
   /** Null until it is admitted. */
   scope: RequestScope | null;
-  /** Null once it went out with the first event. */
+  /** Null once it was sent with the first event. */
   prompt: PromptProgress | null;
 }
 
-/** What there is to say about the prompt, while it is being computed. */
+/** What is reported about the prompt, collected while it is computed. */
 export interface PromptProgress {
   cachedTokenCount: number;
-  /** Null: not asked for. */
+  /** Null: not requested. */
   readonly logprobs: (readonly RankedLogprob[] | null)[] | null;
   lastHidden?: readonly number[];
 }
@@ -48,12 +48,12 @@ export interface Sequence extends Schedulable {
   slot: CacheSlot | null;
   /** Nobody reads it any more: it leaves between two steps. */
   cancelled: boolean;
-  /** These survive preemption, so that the completion goes on as it would have. */
+  /** These survive preemption, so that the completion continues unchanged. */
   readonly random: Random;
   readonly processors: readonly LogitsProcessor[];
-  /** The request's constraint holds for the next token. */
+  /** Whether the request's constraint applies to the next token. */
   constrained: boolean;
-  /** What its next token will be sampled from, while its constraint's mask is not there yet: others go on. */
+  /** The logits of its next token, while it waits for its constraint's mask and other sequences continue. */
   parked: Logits | null;
 }
 

@@ -1,10 +1,10 @@
-// How much of the batch each payer holds, and who gives a place up for whom. A payer's share is the larger of its part of the
-// places and its part of the cache (dominant resource fairness, Ghodsi et al., NSDI 2011). A place goes from one payer to
-// another only where the giver still holds at least as much as the taker does then: shares come closer with every such move,
-// so that two never take from each other back and forth. What nobody reads goes first, whoever pays. Knows no queues and no plans.
+// How much of the batch each payer holds, and which sequence gives up its place for which request. A payer's share is the larger of its
+// part of the places and its part of the cache (dominant resource fairness, Ghodsi et al., NSDI 2011). A place moves from one payer to
+// another only if the giver then still holds at least as much as the taker: every move brings shares closer, so two payers never take
+// from each other back and forth. Streams that are not being read go first, whoever pays. Knows no queues and no plans.
 import type { Rank } from '../../rank.ts';
 
-/** Of the batch: what there is of it, what is held, what is asked for. */
+/** Of the batch: the total, what is held, what is requested. */
 export interface Places {
   readonly slots: number;
   readonly tokens: number;
@@ -13,16 +13,16 @@ export interface Places {
 /** A sequence or a prompt that holds a place. */
 export interface Holder {
   readonly rank: Rank;
-  /** In the cache. */
+  /** Its tokens in the cache. */
   readonly tokens: number;
-  /** Its events pile up: its reader takes none. */
+  /** Its stream is not being read, so its events pile up. */
   readonly unread: boolean;
 }
 
 export interface Shares {
   /** Between 0 and 1. */
   of(payer: string): number;
-  /** Its place is another's now. */
+  /** Its place now belongs to another. */
   giveUp(holder: Holder): void;
   take(payer: string, places: Places): void;
 }
@@ -44,7 +44,7 @@ export function createShares(all: Places, holders: readonly Holder[]): Shares {
   };
 }
 
-/** Of holders in order of rank, the one whose place another request may take, which has taken it in `shares` already. */
+/** Returns, of holders in order of rank, the one whose place another request may take; `shares` already counts that request. */
 export function findGiver<H extends Holder>(holders: readonly H[], shares: Shares, taker: Rank): H | null {
   const unread = holders.findLast((holder) => holder.unread);
   if (unread) return unread;
@@ -57,7 +57,7 @@ export function findGiver<H extends Holder>(holders: readonly H[], shares: Share
   return keepsEnough ? giver : null;
 }
 
-/** Of holders in order of rank, the one that gives its place up when all of them together need too much. */
+/** Returns, of holders in order of rank, the one that gives up its place if all of them together need too much. */
 export function findLeast<H extends Holder>(holders: readonly H[], shares: Shares): H | null {
   const unread = holders.findLast((holder) => holder.unread);
   if (unread) return unread;

@@ -1,17 +1,17 @@
-// How the numbers of a weight are stored for a graph: as they are, or as the tensors that a kernel for rounded weights reads.
+// How the numbers of a weight are stored for a graph: unchanged, or as the tensors that a kernel for rounded weights reads.
 import type { InitializerData, StoredTensor } from '../graph/graph.ts';
 import { BLOCK_SIZE, quantizeBlocks8 } from '../models/quantize.ts';
 import { quantizeOutputs8, ZERO_POINT } from '../models/w8a8.ts';
 
-/** One of the tensors that a weight becomes. */
+/** One of the tensors that represent a weight. */
 export type EncodedSpec = Omit<StoredTensor, 'data'>;
 
 export interface Encoding {
-  /** Part of what names a stored file: a change of the bytes that `encode` makes changes it. */
+  /** Part of a stored file's name: it must change whenever the bytes that `encode` writes change. */
   readonly id: string;
-  /** What the weight `name` of this shape (`[out, in]` for linears) becomes. */
+  /** The tensors for the weight `name` of this shape (`[out, in]` for linears). */
   specs(name: string, shape: readonly number[]): readonly EncodedSpec[];
-  /** Takes a weight's rows as they are read, first to last, and gives what can be stored by then. Borrows them until it is called again. */
+  /** Takes a weight's rows in order and returns what can be stored so far. The result is valid until the next call. */
   encoder(shape: readonly number[]): (rows: WeightRows) => readonly EncodedPart[];
 }
 
@@ -66,7 +66,7 @@ export const OUTPUTS8: Encoding = {
     { name: `${name}.codes`, dtype: 'int8', shape: [inFeatures!, outFeatures!] },
     { name: `${name}.scales`, dtype: 'float32', shape: [outFeatures!] },
   ],
-  /** An output's codes lie in a column: they are gathered, a byte each, until the last has come. */
+  /** An output's codes form a column: they are collected, a byte each, until the last row has come. */
   encoder([outFeatures, inFeatures]) {
     const whole = new Int8Array(inFeatures! * outFeatures!);
     return ({ first, count, values }) => {
@@ -80,8 +80,8 @@ export const OUTPUTS8: Encoding = {
 };
 
 /**
- * Of experts `[experts, 1, 1, out, in]`: `name.codes` `[experts, in, out]` and `name.scales` `[experts, out]`, as `OUTPUTS8` rounds
- * them, but unsigned: signed codes overflow on x86 without VNNI, and of those that are no constants ONNX Runtime makes no others.
+ * Of experts `[experts, 1, 1, out, in]`: `name.codes` `[experts, in, out]` and `name.scales` `[experts, out]`, rounded like `OUTPUTS8`
+ * but unsigned: signed codes overflow on x86 without VNNI, and ONNX Runtime converts only constants to unsigned.
  */
 export const EXPERTS8: Encoding = {
   id: 'experts8',
@@ -89,7 +89,7 @@ export const EXPERTS8: Encoding = {
     { name: `${name}.codes`, dtype: 'uint8', shape: [experts!, inFeatures!, outFeatures!] },
     { name: `${name}.scales`, dtype: 'float32', shape: [experts!, outFeatures!] },
   ],
-  /** As `OUTPUTS8`, an expert at a time. */
+  /** Like `OUTPUTS8`, one expert at a time. */
   encoder([, , , outFeatures, inFeatures]) {
     const size = inFeatures! * outFeatures!;
     const whole = new Uint8Array(size);

@@ -1,5 +1,5 @@
-// Which tensors a decoder's graphs read: projections of one input lie one after another in one tensor, so that they run as one
-// matmul. The sampler and the trainer call them by the same names, which is why they can read them from one file.
+// Which tensors a decoder's graphs read: projections of one input are stacked in one tensor, so that they run as one
+// matmul. The sampler and the trainer use the same names, so they can read them from one file.
 import type { Experts, FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import {
@@ -18,7 +18,7 @@ export interface FusedSpec extends ParameterSpec {
 export const fusedWeightName = (layer: number, linear: FusedLinear): string => `${layerPrefix(layer)}.${linear}.weight`;
 export const fusedBiasName = (layer: number, linear: FusedLinear): string => `${layerPrefix(layer)}.${linear}.bias`;
 
-/** gate and up of one expert lie one after the other. */
+/** gate and up of one expert are adjacent. */
 export const EXPERT_LINEARS = ['gate_up', 'down'] as const satisfies readonly FusedLinear[];
 export type ExpertLinearName = (typeof EXPERT_LINEARS)[number];
 
@@ -26,7 +26,7 @@ export const expertWeightName = (layer: number, linear: ExpertLinearName): strin
   `${layerPrefix(layer)}.experts.${linear}.weight`;
 
 /**
- * `[experts, 1, 1, out, in]`: the ones keep a product of an expert's rows, `[rows, 1, in]`, from becoming one large product, whose
+ * `[experts, 1, 1, out, in]`: the ones prevent ONNX Runtime from making one large product of an expert's rows, `[rows, 1, in]`; its
  * sums would depend on the number of rows (docs/decisions/0001).
  */
 export function expertWeightShape({ hidden }: DecoderConfig, experts: Experts, linear: ExpertLinearName): number[] {

@@ -1,18 +1,18 @@
-// Whether the files of a model are those that something was made from, without reading gigabytes: names, sizes, times of
-// change, and blocks of their content spread evenly. A file that is written anew or replaced is seen by its time, or where
-// that was copied along, by its content; unseen stays only a change of single numbers by whoever also sets the time back.
+// Decides whether a model's files are the ones from which something was made, without reading gigabytes: by names, sizes, times of
+// change, and blocks of their content spread evenly. A file that was rewritten or replaced is recognized by its time, or, if the
+// time was copied too, by its content. It misses only changes to single numbers by someone who also restores the time.
 import { createHash, type Hash } from 'node:crypto';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { findGgufPointer } from '#model-files/gguf/gguf-model';
 
-/** Weights, and what says which shard has which. */
+/** Weights, and the index that maps tensors to shards. */
 const WEIGHTS = /\.(?:safetensors|safetensors\.index\.json)$/;
 const BLOCK_BYTES = 4096;
-/** Of each file: a megabyte is read in milliseconds. */
+/** Per file: a megabyte is read in milliseconds. */
 const BLOCKS = 256;
 
-/** In hex. Paths are no part of it: a copied directory that keeps its times has the same mark. */
+/** In hex. Does not include paths: a copied directory that keeps its times has the same mark. */
 export async function markSource(modelPath: string): Promise<string> {
   const hash = createHash('sha256');
   for (const path of await weightFiles(modelPath)) await addFile(hash, path);

@@ -1,6 +1,6 @@
-// Large files that can be made again, kept in one directory: a file appears whole or not at all, is found by its name as long as
-// it is there, and goes when it was not used for long or when others need its place. What is in a file is its maker's business.
-// Processes need no lock: two that make the same file write beside each other, and the last one's, which is equal, stays.
+// Large files that can be made again, kept in one directory. A file appears complete or not at all, is found by its name, and is
+// removed when it was not used for long or when other files need the space. The maker of a file decides its content.
+// Processes need no lock: two that make the same file write separate copies, and the last rename wins; the copies are equal.
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat, statfs, utimes, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,21 +21,21 @@ const SUFFIX = '.weights';
 const PARTIAL = '.partial';
 const DAY_MS = 86_400_000;
 const UNUSED_MS_MAX = 30 * DAY_MS;
-/** Of files that nobody used within the hour; those in use are kept whatever their size. */
+/** Of files not used within the last hour; files in use are kept whatever their size. */
 const KEPT_BYTES_MAX = 50e9;
 const IN_USE_MS = 3_600_000;
-/** A maker writes all the time: a half-written file that rests this long has lost its own. */
+/** A maker writes all the time: an incomplete file unchanged for this long has no maker any more. */
 const ABANDONED_MS = 600_000;
 const WRITE_BYTES = 2 ** 24;
-/** So that the disk is busy from the start, and the last fsync has little to wait for. */
+/** Bytes between syncs, so that the disk is busy from the start and the last fsync has little to do. */
 const SYNC_BYTES = 2 ** 26;
 
-/** Afterwards the file is there, and counts as used now. */
+/** Afterwards the file exists and counts as just used. */
 export async function ensureWeightFile(file: WeightFile): Promise<void> {
   const { path, byteLength } = file;
   const now = new Date();
   const found = await stat(path).catch(() => null);
-  if (found?.size === byteLength) return void (await utimes(path, now, now).catch(() => {})); // another user's: still good
+  if (found?.size === byteLength) return void (await utimes(path, now, now).catch(() => {})); // owned by another user: still valid
   try {
     await mkdir(dirname(path), { recursive: true });
     await makeRoom(dirname(path), byteLength, now.getTime());
@@ -58,7 +58,7 @@ async function writeBeside({ path, byteLength, onBytes, write }: WeightFile): Pr
   onBytes(byteLength, byteLength);
 }
 
-/** Syncs while it goes on, one sync at a time: so the disk and whoever makes the bytes work at once. `finish` waits for the last. */
+/** Syncs during writing, one sync at a time, so that the disk and the maker work in parallel. `finish` waits for the last. */
 function createWriter(handle: FileHandle, onDone: (done: number) => void): { put: Put; finish: () => Promise<void> } {
   let done = 0;
   let unsynced = 0;
@@ -81,7 +81,7 @@ function createWriter(handle: FileHandle, onDone: (done: number) => void): { put
   return { put, finish: () => syncing };
 }
 
-/** Removes what is old, then what was used least recently, until there is room; throws where that is not enough. */
+/** Removes what is old, then what was used least recently, until there is room; throws if that is not enough. */
 async function makeRoom(directory: string, neededBytes: number, nowMs: number): Promise<void> {
   const files = (await listFiles(directory)).sort((a, b) => a.mtimeMs - b.mtimeMs);
   let idleBytes = 0;
@@ -100,7 +100,7 @@ async function makeRoom(directory: string, neededBytes: number, nowMs: number): 
   if (free < neededBytes) throw noRoom(directory, neededBytes, `which has ${gigabytes(free)} free`);
 }
 
-/** Where a file cannot be removed, as on Windows one that is mapped, it stays. */
+/** A file that cannot be removed, such as a mapped one on Windows, stays. */
 const remove = (path: string): Promise<void> => rm(path, { force: true }).catch(() => {});
 
 async function listFiles(directory: string) {

@@ -1,5 +1,5 @@
-// What a graph reads of a model's weights, tensor by tensor and in which encoding. Equal layouts are one stored file: the
-// sampler and the trainer have the same where their precision is the same. Knows no files.
+// What a graph reads of a model's weights, tensor by tensor and in which encoding. Equal layouts share one stored file: the
+// sampler's and the trainer's if their precision is the same. Knows no files.
 import { AppError } from '#domain/errors';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { EMBEDDING_WEIGHT, HEAD_WEIGHT, layerLinears, type ParameterSpec } from '#model-files/decoder-parameters';
@@ -17,7 +17,7 @@ export interface WeightSpec extends FusedSpec {
   readonly encoding: Encoding;
 }
 
-/** Of linears and of the head; all else is float32 in every precision. */
+/** Encoding of linears and the head; all other tensors are float32 in every precision. */
 const LINEAR_ENCODING: Readonly<Record<ServingPrecision, Encoding>> = {
   float32: FLOAT32,
   int8: BLOCKS8,
@@ -27,18 +27,18 @@ const LINEAR_ENCODING: Readonly<Record<ServingPrecision, Encoding>> = {
 /** Throws `invalid_request`. */
 export function servingLayout(config: DecoderConfig, precision: ServingPrecision): readonly WeightSpec[] {
   if (config.experts && precision === 'int8')
-    throw withoutInt8(config, '--precision', 'Use --precision w8a8, which has the experts in 8 bits, or float32.');
+    throw withoutInt8(config, '--precision', 'Use --precision w8a8, which stores the experts in 8 bits, or float32.');
   return layoutIn(config, precision);
 }
 
 /** Throws `invalid_request`. */
 export function trainingLayout(config: DecoderConfig, precision: TrainingPrecision = 'float32'): readonly WeightSpec[] {
   if (config.experts && precision === 'int8')
-    throw withoutInt8(config, '--training-precision', 'Leave it out: the trainer then has float32.');
+    throw withoutInt8(config, '--training-precision', 'Leave the option out: the trainer then uses float32.');
   return layoutIn(config, precision);
 }
 
-/** With rounded weights a tied head is a tensor of its own beside the embedding: `lm_head.weight`. */
+/** With rounded weights a tied head is a tensor of its own in addition to the embedding: `lm_head.weight`. */
 function layoutIn(config: DecoderConfig, precision: ServingPrecision): readonly WeightSpec[] {
   const whole = fusedParameters(config).map((spec) => ({ ...spec, encoding: FLOAT32 }));
   const encoding = LINEAR_ENCODING[precision];
@@ -55,6 +55,6 @@ function layoutIn(config: DecoderConfig, precision: ServingPrecision): readonly 
   return [...encoded, { name: HEAD_WEIGHT, shape: embedding.shape, parts: [embedding], encoding }];
 }
 
-/** Its kernel is fast by constants that it has packed, one for each expert of each layer; here a round reads one of a stack. */
+/** The int8 kernel is fast because it packs constants, one per expert and layer; here a round reads one slice of a stack. */
 const withoutInt8 = ({ family }: DecoderConfig, flag: string, instead: string): AppError =>
-  new AppError('invalid_request', `${flag} int8 is not for models with experts (${family}). ${instead}`);
+  new AppError('invalid_request', `${flag} int8 does not support models with experts (${family}). ${instead}`);
