@@ -1,4 +1,4 @@
-// Rows of artifacts: contents (bytes by hash, shared inside an entity), versions, aliases. Part of storage.ts.
+// Rows of artifacts: contents (bytes by hash, shared within an entity), versions, aliases. Part of storage.ts.
 import type {
   ArtifactCollection,
   ArtifactContent,
@@ -14,9 +14,9 @@ export type NewArtifact = Omit<ArtifactVersion, 'version' | 'aliases'>;
 
 export type CreateOutcome =
   | { readonly outcome: 'created' | 'exists'; readonly artifact: ArtifactVersion }
-  /** Files whose content is not there: nothing was made. */
+  /** The content of these files is missing; nothing was created. */
   | { readonly outcome: 'missing'; readonly sha256: readonly string[] }
-  /** The payer may not store its rows: nothing was made. */
+  /** The payer may not store these rows; nothing was created. */
   | { readonly outcome: 'over_limit' };
 
 export interface ArtifactFilter {
@@ -33,7 +33,7 @@ export interface CollectionFilter {
   readonly type?: string;
 }
 
-/** One that was seen last. It need not be there any more. */
+/** The version that the client saw last. It may have been deleted. */
 export interface CollectionPage {
   readonly after: Pick<ArtifactCollection, 'name' | 'type'> | null;
   readonly limit: number;
@@ -41,53 +41,53 @@ export interface CollectionPage {
 
 export interface ArtifactStore {
   /**
-   * Gives what is there under (entity, sha256), now or before, and marks it as used then. What is new is charged; where that is
-   * over a limit of the payer, nothing is noted.
+   * Returns the content stored under (entity, sha256), existing or new, and marks it as just used. New content is charged to the payer;
+   * if that would exceed a limit, nothing is noted.
    */
   addContent(content: ArtifactContent, payer: Payer, usedAtMs: number): Promise<ArtifactContent | 'over_limit'>;
-  /** Marks those that are there as used, so that no clean-up takes them before a version refers to them, and gives them. */
+  /** Marks existing contents as used, so that no clean-up removes them before a version refers to them, and returns them. */
   touchContents(entity: string, sha256: readonly string[], usedAtMs: number): Promise<readonly ArtifactContent[]>;
   findContent(entity: string, sha256: string): Promise<ArtifactContent | null>;
-  /** Those that are there, in no order. */
+  /** Those that exist, in no particular order. */
   findContents(entity: string, by: 'sha256' | 'md5', hashes: readonly string[]): Promise<readonly ArtifactContent[]>;
   setMd5(entity: string, sha256: string, md5: string): Promise<void>;
   /**
-   * Contents that no version refers to and that were last used before then; of all, or of those that an entity names. Gives
-   * their blobs, which are the caller's to delete.
+   * Removes contents that no version refers to and that were last used before then; of all entities, or those that one entity names.
+   * Returns their blobs, which the caller must delete.
    */
   removeUnused(
     usedBeforeMs: number,
     only?: { readonly entity: string; readonly sha256: readonly string[] },
   ): Promise<readonly string[]>;
 
-  /** The next version; or the latest, where it has the same digest or id. The aliases then name it and nothing else. Rows are charged. */
+  /** Creates the next version, or returns the latest if it has the same digest or id. Sets exactly these aliases. Rows are charged to the payer. */
   create(artifact: NewArtifact, aliases: readonly string[], payer: Payer): Promise<CreateOutcome>;
   find(name: ArtifactName, selector: ArtifactSelector): Promise<ArtifactVersion | null>;
   findById(id: string): Promise<ArtifactVersion | null>;
   exists(name: ArtifactName): Promise<boolean>;
-  /** Versions of a name. */
+  /** Versions of one name. */
   count(name: ArtifactName): Promise<number>;
-  /** In order of creation, or from the newest on. */
+  /** In order of creation, or newest first. */
   list(filter: ArtifactFilter, page: Page, order?: Order): Promise<Listing<ArtifactVersion>>;
-  /** Names of a project by type, models among them; by name, then type. */
+  /** Artifact names of a project by type, models included; sorted by name, then type. */
   listCollections(filter: CollectionFilter, page: CollectionPage): Promise<Listing<ArtifactCollection>>;
   countCollections(filter: CollectionFilter): Promise<number>;
-  /** Types of a project by name, each with when its first version was made. */
+  /** Types of a project by name, each with the time of its first version. */
   listTypes(
     filter: Pick<CollectionFilter, 'entity' | 'project'>,
     limit: number,
   ): Promise<readonly Omit<ArtifactCollection, 'name'>[]>;
 
-  /** These and no others; taken from other versions of the name. False: it is gone. */
+  /** Sets exactly these aliases, and removes them from other versions of the name. False: the version was deleted. */
   setAliases(id: string, aliases: readonly string[]): Promise<boolean>;
-  /** With the digest that follows from it. False: it is gone. */
+  /** Also updates the digest. False: the version was deleted. */
   setMetadata(id: string, metadata: Readonly<Record<string, unknown>>, digest: string): Promise<boolean>;
-  /** Its rows are taken off the account. Idempotent: whether it was there. */
+  /** Takes its rows off the account. Idempotent; returns whether it existed. */
   delete(id: string): Promise<boolean>;
 
-  /** In the place of what has its id. Charged, as its version will be. */
+  /** Replaces the draft with the same id. Charged like the version that it will become. */
   putDraft(draft: ArtifactDraft, payer: Payer): Promise<'stored' | 'over_limit'>;
   findDraft(id: string): Promise<ArtifactDraft | null>;
-  /** One, or those that were begun before then. What has become no version is taken off the account. */
+  /** One draft, or those begun before then. What did not become a version is taken off the account. */
   removeDrafts(which: { readonly id: string } | { readonly createdBeforeMs: number }): Promise<void>;
 }

@@ -1,12 +1,12 @@
-// Names that are safe as paths: no traversal, no hidden files, nothing that a file system reads in its own way.
+// Names that are safe as paths: no traversal, no hidden files, nothing that a file system interprets specially.
 import { AppError } from '#domain/errors';
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
-/** What the common file systems allow for one entry of a directory. */
+/** The limit of common file systems for one entry of a directory. */
 const SEGMENT_LENGTH_MAX = 255;
 const LENGTH_MAX = 512;
 
-/** The segments of a valid name. Throws `invalid_request`. */
+/** Returns the segments of a valid name. Throws `invalid_request`. */
 export function parseBlobName(name: string): string[] {
   const segments = name.split('/');
   const good = segments.every((segment) => SEGMENT.test(segment) && segment.length <= SEGMENT_LENGTH_MAX);

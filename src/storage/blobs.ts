@@ -1,16 +1,16 @@
-// Bytes that are too large for rows: job bodies, adapters, logged trajectories. A blob appears whole or not at all, and
+// Bytes that are too large for rows: job bodies, adapters, logged trajectories. A blob appears completely or not at all, and
 // once `put` has returned it survives power loss. Names are slash-separated segments of [A-Za-z0-9._-], no `..`;
-// what is a blob has no blobs under it.
-// Implemented by blobs/memory.ts, blobs/filesystem.ts and blobs/s3.ts; signed by test/contract/blobs.ts.
+// no blob's name is a prefix directory of another.
+// Implemented by blobs/memory.ts, blobs/filesystem.ts and blobs/s3.ts; contract suite: test/contract/blobs.ts.
 
 export interface BlobStore {
   /** Durable when it resolves: temporary name, fsync, rename, fsync of the directory. Overwrites. */
   put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }>;
-  /** Null when there is none. The bytes are the caller's own. */
+  /** Null if there is none. The caller may modify the bytes. */
   find(name: string): Promise<Uint8Array | null>;
   /**
-   * Ends whole even if the blob is overwritten or deleted meanwhile. The caller reads it or leaves its loop. `from`: so many bytes
-   * at its beginning, fewer than it has, are left out and not read.
+   * Returns the complete blob even if it is overwritten or deleted meanwhile. The caller must read to the end or leave the loop.
+   * `from`: skips this many bytes at the beginning, fewer than the blob has.
    */
   stream(name: string, from?: number): Promise<AsyncIterable<Uint8Array> | null>;
   /** Names that start with `prefix/`, sorted. */
@@ -20,11 +20,11 @@ export interface BlobStore {
   /** Puts every file of a local directory under `prefix/`, in order of name. */
   putDirectory(prefix: string, directory: string): Promise<{ sizeBytes: number }>;
   /**
-   * A local directory holding the files under `prefix/`, for engines that read paths. Read-only for the caller. Null when there are none.
-   * `insteadOf`: what was given before, and is damaged; if it is a copy, it is dropped and another one is made.
+   * A local directory holding the files under `prefix/`, for engines that read paths. Read-only for the caller. Null if there are none.
+   * `insteadOf`: a previously returned path that is damaged; if it is a copy, it is dropped and fetched again.
    */
   findDirectory(prefix: string, insteadOf?: string): Promise<string | null>;
 }
 
-/** Of a store that must stay as it is. */
+/** For a store that must not be changed. */
 export type BlobReader = Pick<BlobStore, 'find' | 'stream' | 'list'>;

@@ -1,12 +1,12 @@
-// The list of checksums that ends a directory of blobs: its name and its form. Who writes it and when is
-// blobs/checked-directories.ts.
+// The list of checksums that completes a directory of blobs: its name and its format. blobs/checked-directories.ts writes and
+// checks it.
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import type { BlobReader } from './blobs.ts';
 
 export const CHECKSUMS = 'checksums.json';
 
-/** Null: the directory is older than the lists. Throws `damaged_data`. */
+/** Null: the directory was written before lists existed. Throws `damaged_data`. */
 export async function findChecksums(
   blobs: Pick<BlobReader, 'find'>,
   prefix: string,
@@ -18,7 +18,7 @@ export async function findChecksums(
   throw new AppError('damaged_data', `The stored list ${prefix}/${CHECKSUMS} is damaged. Restore it from a backup.`);
 }
 
-/** SHA-256 in hex, by name of the file. Null: that is no such list. */
+/** SHA-256 in hex, by file name. Null: the text is not such a list. */
 export function parseChecksums(text: string): Readonly<Record<string, string>> | null {
   try {
     const value: unknown = JSON.parse(text);

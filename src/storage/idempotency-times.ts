@@ -1,6 +1,6 @@
-// How long answers to creating requests are remembered.
+// How long the answers to creating requests are kept.
 
 export const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
-/** A request that has no answer after this long died with its server; it can begin again. */
+/** A request without an answer after this time was lost with its server; it can be repeated. */
 export const IN_PROGRESS_MS_MAX = 10 * 60 * 1000;

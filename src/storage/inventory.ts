@@ -1,6 +1,6 @@
-// What is stored, as a whole and of everyone: for looking whether it is sound, not for serving. Nothing here is paged to
-// clients. Part of storage.ts; rows come one by one, so that a large store fits, in the order of what is named below as the
-// database sorts it.
+// Everything that is stored, for all entities: for consistency checks, not for serving. Nothing here is paged to
+// clients. Part of storage.ts; rows come one by one, so that a large store fits in memory, ordered by the fields named below as the
+// database sorts them.
 import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { StoredResponse } from '#domain/stored-response';
@@ -26,13 +26,13 @@ export interface InventoriedJob extends Pick<
 
 export type InventoriedResponse = Pick<StoredResponse, 'id' | 'entity' | 'keyId' | 'blob'>;
 
-/** Of one job. */
+/** The events of one job. */
 export interface EventSummary {
   readonly count: number;
   /** Null: there are none. */
   readonly firstOrdinal: number | null;
   readonly lastOrdinal: number | null;
-  /** `training_ended` and `training_failed`; one at the end of a finished job. */
+  /** Number of `training_ended` and `training_failed` events; a finished job has exactly one, at its end. */
   readonly endedCount: number;
   readonly failedCount: number;
   readonly closingOrdinal: number | null;

@@ -1,8 +1,8 @@
-// Stores whose failures are named: what their database or disk says becomes `storage_unavailable` with a cause.
+// Wraps stores so that failures of their database or disk become `storage_unavailable` with a cause.
 import { aroundMethods } from '#base/around-methods';
 import { storageFault } from '#domain/storage-fault';
 
-/** The same object, whose promises fail with named faults; stores inside it as well. */
+/** Returns the same object with promises that reject with named faults; includes the stores inside it. */
 export const withNamedFaults = <T extends object>(store: T): T =>
   aroundMethods(store, (_, call) => {
     const result = call();

@@ -1,4 +1,4 @@
-// Rows of runs: what they are, and their history line by line. Part of storage.ts.
+// Rows of runs: their properties, and their history line by line. Part of storage.ts.
 import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName } from '#domain/run';
 import type { Listing, Order, Page } from '#domain/page';
 import type { Payer } from './account-store.ts';
@@ -7,11 +7,11 @@ export type NewRun = RunName & Pick<Run, 'id'>;
 
 export type UpsertOutcome =
   | { readonly outcome: 'created' | 'changed'; readonly run: Run }
-  /** The payer may not store its rows: nothing has changed. */
+  /** The payer may not store these rows; nothing has changed. */
   | { readonly outcome: 'over_limit' };
 
 export interface HistoryPiece {
-  /** Number of the first of these lines. What is there under a number is replaced. */
+  /** Number of the first of these lines. Existing lines with these numbers are replaced. */
   readonly offset: number;
   readonly lines: readonly string[];
 }
@@ -22,12 +22,12 @@ export interface RunFilter {
 }
 
 export interface RunStore {
-  /** Makes the run, or changes what is named; the rest stays. Its rows are charged. */
+  /** Creates the run, or changes the given fields only. Its rows are charged to the payer. */
   upsert(run: NewRun, change: Partial<RunAbout>, payer: Payer, nowMs: number): Promise<UpsertOutcome>;
   find(name: RunName): Promise<Run | null>;
-  /** In order of creation, or from the newest on. */
+  /** In order of creation, or newest first. */
   list(filter: RunFilter, page: Page, order?: Order): Promise<Listing<Run>>;
-  /** Both in one transaction, charged. Null: the run is gone. */
+  /** Both in one transaction, charged to the payer. Null: the run was deleted. */
   append(
     id: string,
     piece: HistoryPiece,
@@ -35,14 +35,14 @@ export interface RunStore {
     payer: Payer,
     nowMs: number,
   ): Promise<Run | 'over_limit' | null>;
-  /** By number, from this one on. */
+  /** By number, starting with this one. */
   history(id: string, from: number, limit: number): Promise<readonly HistoryLine[]>;
   /** Idempotent. */
   noteArtifact(id: string, artifactId: string, how: ArtifactUse): Promise<void>;
-  /** Ids of artifacts, in no order; also of those that are gone. */
+  /** Ids of artifacts, in no particular order; includes deleted artifacts. */
   artifactsOf(id: string, how: ArtifactUse, limit: number): Promise<readonly string[]>;
   /** In order of creation. */
   runsOf(artifactId: string, how: ArtifactUse, limit: number): Promise<readonly Run[]>;
-  /** Its history goes too, and its rows are taken off the account. Idempotent: whether it was there. */
+  /** Also deletes its history and takes its rows off the account. Idempotent; returns whether it existed. */
   delete(id: string): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
-// A WebhookStore whose rows hold no secret that anybody who reads the database could sign with. Those that an older version left in
-// plain, or that were sealed with an older key, are sealed when it is prepared.
+// A WebhookStore that encrypts its secrets, so that nobody who reads the database can sign with them. Secrets that an older version
+// stored in plain text, or that were sealed with an older key, are sealed again when the store is prepared.
 import type { Log } from '#base/log';
 import type { SecretBox } from '#base/secret-box';
 import { AppError } from '#domain/errors';
@@ -12,13 +12,13 @@ export async function prepareSealedWebhooks(store: WebhookStore, box: SecretBox,
   await store.rewriteSecrets(({ id, secret }) => {
     if (box.isSealed(secret, id)) return secret;
     const plain = box.open(secret, id);
-    return plain === null ? secret : box.seal(plain, id); // null: a server with that key has it
+    return plain === null ? secret : box.seal(plain, id); // null: only a server with that key can read it
   });
 
   return {
     ...store,
     create: (webhook, max) => store.create({ ...webhook, secret: box.seal(webhook.secret, webhook.id) }, max),
-    // One whose key is lost holds nobody up: it is due again after its lease, for a server that has the key.
+    // A delivery whose key is lost does not block others: it is due again after its lease, for a server that has the key.
     claimDue: async (...due) =>
       (await store.claimDue(...due)).flatMap(({ delivery, webhook }) => {
         const secret = box.open(webhook.secret, webhook.id);
@@ -29,7 +29,7 @@ export async function prepareSealedWebhooks(store: WebhookStore, box: SecretBox,
   };
 }
 
-/** Without a key: webhooks of an older version go on, new ones are refused. */
+/** Without a key: webhooks of an older version continue to work, new ones are refused. */
 export function refuseUnsealedWebhooks(store: WebhookStore, log: Log): WebhookStore {
   log.warn('webhooks.not_sealed', { todo: 'set WHETSTONE_SECRET_KEY, the same for all servers of this database' });
   return {
@@ -37,7 +37,7 @@ export function refuseUnsealedWebhooks(store: WebhookStore, log: Log): WebhookSt
     async create() {
       throw new AppError(
         'invalid_request',
-        'This server has no key to keep the secret of a webhook with. Its operator sets WHETSTONE_SECRET_KEY, the same for all servers of the database.',
+        'This server has no key to encrypt the secret of a webhook. Ask its operator to set WHETSTONE_SECRET_KEY, the same for all servers of the database.',
       );
     },
   };

@@ -1,6 +1,6 @@
-// What must survive: rows, never bodies (those are blobs). Services see these interfaces only; memory/ and sql/
-// implement them and sign test/contract/storage.ts. Every method is one transaction. Reads of other entities' rows are
-// the caller's to refuse; ids are globally unique.
+// What must survive a restart: rows, never bodies (those are blobs). Services see only these interfaces; memory/ and sql/
+// implement them and pass test/contract/storage.ts. Every method is one transaction. The caller must refuse reads of other
+// entities' rows; ids are globally unique.
 import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Account } from '#domain/limits';
@@ -37,7 +37,7 @@ export interface Storage {
   readonly tinker: TinkerStore;
   readonly runs: RunStore;
   readonly inventory: Inventory;
-  /** Cheap round trip for health checks. */
+  /** A cheap round trip for health checks. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,9 +45,9 @@ export interface Storage {
 export interface ApiKeyStore {
   create(key: ApiKey): Promise<void>;
   findByHash(secretHash: string): Promise<ApiKey | null>;
-  /** Oldest first. Null: of every entity. */
+  /** Oldest first. Null: keys of all entities. */
   list(entity: string | null): Promise<readonly ApiKey[]>;
-  /** Later times win. */
+  /** Only a later time replaces the stored one. */
   touch(id: string, usedAtMs: number): Promise<void>;
   revoke(id: string, nowMs: number): Promise<'revoked' | 'already_revoked' | 'not_found'>;
 }
@@ -57,50 +57,50 @@ export interface ModelFilter {
   readonly project?: string;
   readonly name?: string;
   readonly baseModel?: string;
-  /** Stands somewhere in `project/name`; ASCII letters in either case. */
+  /** A substring of `project/name`; ASCII letters match in either case. */
   readonly search?: string;
 }
 
 export interface ModelStore {
-  /** Creates the model and its step-0 checkpoint together; gives back the existing model if the name is taken. */
+  /** Creates the model and its step-0 checkpoint together; returns the existing model if the name is taken. */
   create(
     model: Model,
     stepZero: Checkpoint,
     savePolicy?: SavePolicy | null,
   ): Promise<{ outcome: 'created' | 'exists'; model: Model }>;
   find(id: string): Promise<Model | null>;
-  /** Null: all its checkpoints stay, or it is gone. */
+  /** Null: all checkpoints are kept, or the model was deleted. */
   findSavePolicy(id: string): Promise<SavePolicy | null>;
   setSavePolicy(id: string, policy: SavePolicy | null): Promise<void>;
   findByName(entity: string, project: string, name: string): Promise<Model | null>;
-  /** In order of creation, or from the newest on; or from the one on that was made, or had a job that came or ended, last. */
+  /** In order of creation or newest first; or by latest activity: the model was created, or a job of it was created or ended. */
   list(filter: ModelFilter, page: Page, order?: Order | 'latest'): Promise<Listing<Model>>;
-  /** Removes the model, its checkpoints, jobs and events. Gives the blob names and prefixes that nothing refers to any more. */
+  /** Deletes the model, its checkpoints, jobs and events. Returns the blob names and prefixes that nothing refers to any more. */
   delete(id: string): Promise<{ checkpoints: readonly Checkpoint[]; bodyBlobs: readonly string[] } | null>;
 }
 
 export interface CheckpointStore {
   find(modelId: string, step: number): Promise<Checkpoint | null>;
   findLatest(modelId: string): Promise<Checkpoint | null>;
-  /** By step. `after` combines with the order: descending, after means smaller steps. */
+  /** By step. `after` follows the order: in descending order, after means smaller steps. */
   list(modelId: string, page: Page, order: Order): Promise<Listing<Checkpoint>>;
-  /** Of each of these models: those among its last so many steps that are there, by model and step. */
+  /** For each of these models: the existing checkpoints among its last so many steps, by model and step. */
   listLatest(modelIds: readonly string[], stepsMax: number): Promise<readonly Checkpoint[]>;
   findById(id: string): Promise<Checkpoint | null>;
   count(modelId: string): Promise<number>;
-  /** As the step after the highest that its model ever had, or a later one. Null: the model is gone. */
+  /** Creates it as the step after the highest that its model ever had, or a later one. Null: the model was deleted. */
   add(checkpoint: Omit<Checkpoint, 'step'>, atLeastStep?: number): Promise<Checkpoint | null>;
-  /** What its owner noted beside the server's own; in the place of what was noted. */
+  /** The owner's metadata, separate from the server's own; replaces the previous metadata. */
   setMetadata(id: string, metadata: Readonly<Record<string, unknown>>): Promise<void>;
   findMetadata(id: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Somebody is about to read its files. Later times win. */
+  /** Its files are about to be read. Only a later time replaces the stored one. */
   noteUse(id: string, usedAtMs: number): Promise<void>;
   /**
-   * Steps of a model that something still needs, whatever its policy: they were used since `usedSinceMs`, an evaluation that
-   * has not ended asks there, or Tinker clients have a name for them.
+   * Steps of a model that are still needed, whatever its policy: used since `usedSinceMs`, or used by an evaluation that
+   * has not ended, or named by Tinker clients.
    */
   listNeeded(modelId: string, usedSinceMs: number): Promise<readonly number[]>;
-  /** Merged over what is there: a later value of the same metric wins. */
+  /** Merged with the stored metrics: a later value of the same metric wins. */
   mergeMetrics(id: string, metrics: Readonly<Record<string, number>>): Promise<void>;
   /** Idempotent. */
   delete(
@@ -114,13 +114,13 @@ export interface NewJob {
   readonly type: JobType;
   readonly modelId: string;
   readonly entity: string;
-  /** Who submitted it. */
+  /** The key that submitted it. */
   readonly keyId: string;
   readonly bodyBlob: string;
   readonly createdAtMs: number;
-  /** What its KL is measured against. */
+  /** The checkpoint against which its KL is measured. */
   readonly klReference?: KlReference;
-  /** Made with it. */
+  /** Created together with the job. */
   readonly evaluation?: NewEvaluation;
 }
 
@@ -140,16 +140,16 @@ export interface JobFilter {
 }
 
 export interface JobStore {
-  /** Throws when the model is gone. */
+  /** Throws if the model was deleted. */
   create(job: NewJob): Promise<TrainingJob>;
   find(id: string): Promise<TrainingJob | null>;
-  /** Newest last, or first. */
+  /** Newest last, or newest first. */
   list(filter: JobFilter, page: Page, order?: Order): Promise<Listing<TrainingJob>>;
-  /** The newest of each of these models that has one. */
+  /** The newest job of each of these models that has one. */
   listLatest(modelIds: readonly string[]): Promise<readonly TrainingJob[]>;
-  /** Of the entity's jobs that have not ended. */
+  /** The entity's jobs that have not ended. */
   listReferences(entity: string): Promise<readonly { readonly modelId: string; readonly reference: KlReference }[]>;
-  /** Null: of everyone. */
+  /** Null: of all entities. */
   countQueued(account: Account | null): Promise<number>;
   /**
    * Takes the oldest job that is queued, or running under a lapsed lease (or one that ends later than three leases from now:
@@ -164,13 +164,13 @@ export interface JobStore {
     leaseMs: number,
     baseModels: readonly string[] | { readonly except: readonly string[] } | null,
   ): Promise<TrainingJob | null>;
-  /** False: the lease was lost to another attempt. */
+  /** False: another attempt has taken over the lease. */
   renewLease(id: string, attempt: number, leaseUntilMs: number): Promise<boolean>;
-  /** Makes every running job of a stopped worker claimable at once (the single server does so when it starts). */
+  /** Makes every running job of a stopped worker claimable at once (a single server calls this when it starts). */
   releaseLeases(worker: string | null): Promise<void>;
   /**
-   * The step that the job makes: the one after the highest that its model ever had, or what an earlier attempt was given.
-   * Null: not this attempt's job any more.
+   * The step that the job creates: the one after the highest that its model ever had, or the one that an earlier attempt was given.
+   * Null: the job no longer belongs to this attempt.
    */
   assignStep(id: string, attempt: number): Promise<number | null>;
   updateProgress(
@@ -180,9 +180,9 @@ export interface JobStore {
   ): Promise<boolean>;
   /**
    * In one transaction: the status (per NEXT_STATUS), the closing event if that ordinal is new, the checkpoint if
-   * there is one (else its evaluation is cancelled), and what webhooks will get. `surplus` are checkpoints that go, but for those
-   * that were used since then; the event names the steps that went, as `deleted_checkpoints`. False: not this attempt's job any more,
-   * nothing changed.
+   * there is one (otherwise its evaluation is cancelled), and the webhook deliveries. `surplus` are checkpoints to delete, except those
+   * that were used since then; the event lists the deleted steps as `deleted_checkpoints`. False: the job no longer belongs to this
+   * attempt, and nothing changed.
    */
   finish(
     id: string,
@@ -196,11 +196,11 @@ export interface JobStore {
       surplus?: { readonly ids: readonly string[]; readonly usedSinceMs: number };
     },
   ): Promise<boolean>;
-  /** RL jobs that ended before then and whose body is still there, in the order in which they ended. */
+  /** RL jobs that ended before then and whose body is still stored, in the order in which they ended. */
   listWithOldBody(endedBeforeMs: number, limit: number): Promise<readonly TrainingJob[]>;
-  /** Of a job that has ended: nothing refers to its body any more. Idempotent. */
+  /** For a job that has ended: removes the reference to its body. Idempotent. */
   forgetBody(id: string): Promise<void>;
-  /** Queued: cancelled at once, with its closing event and its evaluation, and webhooks hear of it. Running: asks the worker to stop. */
+  /** Queued: cancelled at once, with its closing event, its evaluation and webhook deliveries. Running: asks the worker to stop. */
   requestCancel(
     id: string,
     nowMs: number,
@@ -209,20 +209,20 @@ export interface JobStore {
 }
 
 export interface EventStore {
-  /** Stored once per (jobId, ordinal); false when it was there already. Throws for a gap, and when the job is gone. */
+  /** Stored once per (jobId, ordinal); false if it already existed. Throws if there is a gap, or the job was deleted. */
   append(event: NewEvent): Promise<boolean>;
   /** By ordinal, strictly after the cursor. */
   list(jobId: string, page: Page): Promise<Listing<TrainingEvent>>;
   count(jobId: string): Promise<number>;
-  /** The one with the highest ordinal. */
+  /** The event with the highest ordinal. */
   findLatest(jobId: string): Promise<TrainingEvent | null>;
 }
 
-/** Remembers what a creating POST answered, per entity, route and Idempotency-Key, for 24 h. */
+/** Remembers the answer to a creating POST, per entity, route and Idempotency-Key, for 24 h. */
 export interface IdempotencyStore {
   /**
-   * `new`: the caller now owns the key and must call `complete`, `release` or `letGo`. `resourceId` is what it offered, or what a
-   * request with this key was given that ended without an answer: what that one made must be found, not made again.
+   * `new`: the caller now owns the key and must call `complete`, `release` or `letGo`. `resourceId` is the one that it offered, or the one
+   * of an earlier request with this key that ended without an answer: the caller must look for what that request created.
    */
   begin(
     key: string,
@@ -235,14 +235,14 @@ export interface IdempotencyStore {
     | { outcome: 'in_progress' | 'mismatch' }
   >;
   complete(key: string, response: string): Promise<void>;
-  /** Nothing was made: the key is forgotten. */
+  /** Nothing was created: the key is forgotten. */
   release(key: string): Promise<void>;
   /**
-   * Something may have been made: the next request with the key begins at once, with the same resource id. `heldSinceMs` is
-   * when the caller began; what somebody else has begun since stays theirs.
+   * Something may have been created: the next request with the key starts at once, with the same resource id. `heldSinceMs` is
+   * when the caller started; if another request has taken the key since, it keeps it.
    */
   letGo(key: string, heldSinceMs: number): Promise<void>;
-  /** Every key without an answer can begin again: whoever held them is gone. */
+  /** Releases every key without an answer: the servers that held them are gone. */
   releaseAll(): Promise<void>;
 }
 
@@ -256,14 +256,14 @@ export interface UsageFilter {
   readonly to?: string;
 }
 
-/** Of all rows that the filter lets through, whatever the page shows. */
+/** Totals of all rows that match the filter, whatever the page shows. */
 export interface UsageListing extends Listing<UsageRow> {
   readonly totals: UsageAmounts;
 }
 
 export interface UsageStore {
-  /** Sums into one row per key. Throws: nothing was added, the same entries may be given again. */
+  /** Sums into one row per key. If it throws, nothing was added and the same entries may be passed again. */
   add(entries: readonly UsageEntry[]): Promise<void>;
-  /** By day, then in order of first use, so that rows which come while someone reads pages come behind those read. */
+  /** By day, then in order of first use, so that new rows appear after the pages already read. */
   list(filter: UsageFilter, page: Page): Promise<UsageListing>;
 }

@@ -1,7 +1,7 @@
-// Rows of the Tinker protocol. Part of storage.ts; runs, operations, checkpoints and samplers of a run go with its model.
+// Rows of the Tinker protocol. Part of storage.ts; runs, operations, checkpoints and samplers of a run are deleted with its model.
 import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler, TinkerSession } from '#domain/tinker';
 
-/** Lists of this protocol are read by place, newest first. */
+/** Lists of this protocol are paged by offset, newest first. */
 export interface Slice {
   readonly offset: number;
   readonly limit: number;
@@ -12,17 +12,17 @@ export interface Sliced<T> {
   readonly total: number;
 }
 
-/** Of runs: the entity's own, or also those of others with published weights. */
+/** Runs of the entity, or also other entities' runs with published weights. */
 export type AccessScope = 'owned' | 'accessible';
 
-/** What is not named is not filtered by. */
+/** Fields that are missing do not filter. */
 export interface CheckpointFilter {
   readonly entity?: string;
   readonly runId?: string;
   readonly isPublished?: true;
 }
 
-/** Who may execute a run's operations: its attempt, as `claimRun` gave it. */
+/** The right to execute a run's operations: its attempt, as returned by `claimRun`. */
 export type Held = Pick<TinkerRun, 'id' | 'attempt'>;
 
 export interface OperationEnd {
@@ -34,53 +34,53 @@ export interface OperationEnd {
 export interface TinkerStore {
   createSession(session: TinkerSession): Promise<void>;
   findSession(id: string): Promise<TinkerSession | null>;
-  /** Later times win; one that has ended stays so. */
+  /** Only a later time replaces the stored one; an ended session stays ended. */
   touchSession(id: string, nowMs: number): Promise<void>;
   /** Idempotent. */
   endSession(id: string, nowMs: number): Promise<void>;
   listSessions(entity: string, slice: Slice): Promise<Sliced<TinkerSession>>;
 
-  /** Gives back the one that has the id already. */
+  /** Returns the existing session if the id exists. */
   createRun(run: TinkerRun): Promise<TinkerRun>;
   findRun(id: string): Promise<TinkerRun | null>;
   listRuns(entity: string, scope: AccessScope, slice: Slice): Promise<Sliced<TinkerRun>>;
   /** By number. */
   listRunsOf(sessionId: string): Promise<readonly TinkerRun[]>;
   /**
-   * Takes the run that was taken longest ago among those nobody holds (or under a lapsed lease) whose next operation is there, or
-   * which has one that waits since before `gapMs` for others that did not come. `baseModels`: only runs over one of these.
+   * Claims the run claimed longest ago among those without an owner (or under a lapsed lease) whose next operation is stored, or
+   * which has an operation waiting since before `gapMs` for missing earlier ones. `baseModels`: only runs over one of these.
    */
   claimRun(
     worker: string,
     lease: { readonly nowMs: number; readonly leaseMs: number; readonly gapMs: number },
     baseModels: readonly string[],
   ): Promise<TinkerRun | null>;
-  /** False: it is another's. */
+  /** False: another attempt has it. */
   renewRun(held: Held, leaseUntilMs: number): Promise<boolean>;
-  /** Every run can be claimed at once (the single server does so when it starts). */
+  /** Makes every run claimable at once (a single server calls this when it starts). */
   releaseRuns(): Promise<void>;
-  /** False: it is another's. */
+  /** False: another attempt has it. */
   saveState(held: Held, state: { readonly stateSeq: number; readonly stateBlob: string }): Promise<boolean>;
 
-  /** Marks the run as used. Gives back the one that has the number already. */
+  /** Marks the run as used. Returns the existing operation if the number exists. */
   addOperation(operation: TinkerOperation): Promise<{ outcome: 'added' | 'exists'; operation: TinkerOperation }>;
   findOperation(runId: string, seq: number): Promise<TinkerOperation | null>;
   /** By number, strictly after `seq`. */
   listOperations(runId: string, seq: number, limit: number): Promise<readonly TinkerOperation[]>;
   countQueued(runId: string): Promise<number>;
-  /** The run's doneSeq becomes this one's number. False: the run is another's, and nothing changed. */
+  /** The run's doneSeq becomes this operation's number. False: another attempt has the run, and nothing changed. */
   finishOperation(held: Held, seq: number, end: OperationEnd): Promise<boolean>;
-  /** Results of what is older are asked for no more. */
+  /** Removes results of older operations, which clients no longer request. */
   forgetOperations(runId: string, beforeSeq: number): Promise<void>;
 
-  /** Gives back the one that has its place in the session already. */
+  /** Returns the existing sampler if its place in the session is taken. */
   createSampler(sampler: TinkerSampler): Promise<TinkerSampler>;
   findSampler(id: string): Promise<TinkerSampler | null>;
   /** Oldest first. */
   listSamplersOf(sessionId: string): Promise<readonly TinkerSampler[]>;
   deleteSampler(id: string): Promise<void>;
 
-  /** Replaces the one of the same run, kind and name, which it gives. */
+  /** Replaces the one of the same run, kind and name, and returns the replaced one. */
   putCheckpoint(checkpoint: TinkerCheckpoint): Promise<TinkerCheckpoint | null>;
   findCheckpoint(runId: string, kind: TinkerCheckpoint['kind'], name: string): Promise<TinkerCheckpoint | null>;
   listCheckpoints(filter: CheckpointFilter, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;

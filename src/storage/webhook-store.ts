@@ -1,5 +1,5 @@
-// Webhooks and their deliveries. Part of storage.ts. Deliveries are made by JobStore, in the transaction that ends the job:
-// none is lost by a crash, none is made twice.
+// Webhooks and their deliveries. Part of storage.ts. JobStore creates deliveries in the transaction that ends the job,
+// so a crash neither loses nor duplicates one.
 import type { Listing, Page } from '#domain/page';
 import type { Webhook, WebhookDelivery } from '#domain/webhook';
 
@@ -13,31 +13,31 @@ export interface DeliveryAttempt {
   readonly error: string | null;
   /** Null: no more attempts. */
   readonly nextAttemptAtMs: number | null;
-  /** Null: it failed. */
+  /** Null: the attempt failed. */
   readonly deliveredAtMs: number | null;
 }
 
 export interface WebhookStore {
-  /** `too_many`: its entity has `max` already. */
+  /** `too_many`: its entity already has `max` webhooks. */
   create(webhook: Webhook, max: number): Promise<'created' | 'too_many'>;
   /** Oldest first. */
   list(entity: string): Promise<readonly Webhook[]>;
   find(id: string): Promise<Webhook | null>;
   /** Of all entities, in one transaction. */
   rewriteSecrets(rewrite: (webhook: Webhook) => string): Promise<void>;
-  /** With its deliveries. Idempotent. */
+  /** Also deletes its deliveries. Idempotent. */
   delete(id: string): Promise<void>;
-  /** Nothing of it is due any more, and nothing new is made. The first time counts. */
+  /** Cancels its due deliveries and creates no new ones. Only the first call has an effect. */
   disable(id: string, nowMs: number): Promise<void>;
 
   /** Newest first. */
   listDeliveries(webhookId: string, page: Page): Promise<Listing<WebhookDelivery>>;
-  /** Those that have been due longest. They are due again after the lease, for whoever claims then. */
+  /** Returns those that have been due longest. They are due again after the lease, for any server. */
   claimDue(nowMs: number, leaseMs: number, limit: number): Promise<readonly ClaimedDelivery[]>;
-  /** Counts it. Of a disabled webhook there is no next one. */
+  /** Counts the attempt. A disabled webhook gets no next one. */
   recordAttempt(deliveryId: string, attempt: DeliveryAttempt): Promise<void>;
-  /** Due from `nowMs` on, delivered before or not. Null: the webhook has no such delivery, or is disabled. */
+  /** Makes it due from `nowMs` on, whether delivered before or not. Null: the webhook has no such delivery, or is disabled. */
   makeDue(webhookId: string, deliveryId: string, nowMs: number): Promise<WebhookDelivery | null>;
-  /** Removes what was made before and is not to be tried again. */
+  /** Removes deliveries created before then that will not be tried again. */
   prune(createdBeforeMs: number): Promise<void>;
 }

@@ -1,7 +1,7 @@
-// Directories of blobs that know their bytes: the last file under a prefix lists the checksums of the others, and who opens
-// the directory gets what was put there or an error that names the file. A copy on this machine that is damaged is fetched again,
-// once for each who opens it: what is damaged in the store may be restored at any time. Files that were found good are looked at
-// again when the file system says that they have changed. Single blobs carry their own checksums, where somebody depends on them.
+// Directories of blobs with checksums: the last file under a prefix lists the checksums of the others. Opening a directory returns
+// exactly what was put there, or throws an error that names the damaged file. A damaged local copy is fetched again on each opening,
+// because the store may have been repaired in the meantime. Files that passed are checked again when the file system reports a change.
+// Single blobs have checksums of their own where needed.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { AppError } from '#domain/errors';
 import type { BlobStore } from '../blobs.ts';
 import { CHECKSUMS, parseChecksums } from '../directory-checksums.ts';
 
-/** Prefixes remembered as good; about 100 bytes each. */
+/** Number of prefixes remembered as good; about 100 bytes each. */
 const REMEMBERED_MAX = 10_000;
 
 export function createCheckedDirectories<B extends BlobStore>(blobs: B): B {
@@ -22,7 +22,7 @@ export function createCheckedDirectories<B extends BlobStore>(blobs: B): B {
     for (const prefix of [...good.keys()]) if (prefix === name || prefix.startsWith(`${name}/`)) good.delete(prefix);
   };
 
-  /** Null: all is as it was put. */
+  /** Null: everything is intact. */
   async function findFault(prefix: string, directory: string): Promise<string | null> {
     const stamp = await stampOf(directory);
     if (good.get(prefix) === stamp) return null;
@@ -61,7 +61,7 @@ export function createCheckedDirectories<B extends BlobStore>(blobs: B): B {
   };
 }
 
-/** By name of the file; files of an earlier put are not among them. */
+/** By file name; files of an earlier put are not included. */
 async function checksumsOf(directory: string): Promise<Record<string, string>> {
   const names = (await readdir(directory)).filter((name) => name !== CHECKSUMS).sort();
   const sums: Record<string, string> = {};
@@ -69,7 +69,7 @@ async function checksumsOf(directory: string): Promise<Record<string, string>> {
   return sums;
 }
 
-/** Changes when a file there is written, replaced or gone, or when they lie elsewhere. */
+/** Changes when a file is written, replaced or removed, or when the directory moves. */
 async function stampOf(directory: string): Promise<string> {
   const names = (await readdir(directory).catch(() => [])).sort();
   const stamps = names.map(async (name) => {
@@ -83,7 +83,7 @@ async function stampOf(directory: string): Promise<string> {
   return JSON.stringify([directory, ...(await Promise.all(stamps))]);
 }
 
-/** A directory without a list is older than the lists. */
+/** A directory without a list was written before lists existed. */
 async function findDamage(directory: string): Promise<string | null> {
   const text = await readFile(join(directory, CHECKSUMS), 'utf8').catch(() => null);
   if (text === null) return null;

@@ -1,13 +1,13 @@
-// Copies on this machine of directories that a store has, for readers that need a path: each made once, and all together
-// bounded. Does not know what is in them or how it is fetched.
+// Local copies of a store's directories, for readers that need a path: each is made once, and their total size is
+// bounded. Does not know what they contain or how they are fetched.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createId } from '#base/ids';
 
 export interface DirectoryCopies {
   /**
-   * A path whose files stay for KEPT_MS, another one for each fetching; null: there is nothing under this prefix. The copy at `insteadOf` is
-   * forgotten first.
+   * A path whose files stay for KEPT_MS; each fetch has a new path. Null: there is nothing under this prefix. The copy at `insteadOf` is
+   * dropped first.
    */
   open(prefix: string, insteadOf?: string): Promise<string | null>;
   forget(prefix: string): Promise<void>;
@@ -16,14 +16,14 @@ export interface DirectoryCopies {
 export interface DirectoryCopiesOptions {
   /** Emptied first. */
   readonly directory: string;
-  /** Beyond it, copies go that nobody opened for KEPT_MS; the one that was not opened for longest is the first. */
+  /** Above this size, copies not opened for KEPT_MS are removed, the least recently opened first. */
   readonly bytesMax: number;
-  /** Writes the files into an empty directory; gives their bytes, or null where there is nothing. */
+  /** Writes the files into an empty directory; returns their bytes, or null if there is nothing. */
   readonly fetch: (prefix: string, into: string) => Promise<number | null>;
   readonly now?: () => number;
 }
 
-/** Engines read a directory at once when they have its path. */
+/** Engines read a directory at once after they get its path. */
 export const KEPT_MS = 10 * 60 * 1000;
 
 interface Copy {
@@ -36,7 +36,7 @@ export async function prepareDirectoryCopies(options: DirectoryCopiesOptions): P
   const { directory, bytesMax, fetch, now = Date.now } = options;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  /** Least recently opened first. A Map, because nothing goes that was opened within KEPT_MS, and files go one after the other. */
+  /** Least recently opened first. A Map, because copies opened within KEPT_MS must stay, and files are removed one by one. */
   const copies = new Map<string, Copy>();
   const making = new Map<string, Promise<string | null>>();
 

@@ -1,6 +1,6 @@
 // Blobs as files below one directory. A blob is written under a temporary name, fsynced and renamed, so that it appears
-// whole or not at all; the directories above it are fsynced too, so that its name survives power loss. A symbolic link
-// that leads out of the directory is nobody's blob: nothing is read, written or deleted through it.
+// completely or not at all; the directories above it are fsynced too, so that its name survives power loss. A symbolic link
+// that leads out of the directory is refused: nothing is read, written or deleted through it.
 import { createReadStream, type Dirent } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -10,10 +10,10 @@ import { AppError } from '#domain/errors';
 import { parseBlobName } from '../blob-name.ts';
 import type { BlobReader, BlobStore } from '../blobs.ts';
 
-/** Beside the blobs, on the same file system, under a name no blob can have. */
+/** Next to the blobs, on the same file system, under a name that no blob can have. */
 const TEMPORARY = '.temporary';
 
-/** One process at a time: this clears what a crash left half-written. */
+/** For one process at a time: it removes files that a crash left incomplete. */
 export async function prepareFilesystemBlobs({ root }: { root: string }): Promise<BlobStore> {
   await mkdir(root, { recursive: true });
   const base = await realpath(resolve(root));
@@ -24,19 +24,19 @@ export async function prepareFilesystemBlobs({ root }: { root: string }): Promis
   return filesBelow(base, temporary);
 }
 
-/** Beside a server that may be writing there. Nothing is changed, not even what a crash left. A directory that is not there is empty. */
+/** For reading while a server may be writing. Changes nothing, not even a crash's leftovers. A missing directory counts as empty. */
 export async function prepareFilesystemReader({ root }: { root: string }): Promise<BlobReader> {
   const base = (await realpath(resolve(root)).catch(nullIfMissing)) ?? resolve(root);
   return filesBelow(base, join(base, TEMPORARY));
 }
 
 function filesBelow(base: string, temporary: string): BlobStore {
-  /** Throws `invalid_request` for a name that is none, and for one that a symbolic link takes out of the directory. */
+  /** Throws `invalid_request` for an invalid name, and for one that a symbolic link takes out of the directory. */
   async function pathOf(name: string): Promise<string> {
     const path = join(base, ...parseBlobName(name));
     for (let at = path; at !== base; at = dirname(at)) {
       const real = await realpath(at).catch(nullIfMissing);
-      // Not there yet, or only since another put made it: its parent decides.
+      // It does not exist, or another put has just created it: its parent decides.
       if (real === null && !(await lstat(at).catch(nullIfMissing))?.isSymbolicLink()) continue;
       if (real?.startsWith(`${base}${sep}`)) return path;
       throw new AppError('invalid_request', `Blob ${name} lies behind a symbolic link that leaves the blob directory.`);
@@ -51,7 +51,7 @@ function filesBelow(base: string, temporary: string): BlobStore {
       const sizeBytes = await writeDurably(unfinished, content);
       await mkdir(dirname(path), { recursive: true });
       await rename(unfinished, path);
-      // All of them, each time: a directory that is there may be one that another put has made and not synced yet.
+      // All of them, each time: an existing directory may have been created by another put and not be synced yet.
       for (let at = dirname(path); at.length >= base.length; at = dirname(at)) await syncPath(at);
       return { sizeBytes };
     } catch (error) {
@@ -66,7 +66,7 @@ function filesBelow(base: string, temporary: string): BlobStore {
     find: async (name) => readFile(await pathOf(name)).catch(nullIfMissing),
 
     async stream(name, from = 0) {
-      const file = await open(await pathOf(name), 'r').catch(nullIfMissing); // open: a delete from now on takes nothing away
+      const file = await open(await pathOf(name), 'r').catch(nullIfMissing); // an open file survives a delete
       if (!file) return null;
       if ((await file.stat()).isFile()) return file.createReadStream({ start: from });
       await file.close();
@@ -77,7 +77,7 @@ function filesBelow(base: string, temporary: string): BlobStore {
       const directory = await pathOf(prefix);
       const found: { name: string; sizeBytes: number }[] = [];
       for await (const file of walk(directory)) {
-        const known = await stat(join(directory, file)).catch(nullIfMissing); // null: deleted since it was read
+        const known = await stat(join(directory, file)).catch(nullIfMissing); // null: deleted after the directory was listed
         if (known) found.push({ name: `${prefix}/${file}`, sizeBytes: known.size });
       }
       return found.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -98,7 +98,7 @@ function filesBelow(base: string, temporary: string): BlobStore {
     async findDirectory(prefix) {
       const directory = await pathOf(prefix);
       for await (const _ of walk(directory)) return directory;
-      return null; // none, or empty since its blobs were deleted
+      return null; // does not exist, or became empty when its blobs were deleted
     },
   };
 }
@@ -123,7 +123,7 @@ async function* walk(directory: string, prefix = ''): AsyncGenerator<string> {
   }
 }
 
-/** ENOTDIR: a blob where the name has a directory. EISDIR: the other way round. */
+/** ENOTDIR: a blob exists where the name needs a directory. EISDIR: the reverse. */
 function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(error.code ?? '')) return null;
   throw error;

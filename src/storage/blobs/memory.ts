@@ -1,4 +1,4 @@
-// The slow, obvious twin of filesystem.ts: a map, nothing survives but what engines read by path, until the process ends.
+// The slow reference for filesystem.ts: a map. Only files that engines read by path are on disk, until the process ends.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 let root: string | null = null;
 
-/** One temporary directory for all that this process opens. */
+/** One temporary directory for everything that this process opens. */
 function directories(): string {
   if (root !== null) return root;
   const made = mkdtempSync(join(tmpdir(), 'whetstone-memory-blobs-'));

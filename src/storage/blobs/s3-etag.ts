@@ -1,8 +1,8 @@
-// ETags as checksums. Stores give an object's MD5 as its ETag, and for one that came in parts the MD5 of its parts' MD5s; where
-// they encrypt with a customer's key, or are of another make, an ETag is only a name. Which it is, s3-objects.ts finds out.
+// ETags as checksums. Stores use an object's MD5 as its ETag, or for multipart uploads the MD5 of the parts' MD5s. With a
+// customer's encryption key, or in other stores, an ETag is only a name; s3-objects.ts detects which case applies.
 import { createHash } from 'node:crypto';
 
-/** Of uploads. Objects in parts of other sizes have ETags that say nothing here. */
+/** Part size of uploads. The ETags of objects with other part sizes cannot be checked here. */
 export const PART_BYTES = 5 * 1024 * 1024;
 
 export type EtagKind = 'whole' | 'parts';
@@ -10,12 +10,12 @@ export type EtagKind = 'whole' | 'parts';
 export interface EtagDigest {
   readonly kind: EtagKind;
   update(chunk: Uint8Array): void;
-  /** Once, at the end: what the ETag would be of the bytes that came. */
+  /** Call once, at the end: returns the ETag of the bytes received. */
   read(): string;
   readonly expected: string;
 }
 
-/** Null: this cannot be a checksum. */
+/** Null: this ETag cannot be a checksum. */
 export function createEtagDigest(etag: string | undefined): EtagDigest | null {
   const match = /^"?([0-9a-f]{32})(-\d+)?"?$/.exec(etag ?? '');
   if (!match) return null;

@@ -1,9 +1,9 @@
-// What an S3 store says when it cannot work, as `storage_unavailable` with the cause in words.
+// Turns failures of an S3 store into `storage_unavailable` with a plain cause.
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { AppError } from '#domain/errors';
 
 const RETRY_AFTER_SECONDS = 5;
-/** Keys that are wrong or may not do this, too many requests, and what is the store's own doing. */
+/** Wrong or insufficient keys, too many requests, and failures of the store itself. */
 const mayPass = (status: number): boolean => [401, 403, 408, 429].includes(status) || status >= 500;
 const LOST = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE)/;
 
@@ -13,13 +13,13 @@ export const s3Unavailable = (cause: string, error?: unknown): AppError =>
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-/** The error itself where it is an answer or a bug. */
+/** Returns the error unchanged if it is an ordinary answer or a bug. */
 export function namedS3Fault(error: unknown): unknown {
   const cause = describeS3Fault(error);
   return cause === null ? error : s3Unavailable(cause, error);
 }
 
-/** Behind "the blob store". Null: it can work. */
+/** Continues "the blob store". Null: the store works. */
 export function describeS3Fault(error: unknown): string | null {
   if (!(error instanceof Error) || error instanceof AppError) return null;
   const { $metadata, $response, code, name } = error as ErrorOfSdk;
@@ -35,7 +35,7 @@ export function describeS3Fault(error: unknown): string | null {
 
 interface ErrorOfSdk extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
-  /** Of an answer that could not be understood. */
+  /** Status of an answer that could not be parsed. */
   readonly $response?: { readonly statusCode?: number };
   readonly code?: string;
 }

@@ -1,5 +1,5 @@
-// Reading objects over a line that breaks: a read goes on where it broke off, ends by a deadline where nothing comes, and ends
-// in an error where other bytes came than the store has. What is stored damaged passes: who knows its checksum says so.
+// Reads objects over an unreliable connection: a read resumes where it broke off, fails after a deadline without data, and fails
+// if the bytes differ from the store's. Damage inside the store is not detected here; callers with a checksum detect it.
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, S3ServiceException, type GetObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3';
 import { AppError } from '#domain/errors';
@@ -8,23 +8,23 @@ import { isMissing, namedS3Fault, s3Unavailable } from './s3-faults.ts';
 
 export interface S3Objects {
   /**
-   * The last piece comes when all bytes are known to be the store's. Null: there is no such object. `from`: without so many bytes at
-   * its beginning; then nobody knows a checksum of what comes.
+   * The last piece is returned only when all bytes match the store's. Null: there is no such object. `from`: skips this many bytes at
+   * its beginning; the rest then has no known checksum.
    */
   stream(key: string, from?: number): Promise<AsyncGenerator<Uint8Array> | null>;
-  /** Reads it again where it was changed on its way. */
+  /** Reads it again if it was changed in transit. */
   read<T>(key: string, use: (content: AsyncGenerator<Uint8Array>) => Promise<T>): Promise<T | null>;
 }
 
 export interface S3ObjectsOptions {
   readonly client: S3Client;
   readonly bucket: string;
-  /** In a row, without a byte between: then a read is given up. */
+  /** Consecutive attempts without a byte after which a read fails. */
   readonly attempts: number;
 }
 
 export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsOptions): S3Objects {
-  /** What this store's ETags are, as far as reads have shown. */
+  /** What this store's ETags mean, as far as reads have shown. */
   const known = new Map<EtagKind, 'checksums' | 'names'>();
 
   const get = (Key: string, more: { Range?: string; IfMatch?: string } = {}): Promise<GetObjectCommandOutput | null> =>
@@ -36,7 +36,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
   async function getRest(key: string, from: number, etag: string | undefined): Promise<Readable> {
     const more = { Range: `bytes=${from}-`, ...(etag === undefined ? {} : { IfMatch: etag }) };
     const rest = await get(key, more).catch((error: unknown) => {
-      if (error instanceof S3ServiceException) return null; // it is of other bytes by now, or shorter
+      if (error instanceof S3ServiceException) return null; // the object has changed or become shorter
       throw error;
     });
     if (rest && rest.ETag === etag && rest.ContentRange?.startsWith(`bytes ${from}-`) === true) return bodyOf(rest);
@@ -44,7 +44,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
     throw s3Unavailable('has other bytes under this name than when reading them began');
   }
 
-  /** All bytes from there on, in order, over as many connections as it takes. */
+  /** All bytes from this position, in order, over as many connections as needed. */
   async function* whole(key: string, first: GetObjectCommandOutput, from = 0): AsyncGenerator<Uint8Array> {
     let body = bodyOf(first);
     let at = from;
@@ -57,7 +57,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
         }
         return;
       } catch (error) {
-        if (at - from === first.ContentLength) return; // only its end was lost
+        if (at - from === first.ContentLength) return; // only the end of the stream was lost
         if (++failures >= attempts) throw namedS3Fault(error);
       }
       body = await getRest(key, at, first.ETag);
@@ -67,7 +67,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
   async function* checked(key: string, first: GetObjectCommandOutput): AsyncGenerator<Uint8Array> {
     const digest = isEncryptedForCustomer(first) ? null : createEtagDigest(first.ETag);
     if (digest === null || known.get(digest.kind) === 'names') {
-      for await (const chunk of whole(key, first)) yield chunk; // not yield*: errors of who reads are none of the line
+      for await (const chunk of whole(key, first)) yield chunk; // not yield*: the reader's errors are not connection errors
       return;
     }
     let held: Uint8Array | null = null;
@@ -82,7 +82,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
     if (held) yield held;
   }
 
-  /** Other bytes came than the ETag says: those that the store has, if they come twice. */
+  /** The bytes do not match the ETag: the store's own if they come twice. */
   async function confirm(key: string, etag: string | undefined, sum: string): Promise<void> {
     const changed = () => s3Unavailable('gave bytes that were changed on their way');
     const again = await get(key);
@@ -121,7 +121,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
 
 function bodyOf({ Body }: GetObjectCommandOutput): Readable {
   const body = Body as Readable;
-  body.on('error', () => {}); // before somebody reads: told then
+  body.on('error', () => {}); // an error before reading starts is reported when reading starts
   return body;
 }
 

@@ -1,5 +1,5 @@
-// Blobs as objects of an S3-compatible store. An object appears whole or not at all, and is durable when the store says so.
-// Directories that engines read are copies on this machine (directory-copies.ts): nothing under an opened prefix changes.
+// Blobs as objects of an S3-compatible store. An object appears completely or not at all, and is durable when the store confirms it.
+// Engines read local copies of directories (directory-copies.ts): nothing under an opened prefix changes.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -24,30 +24,30 @@ import { createS3Objects } from './s3-objects.ts';
 
 export interface S3Options {
   readonly bucket: string;
-  /** Before every name; '' for none. */
+  /** Prefix of every name; '' for none. */
   readonly prefix: string;
-  /** Null: AWS, or what AWS_ENDPOINT_URL_S3 says. */
+  /** Null: AWS, or AWS_ENDPOINT_URL_S3. */
   readonly endpoint: string | null;
-  /** Null: what the environment says. */
+  /** Null: from the environment. */
   readonly region: string | null;
-  /** For copies of directories. Emptied when it is opened. */
+  /** For copies of directories. Emptied when the store is opened. */
   readonly cacheDirectory: string;
-  /** After so long without a byte, in either direction, a request is given up and tried again. */
+  /** A request without a byte in either direction for this long is aborted and tried again. */
   readonly stallMs?: number;
 }
 
 const STALL_MS_MAX = 30_000;
-/** Until an answer begins; uploads are many requests of 5 MiB. */
+/** Time until an answer begins; uploads are many requests of 5 MiB. */
 const REQUEST_MS_MAX = 120_000;
 const CONNECT_MS_MAX = 5_000;
 const ATTEMPTS = 4;
-/** Each download holds one for as long as its reader takes. */
+/** Each download holds one until it has been read. */
 const CONNECTIONS_MAX = 4_096;
 const DELETES_PER_REQUEST = 1_000;
-/** Hundreds of adapters. */
+/** Room for hundreds of adapters. */
 const COPIES_BYTES_MAX = 4_000_000_000;
 
-/** Throws `invalid_request` where the bucket cannot be read. Credentials come from the environment, as for all AWS clients. */
+/** Throws `invalid_request` if the bucket cannot be read. Credentials come from the environment, as for all AWS clients. */
 export async function openS3Blobs(options: S3Options): Promise<BlobStore & { close(): void }> {
   const { bucket: Bucket, prefix: root, endpoint, region, cacheDirectory, stallMs = STALL_MS_MAX } = options;
   const agent = { maxSockets: CONNECTIONS_MAX };
@@ -59,11 +59,11 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
       connectionTimeout: CONNECT_MS_MAX,
       socketTimeout: stallMs,
       requestTimeout: REQUEST_MS_MAX,
-      throwOnRequestTimeout: true, // else it is only a warning
+      throwOnRequestTimeout: true, // otherwise it is only a warning
       httpAgent: agent,
       httpsAgent: agent,
     },
-    requestChecksumCalculation: 'WHEN_REQUIRED', // others than AWS do not know the new ones
+    requestChecksumCalculation: 'WHEN_REQUIRED', // stores other than AWS do not know the new checksums
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   const objects = createS3Objects({ client, bucket: Bucket, attempts: ATTEMPTS });
@@ -115,7 +115,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     try {
       await Promise.race([upload.done(), failed]);
     } catch (error) {
-      await upload.abort().catch(() => undefined); // the parts are invisible, and the store drops them in time
+      await upload.abort().catch(() => undefined); // the parts are invisible, and the store removes them in time
       throw namedS3Fault(error);
     }
     return { sizeBytes };

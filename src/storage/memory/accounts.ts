@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/accounts.ts.
+// The slow, simple reference for sql/accounts.ts.
 import type { Account, Limits } from '#domain/limits';
 import type { AccountStore, Payer, StoredBlob } from '../account-store.ts';
 

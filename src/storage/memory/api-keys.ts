@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/api-keys.ts.
+// The slow, simple reference for sql/api-keys.ts.
 import { invariant } from '#base/invariant';
 import type { ApiKey } from '#domain/api-key';
 import type { ApiKeyStore } from '../storage.ts';

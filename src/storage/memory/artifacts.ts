@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/artifacts.ts.
+// The slow, simple reference for sql/artifacts.ts.
 import { invariant } from '#base/invariant';
 import {
   CHECKPOINT_TYPE,

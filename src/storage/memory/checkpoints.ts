@@ -1,9 +1,9 @@
-// The slow, obvious twin of sql/checkpoints.ts.
+// The slow, simple reference for sql/checkpoints.ts.
 import { bySteps, paginate } from './page.ts';
 import { asJson, refuseSecond, type MemoryTables } from './tables.ts';
 import type { CheckpointStore } from '../storage.ts';
 
-/** `neededSteps`: of a model, by what other stores have. */
+/** `neededSteps`: steps of a model that other stores need. */
 export function createMemoryCheckpoints(
   tables: MemoryTables,
   neededSteps: (modelId: string) => readonly number[],

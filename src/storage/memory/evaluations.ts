@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/evaluations.ts.
+// The slow, simple reference for sql/evaluations.ts.
 import { isEvaluated, type Evaluation } from '#domain/evaluation';
 import type { EvaluationStore } from '../evaluation-store.ts';
 import { inOrder, paginate } from './page.ts';
@@ -13,14 +13,14 @@ export interface MemoryEvaluations {
   readonly store: EvaluationStore;
   /** For jobs.ts. */
   add(job: NewJob): void;
-  /** One that has not begun. */
+  /** Cancels one that has not started. */
   cancel(jobId: string, nowMs: number): void;
   removeJobs(jobIds: readonly string[]): void;
-  /** Of checkpoints that are asked, or will be. */
+  /** Steps of checkpoints that an evaluation uses or will use. */
   unfinishedSteps(modelId: string): readonly number[];
 }
 
-/** `baseModelOf`: of a job that has made its checkpoint; null: it has not. `stepOf`: of a job that runs or ran. */
+/** `baseModelOf`: for a job that has produced its checkpoint; null: it has not. `stepOf`: for a job that runs or ran. */
 export function createMemoryEvaluations(
   baseModelOf: (jobId: string) => string | null,
   stepOf: (jobId: string) => number | null,

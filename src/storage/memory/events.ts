@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/events.ts.
+// The slow, simple reference for sql/events.ts.
 import { invariant } from '#base/invariant';
 import { paginate } from './page.ts';
 import { asJson, refuseSecond, type MemoryTables } from './tables.ts';
@@ -14,7 +14,7 @@ export function createMemoryEvents(tables: MemoryTables): EventStore {
   };
 }
 
-/** False: it is there already. */
+/** False: it already exists. */
 export function appendEvent({ events, jobs }: MemoryTables, event: NewEvent): boolean {
   const count = events.filter(({ jobId }) => jobId === event.jobId).length;
   if (event.ordinal < count) return false;

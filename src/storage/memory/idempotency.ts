@@ -1,4 +1,4 @@
-// What POST routes answered to an Idempotency-Key, in memory. How long it is kept: idempotency-times.ts.
+// Answers of POST routes per Idempotency-Key, in memory. idempotency-times.ts defines how long they are kept.
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '../idempotency-times.ts';
 import type { Storage } from '../storage.ts';
 

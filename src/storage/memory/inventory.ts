@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/inventory.ts.
+// The slow, simple reference for sql/inventory.ts.
 import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';

@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/jobs.ts.
+// The slow, simple reference for sql/jobs.ts.
 import { invariant } from '#base/invariant';
 import { toldDeletions } from '#domain/save-policy';
 import { isFinished, type TrainingJob } from '#domain/training-job';

@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/: arrays and maps, nothing survives. It defines what the contract suite means, and gives tests
+// The slow, simple reference for sql/: arrays and maps, nothing survives. It defines what the contract suite means, and gives tests
 // a storage without a disk.
 import { createMemoryAccounts } from './accounts.ts';
 import { createMemoryApiKeys } from './api-keys.ts';

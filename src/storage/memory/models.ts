@@ -1,10 +1,10 @@
-// The slow, obvious twin of sql/models.ts.
+// The slow, simple reference for sql/models.ts.
 import type { Model } from '#domain/model';
 import { inOrder, paginate } from './page.ts';
 import { asJson, refuseSecond, type MemoryTables } from './tables.ts';
 import type { ModelStore } from '../storage.ts';
 
-/** `removeModel` takes along what other stores have of it, `removeJobs` what they have of its jobs. */
+/** `removeModel` deletes the model's rows in other stores, `removeJobs` the rows of its jobs. */
 export function createMemoryModels(
   tables: MemoryTables,
   removeModel: (id: string) => void,

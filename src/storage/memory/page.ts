@@ -1,4 +1,4 @@
-// Pages and orders of the stores in memory.
+// Pages and sort orders of the in-memory stores.
 import type { Checkpoint } from '#domain/checkpoint';
 import { unknownCursor, type Listing, type Order, type Page } from '#domain/page';
 

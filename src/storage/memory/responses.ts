@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/responses.ts.
+// The slow, simple reference for sql/responses.ts.
 import { isAnswered, type StoredResponse } from '#domain/stored-response';
 import type { ResponseStore } from '../response-store.ts';
 

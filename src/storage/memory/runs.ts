@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/runs.ts.
+// The slow, simple reference for sql/runs.ts.
 import { runRows } from '#domain/blob-names';
 import { freshRun, lineBytes, runBytes, type ArtifactUse, type Run, type RunName } from '#domain/run';
 import type { Payer } from '../account-store.ts';

@@ -1,4 +1,4 @@
-// The rows that models, checkpoints, jobs and events share in memory: deleting a model takes its jobs along, ending a job makes a
+// The rows that models, checkpoints, jobs and events share in memory: deleting a model deletes its jobs, ending a job creates a
 // checkpoint.
 import { invariant } from '#base/invariant';
 import type { Checkpoint } from '#domain/checkpoint';
@@ -19,11 +19,11 @@ export interface MemoryTables {
   checkpoints: Checkpoint[];
   jobs: ClaimableJob[];
   events: TrainingEvent[];
-  /** By model: the highest that it ever had. */
+  /** By model: the highest step that it ever had. */
   readonly lastSteps: Map<string, number>;
   /** By checkpoint. */
   readonly notes: Map<string, Readonly<Record<string, unknown>>>;
-  /** By checkpoint: when somebody was about to read its files last. */
+  /** By checkpoint: when its files were last about to be read. */
   readonly uses: Map<string, number>;
   /** By model. */
   readonly savePolicies: Map<string, SavePolicy>;
@@ -40,7 +40,7 @@ export const createMemoryTables = (): MemoryTables => ({
   savePolicies: new Map(),
 });
 
-/** What a database gives back: JSON, so a number that is not finite is null. */
+/** What a database returns: JSON, so a number that is not finite becomes null. */
 export const asJson = <T>(row: T): T => JSON.parse(JSON.stringify(row)) as T;
 
 export function refuseSecond(rows: readonly { id: string }[], { id }: { id: string }): void {

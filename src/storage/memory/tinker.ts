@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/tinker.ts.
+// The slow, simple reference for sql/tinker.ts.
 import { invariant } from '#base/invariant';
 import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler, TinkerSession } from '#domain/tinker';
 import type { Slice, Sliced, TinkerStore } from '../tinker-store.ts';

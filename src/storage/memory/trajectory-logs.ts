@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/trajectory-logs.ts, and which jobs have data that grows old.
+// The slow, simple reference for sql/trajectory-logs.ts, and the jobs whose stored data expires.
 import { invariant } from '#base/invariant';
 import type { TrainingJob } from '#domain/training-job';
 import type { TrajectoryLog } from '#domain/trajectory-log';

@@ -1,4 +1,4 @@
-// The slow, obvious twin of sql/webhooks.ts.
+// The slow, simple reference for sql/webhooks.ts.
 import { invariant } from '#base/invariant';
 import type { TrainingJob } from '#domain/training-job';
 import { deliveriesOf, type Webhook, type WebhookDelivery } from '#domain/webhook';
@@ -7,7 +7,7 @@ import type { WebhookStore } from '../webhook-store.ts';
 
 export interface MemoryWebhooks {
   readonly store: WebhookStore;
-  /** For jobs.ts, when one has ended. */
+  /** Called by jobs.ts when a job has ended. */
   enqueue(job: TrainingJob, nowMs: number): void;
 }
 

@@ -1,4 +1,4 @@
-// Limits of entities, and the bytes that each key stored.
+// Limits of entities, and the bytes stored by each key.
 import type { Kysely, Transaction } from 'kysely';
 import type { Account, Limits } from '#domain/limits';
 import type { AccountStore, Payer, StoredBlob } from '../account-store.ts';
@@ -40,7 +40,7 @@ export function createAccountStore(db: Kysely<Tables>): AccountStore {
       await db
         .deleteFrom('stored_blobs')
         .where((eb) =>
-          // '0' is the character after '/': an index serves the range, and a name with % or _ means itself.
+          // '0' is the character after '/': an index serves the range, and % or _ in a name are taken literally.
           eb.or([eb('blob', '=', name), eb.and([eb('blob', '>=', `${name}/`), eb('blob', '<', `${name}0`)])]),
         )
         .execute();
@@ -61,8 +61,8 @@ async function storedBytes(db: Kysely<Tables>, { entity, keyId }: Account, witho
 }
 
 /**
- * In the transaction that stores it, which runs alone: no two pass a limit together. What was noted before keeps its payer.
- * False: over a limit, and nothing was noted.
+ * In the transaction that stores it, which runs alone: two writers cannot pass a limit together. A blob noted before keeps its payer.
+ * Returns false if this would exceed a limit; nothing was noted then.
  */
 export async function chargeWithin(
   tx: Transaction<Tables>,

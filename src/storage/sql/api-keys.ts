@@ -1,4 +1,4 @@
-// Who may call.
+// API keys: which callers are allowed.
 import type { Kysely } from 'kysely';
 import type { ApiKeyStore } from '../storage.ts';
 import { toApiKey, type Tables } from './rows.ts';

@@ -1,4 +1,4 @@
-// Which names and types a project has: read from the versions of its artifacts and from its models, kept nowhere by itself.
+// The names and types of artifacts in a project, read from the versions of its artifacts and from its models; not stored separately.
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { CHECKPOINT_TYPE, type ArtifactCollection } from '#domain/artifact';
 import type { ArtifactStore, CollectionFilter } from '../artifact-store.ts';

@@ -1,4 +1,4 @@
-// Artifacts that are announced and not there yet. What they say is kept as one text: nobody asks for a part of it.
+// Artifacts that were announced but not yet committed. Their content is stored as one text, because no query needs a part of it.
 import type { Kysely } from 'kysely';
 import { rowBytes, type ArtifactDraft } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';

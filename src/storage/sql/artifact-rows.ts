@@ -1,4 +1,4 @@
-// Rows of artifacts as the database has them. The table of tables is rows.ts.
+// Rows of artifacts in the database. The list of tables is in rows.ts.
 import type { Selectable } from 'kysely';
 import type { ArtifactContent } from '#domain/artifact';
 import type { ArtifactUse } from '#domain/run';

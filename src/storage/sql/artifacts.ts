@@ -1,4 +1,4 @@
-// Artifacts. Whether bytes are there, and who refers to them, is decided in the transaction that makes or removes a version.
+// Artifacts. The transaction that creates or removes a version decides whether its bytes exist, and which versions refer to them.
 import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 import { rowBytes, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
@@ -197,7 +197,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
 
 class OverLimit extends Error {}
 
-/** What was done before a limit was met is rolled back. */
+/** If a limit is exceeded, earlier changes are rolled back. */
 async function allOrNothing(
   db: Kysely<Tables>,
   work: (tx: Transaction<Tables>) => Promise<CreateOutcome>,
@@ -216,10 +216,10 @@ async function chargeRows(tx: Transaction<Tables>, artifact: ArtifactVersion, pa
   if (!(await chargeWithin(tx, rows, payer))) throw new OverLimit();
 }
 
-/** Rows of one statement: far from both databases' limits of parameters, and a matter of milliseconds. */
+/** Rows of one statement: far below both databases' limits of parameters, and a matter of milliseconds. */
 const PIECE = 500;
 
-/** Others are answered between the pieces. */
+/** Other requests are answered between the pieces. */
 async function inPieces<T, R>(all: readonly T[], work: (some: readonly T[]) => Promise<readonly R[]>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < all.length; at += PIECE) {

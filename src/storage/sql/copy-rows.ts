@@ -1,12 +1,12 @@
-// Every row of one database into another one, as they are: a snapshot is read page by page and written in one transaction, so
-// that the copy is of one moment, whole or not there. Either side may be SQLite or Postgres. Rows are not understood here.
+// Copies every row of one database unchanged into another: reads a snapshot page by page and writes it in one transaction, so
+// that the copy is consistent and either complete or absent. Each side may be SQLite or Postgres. Does not interpret rows.
 import { Kysely, sql, type Transaction } from 'kysely';
 import { AppError } from '#domain/errors';
 import type { StorageDialect } from './dialect.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './migrate.ts';
 import type { Tables } from './rows.ts';
 
-/** Primary keys; tables come after those that they refer to. */
+/** Primary keys; each table comes after the tables that it refers to. */
 const KEYS: { readonly [T in keyof Tables]: readonly (string & keyof Tables[T])[] } = {
   api_keys: ['id'],
   entity_limits: ['entity'],
@@ -44,18 +44,18 @@ const PAGE = 500;
 
 export interface Database {
   readonly dialect: StorageDialect;
-  /** As errors name it. */
+  /** The name in error messages. */
   readonly place: string;
 }
 
 export interface CopyOptions {
-  /** No server ran anything there yet: jobs are nobody's and have their attempts before them, requests are not under way. */
+  /** No server has run anything in the copy yet: jobs have no owner and no attempts, requests are not in progress. */
   readonly begins: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Closes both. Throws `invalid_request` where the source is of another version, or the target has rows. Gives the number of rows. */
+/** Closes both. Throws `invalid_request` if the source has another version, or the target has rows. Returns the number of rows. */
 export async function copyRows(source: Database, target: Database, { begins }: CopyOptions): Promise<number> {
   const [from, to] = [source, target].map(({ dialect }) => new Kysely<Tables>({ dialect: dialect.kysely }));
   try {
@@ -73,7 +73,7 @@ export async function copyRows(source: Database, target: Database, { begins }: C
   }
 }
 
-/** Also for a database without a schema. Closes it. */
+/** Also works for a database without a schema. Closes it. */
 export async function hasRows({ dialect }: Database): Promise<boolean> {
   const db = new Kysely<Tables>({ dialect: dialect.kysely });
   try {

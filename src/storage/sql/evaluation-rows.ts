@@ -1,4 +1,4 @@
-// The table of evaluations as TypeScript, and its rows as domain objects. Others' are rows.ts.
+// The table of evaluations as TypeScript types, and its rows as domain objects. All other tables are in rows.ts.
 import type { Selectable } from 'kysely';
 import type { Evaluation, EvaluationStatus } from '#domain/evaluation';
 

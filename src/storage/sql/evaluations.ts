@@ -1,4 +1,4 @@
-// Evaluations and the right to run them. Every write of a worker names its attempt: one whose lease was taken over matches no row.
+// Evaluations and the right to run them. Every write of a worker names its attempt: after its lease was taken over it matches no row.
 import { sql, type Kysely } from 'kysely';
 import type { EvaluationStore, NewEvaluation } from '../evaluation-store.ts';
 import type { NewJob } from '../storage.ts';
@@ -141,7 +141,7 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
   };
 }
 
-/** Within the transaction that makes the job. */
+/** Within the transaction that creates the job. */
 export async function addEvaluation(
   tx: Kysely<Tables>,
   { id, modelId, entity, keyId, createdAtMs }: NewJob,
@@ -165,7 +165,7 @@ export async function addEvaluation(
   await tx.insertInto('evaluations').values(row).execute();
 }
 
-/** Of a job that makes no checkpoint, or whose owner asked for that: one that has not begun. */
+/** Cancels the evaluation of a job that produces no checkpoint, or on the owner's request: only if it has not started. */
 export async function cancelEvaluation(tx: Kysely<Tables>, jobId: string, nowMs: number): Promise<void> {
   await tx
     .updateTable('evaluations')

@@ -5,7 +5,7 @@ import type { EventStore, NewEvent } from '../storage.ts';
 import { listPage } from './listing.ts';
 import { fromEvent, toTrainingEvent, type Tables } from './rows.ts';
 
-/** Within a transaction of the caller. False: that ordinal was there already. */
+/** Within the caller's transaction. False: that ordinal already exists. */
 export async function appendEvent(db: Kysely<Tables>, event: NewEvent): Promise<boolean> {
   const count = await countEvents(db, event.jobId);
   if (event.ordinal < count) return false;
@@ -20,7 +20,7 @@ export async function appendEvent(db: Kysely<Tables>, event: NewEvent): Promise<
 async function countEvents(db: Kysely<Tables>, jobId: string): Promise<number> {
   const { last } = await db
     .selectFrom('training_events')
-    .select((eb) => eb.fn.max('ordinal').as('last')) // no gaps: a seek in the index, where counting would read them all
+    .select((eb) => eb.fn.max('ordinal').as('last')) // there are no gaps: an index lookup, where counting would read all events
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   return last === null ? 0 : Number(last) + 1;

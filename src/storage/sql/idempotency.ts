@@ -1,4 +1,4 @@
-// What a creating POST answered, for 24 hours.
+// Answers of creating POST requests, kept for 24 hours.
 import type { Kysely } from 'kysely';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '../idempotency-times.ts';
 import type { IdempotencyStore } from '../storage.ts';

@@ -1,5 +1,5 @@
-// Whether an SQLite file is sound, before anything is read from it as rows: its pages and indexes, its references, its version.
-// Nothing is written. What the rows say is the inventory's to tell.
+// Checks an SQLite file before its rows are read: its pages and indexes, its references, its version.
+// Writes nothing. The inventory checks the contents of the rows.
 import { Kysely, sql } from 'kysely';
 import { readSchemaVersion, SCHEMA_VERSION } from './migrate.ts';
 import type { Tables } from './rows.ts';
@@ -10,10 +10,10 @@ export interface DatabaseFault {
   readonly problem: string;
 }
 
-/** SQLite names up to 100 by itself; the check of references has no bound. */
+/** SQLite reports up to 100 problems itself; the check of references has no limit. */
 const FAULTS_MAX = 100;
 
-/** Empty: all is well. The file is there. */
+/** Empty: no problems. The file must exist. */
 export async function inspectSqlite(path: string): Promise<DatabaseFault[]> {
   let db: Kysely<Tables> | null = null;
   try {

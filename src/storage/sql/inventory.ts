@@ -104,7 +104,7 @@ export function createInventory(db: Kysely<Tables>): Inventory {
   };
 }
 
-/** Until one is not full. The query begins after the row that it is given. */
+/** Reads pages until one is not full. The query starts after the row that it is given. */
 async function* paged<Row>(query: (last: Row | null) => Promise<Row[]>): AsyncGenerator<Row[]> {
   for (let last: Row | null = null; ;) {
     const page: Row[] = await query(last);

@@ -1,4 +1,4 @@
-// Jobs and the right to run them. Every write of a worker names its attempt: one whose lease was taken over matches no row.
+// Jobs and the right to run them. Every write of a worker names its attempt: after its lease was taken over it matches no row.
 import { sql, type Kysely } from 'kysely';
 import type { Checkpoint } from '#domain/checkpoint';
 import { toldDeletions } from '#domain/save-policy';
@@ -164,7 +164,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         await db
           .updateTable('training_jobs')
           .set({
-            attempt, // never empty: an update that says nothing still tells whether the job is ours
+            attempt, // never empty: an update without changes still tells whether the job is ours
             ...(progress === undefined ? {} : { progress }),
             ...(skipped === undefined ? {} : { skipped: JSON.stringify(skipped) }),
             ...(startedAtMs === undefined ? {} : { started_at_ms: startedAtMs }),
@@ -259,7 +259,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
   };
 }
 
-/** As the index has it that holds these rows together. */
+/** Ordered like the index that contains these rows. */
 function orderOf(modelId: string | undefined, status: JobStatus | undefined) {
   if (modelId !== undefined) return ['model_id', 'ordinal'] as const;
   return status === undefined ? (['entity', 'ordinal'] as const) : (['entity', 'status', 'ordinal'] as const);
@@ -275,7 +275,7 @@ async function addCheckpoint(tx: Kysely<Tables>, checkpoint: Checkpoint): Promis
     .execute();
 }
 
-/** Gives the steps. */
+/** Returns the steps. */
 async function deleteUnused(tx: Kysely<Tables>, ids: readonly string[], usedSinceMs: number): Promise<number[]> {
   if (ids.length === 0) return [];
   const rows = await tx

@@ -1,4 +1,4 @@
-// What jobs and evaluations have in common when somebody takes the right to run them.
+// What jobs and evaluations have in common when a worker claims the right to run them.
 
-/** A lease that ends later than so many of them from now was given before a clock was set back. */
+/** A lease that ends more than this many lease times from now was granted before the clock was set back. */
 export const LEASES_AHEAD_MAX = 3;

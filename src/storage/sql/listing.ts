@@ -1,4 +1,4 @@
-// Pages: the cursor's row says where to go on, one row more than asked tells whether more follow.
+// Pages of rows: the cursor's row says where to continue, and one extra row tells whether more follow.
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
 import { unknownCursor, type Listing, type Page } from '#domain/page';
 import type { Tables } from './rows.ts';
@@ -7,15 +7,15 @@ type Column<Table extends keyof Tables> = string & keyof Tables[Table];
 
 export interface Listed<Table extends keyof Tables> {
   readonly table: Table;
-  /** Whose rows; the cursor must be one of these. */
+  /** The owner's rows; the cursor must be one of these. */
   readonly of: { readonly [C in Column<Table>]?: Tables[Table][C] };
-  /** Which of them; undefined: whatever it is. */
+  /** Filters by column; undefined: no filter. */
   readonly where?: { readonly [C in Column<Table>]?: Tables[Table][C] | undefined };
-  /** What else is true of them. */
+  /** Further conditions. */
   readonly also?: readonly RawBuilder<unknown>[];
   /**
-   * Columns that tell any two of these rows apart. One of `of` or `where` in front names the index to walk: Postgres would else go
-   * through everybody's rows in their order, trusting that ours lie evenly among them.
+   * Columns that order the rows uniquely. A leading column of `of` or `where` names the index to use: Postgres would otherwise read
+   * all entities' rows in their order, assuming that ours are spread evenly among them.
    */
   readonly by: readonly Column<Table>[];
   readonly order: 'asc' | 'desc';
@@ -48,7 +48,7 @@ export async function listPage<Table extends keyof Tables, T>(
   return { rows: await Promise.all(rows.slice(0, limit).map(convert)), hasMore: rows.length > limit };
 }
 
-/** Equal; for a column of the order as a range, or Postgres would leave it out of the order. */
+/** Equality; for a column of the order as a range, or Postgres would drop it from the order. */
 const matching = (columns: Readonly<Record<string, unknown>>, by: readonly string[]): RawBuilder<unknown>[] =>
   Object.entries(columns).flatMap(([column, value]) => {
     if (value === undefined) return [];
@@ -66,7 +66,7 @@ export function toListing<Row, T>(rows: readonly Row[], limit: number, convert: 
   return { rows: rows.slice(0, limit).map(convert), hasMore: rows.length > limit };
 }
 
-/** Throws `unknownCursor` where the query finds nothing. */
+/** Throws `unknownCursor` if the query finds nothing. */
 export async function cursorRow<Row>(
   query: { executeTakeFirst(): Promise<Row | undefined> },
   after: string,

@@ -1,5 +1,5 @@
-// Brings a database to the schema of this version: every migration once, in order, in one transaction. A schema from a
-// newer version is refused, never touched.
+// Migrates a database to the schema of this version: every migration once, in order, in one transaction. A schema from a
+// newer version is refused and not changed.
 import { sql, type Kysely } from 'kysely';
 import { AppError } from '#domain/errors';
 import { firstLight } from './migrations/0001-first-light.ts';
@@ -59,7 +59,7 @@ export interface MigrationResult {
   readonly to: number;
 }
 
-/** `place` is what the error names. */
+/** `place` names the database in the error. */
 export async function migrate(db: Kysely<Tables>, place: string): Promise<MigrationResult> {
   return db.transaction().execute(async (tx) => {
     await sql`create table if not exists schema_version (version integer not null)`.execute(tx);

@@ -1,4 +1,4 @@
-// Models, and what goes with them when they go.
+// Models, and the rows that are deleted with them.
 import { sql, type Kysely } from 'kysely';
 import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
@@ -99,11 +99,11 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
   };
 }
 
-/** `%` and `_` are characters like others. */
+/** `%` and `_` are taken literally. */
 const nameContains = (text: string) =>
   sql`lower(project || '/' || name) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`;
 
-/** Within the transaction that makes or ends a job of it. */
+/** Within the transaction that creates or ends a job of the model. */
 export async function noteActivity(tx: Kysely<Tables>, modelId: string, atMs: number): Promise<void> {
   await tx
     .updateTable('models')

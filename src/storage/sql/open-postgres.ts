@@ -11,7 +11,7 @@ export interface PostgresOptions {
   readonly log: Log;
 }
 
-/** Throws `invalid_request` where nobody answers, or the schema is of a newer whetstone. The password is in no message. */
+/** Throws `invalid_request` if the database does not answer, or its schema belongs to a newer whetstone. Messages never contain the password. */
 export async function openPostgresStorage({ url, log }: PostgresOptions): Promise<Storage> {
   const place = postgresPlace(url);
   try {

@@ -1,5 +1,5 @@
-// The rows of a database whose version is known to be ours, without bringing anything up to date: for commands that look at a
-// store, or at a backup on a disk that can only be read.
+// The rows of a database whose version is known to match, without migrating anything: for commands that read a
+// store, or a backup on a read-only disk.
 import { Kysely } from 'kysely';
 import type { AccountStore } from '../account-store.ts';
 import type { Inventory } from '../inventory.ts';
@@ -11,7 +11,7 @@ import type { Tables } from './rows.ts';
 
 export interface OpenRows {
   readonly inventory: Inventory;
-  /** Writes fail where the database is opened for reading. */
+  /** Writes fail if the database is opened for reading. */
   readonly accounts: AccountStore;
   /** Empty: the schema is of this version. */
   faults(): Promise<DatabaseFault[]>;

@@ -13,7 +13,7 @@ export interface SqliteOptions {
   readonly log: Log;
 }
 
-/** `:memory:` is for tests. Throws `invalid_request` for a file that is no database, or one of a newer whetstone. */
+/** `:memory:` is for tests. Throws `invalid_request` if the file is not a database, or belongs to a newer whetstone. */
 export async function openSqliteStorage({ path, log }: SqliteOptions): Promise<Storage> {
   try {
     if (path !== ':memory:') await makeDirectories(dirname(path));

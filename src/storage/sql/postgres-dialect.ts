@@ -1,18 +1,18 @@
 // Postgres through node-postgres. Transactions take one lock of the database when they begin, so that they run one after
-// another on all servers together, as SQLite's do: ours read first and write then. They are short.
+// another across all servers, as in SQLite: ours read first and then write. They are short.
 import { CompiledQuery, PostgresDialect, sql, type Driver } from 'kysely';
 import pg from 'pg';
 import type { StorageDialect } from './dialect.ts';
 
 const CONNECTIONS_MAX = 10;
 const CONNECT_MS_MAX = 5_000;
-/** Of one statement, waiting for the lock included. */
+/** For one statement, waiting for the lock included. */
 const STATEMENT_MS_MAX = 30_000;
-/** As `pg_stat_activity` shows the connections of servers. */
+/** How `pg_stat_activity` shows the connections of servers. */
 export const SERVER_NAME = 'whetstone';
-/** Of commands that look for servers, or may run beside them. */
+/** For commands that look for servers, or may run at the same time as servers. */
 export const COMMAND_NAME = 'whetstone command';
-/** Ours among the advisory locks of the database: "whet" in ASCII. */
+/** Our number among the database's advisory locks: "whet" in ASCII. */
 const LOCK = 0x77686574;
 
 /** For messages: without the password. */
@@ -30,8 +30,8 @@ export function createPostgresDialect(url: string, name = SERVER_NAME): StorageD
     application_name: name,
     types,
   });
-  // A connection that is lost says so as an event, which ends the process where nobody listens: through the pool while it is
-  // idle, itself while it is in use. Whoever uses it gets the same error from its statement, and the pool does not keep it.
+  // A lost connection emits an error event, which ends the process if nothing listens: through the pool while it is
+  // idle, by itself while it is in use. The statement that uses it gets the same error, and the pool drops the connection.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
@@ -50,7 +50,7 @@ class SerialPostgresDialect extends PostgresDialect {
         await begin(connection, settings);
         await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`));
       } catch (error) {
-        // Kysely does not roll back what did not begin: the pool would hand out a connection inside a failed transaction.
+        // Kysely does not roll back a transaction that failed to begin: the pool would hand out a connection inside a failed transaction.
         await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
         throw error;
       }

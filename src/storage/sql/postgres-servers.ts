@@ -1,5 +1,5 @@
-// Whether servers use a Postgres database at this moment, by the name that their connections carry. Those that train keep one,
-// since they look for jobs every second; one that only answers requests has none after ten seconds without any.
+// Detects whether servers are using a Postgres database, by the name of their connections. Training servers always keep one,
+// because they look for jobs every second; a server that only answers requests has none after ten seconds without requests.
 import pg from 'pg';
 import { COMMAND_NAME, SERVER_NAME } from './postgres-dialect.ts';
 
@@ -11,7 +11,7 @@ export async function countServerConnections(url: string): Promise<number> {
     connectionTimeoutMillis: CONNECT_MS_MAX,
     application_name: COMMAND_NAME,
   });
-  client.on('error', () => {}); // told by the statement too
+  client.on('error', () => {}); // the statement reports it too
   try {
     await client.connect();
     const { rows } = await client.query<{ count: number }>(

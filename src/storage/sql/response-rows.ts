@@ -1,4 +1,4 @@
-// The table of responses as TypeScript, and its rows as domain objects and back. Others' are rows.ts.
+// The table of responses as TypeScript types, and its rows as domain objects and back. All other tables are in rows.ts.
 import type { Selectable } from 'kysely';
 import type { ResponseStatus, StoredResponse } from '#domain/stored-response';
 

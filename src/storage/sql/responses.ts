@@ -1,5 +1,5 @@
-// Responses that are kept, and the right to answer those of the background. Every write of a worker names its attempt: one whose
-// lease was taken over matches no row.
+// Stored responses, and the right to answer background responses. Every write of a worker names its attempt: after its
+// lease was taken over it matches no row.
 import { sql, type Kysely } from 'kysely';
 import type { ResponseStore } from '../response-store.ts';
 import type { StorageDialect } from './dialect.ts';

@@ -1,4 +1,4 @@
-// The tables as TypeScript, and the one place where rows (snake_case, JSON as text) become domain objects and back.
+// The tables as TypeScript types, and the one place where rows (snake_case, JSON as text) become domain objects and back.
 import type { ColumnType, Insertable, Selectable } from 'kysely';
 import type { ApiKey, Scope } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
@@ -80,11 +80,11 @@ export interface ModelTable {
   base_model: string;
   run_id: string | null;
   created_at_ms: number;
-  /** The highest that it ever had, deleted or not. */
+  /** The highest step that it ever had, deleted or not. */
   last_step: number;
-  /** When it was made, or a job of it came or ended. */
+  /** When it was created, or when a job of it was created or ended. */
   active_at_ms: number;
-  /** JSON of a SavePolicy; null: all checkpoints stay. */
+  /** JSON of a SavePolicy; null: all checkpoints are kept. */
   save_policy: ColumnType<string | null, string | null, string | null>;
 }
 
@@ -96,9 +96,9 @@ export interface CheckpointTable {
   blob_prefix: string;
   created_at_ms: number;
   fresh: number;
-  /** JSON; null: nobody noted anything. */
+  /** JSON; null: no metadata. */
   metadata: ColumnType<string | null, never, string>;
-  /** When somebody was about to read its files last; 0: not known. */
+  /** When its files were last about to be read; 0: unknown. */
   used_at_ms: ColumnType<number, never, number>;
 }
 
@@ -112,7 +112,7 @@ export interface TrajectoryLogTable {
   trajectory_count: number;
   size_bytes: number;
   created_at_ms: number;
-  /** Whose answers they give rewards to. */
+  /** The job whose evaluation these rewards belong to. */
   evaluation_job_id: string | null;
 }
 
@@ -155,12 +155,12 @@ export interface TrainingEventTable {
 export interface IdempotencyKeyTable {
   key: string;
   body_hash: string;
-  /** Of what the request makes. */
+  /** Of the resource that the request creates. */
   resource_id: string;
   /** Null while the first request is still running. */
   response: string | null;
   created_at_ms: number;
-  /** When the request that is to answer began. */
+  /** When the request that currently holds the key started. */
   held_since_ms: number;
 }
 

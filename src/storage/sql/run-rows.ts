@@ -1,4 +1,4 @@
-// The tables of runs as TypeScript, and what becomes a row and back. Part of rows.ts.
+// The tables of runs as TypeScript types, and the conversion of rows. Part of rows.ts.
 import type { Selectable } from 'kysely';
 import type { Run, RunAbout, RunState } from '#domain/run';
 
@@ -45,7 +45,7 @@ const COLUMNS: { readonly [F in keyof RunAbout]: keyof AboutColumns } = {
   exitCode: 'exit_code',
 };
 
-/** Of what is named; all columns of all fields. */
+/** The columns of the given fields; all columns of each field. */
 export function fromAbout<A extends Partial<RunAbout>>(
   about: A,
 ): A extends RunAbout ? AboutColumns : Partial<AboutColumns> {

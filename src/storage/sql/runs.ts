@@ -1,4 +1,4 @@
-// Runs. A run's row is written first in every change: whoever comes second waits for it, so that sizes add up.
+// Runs. Every change writes the run's row first, so that a concurrent change waits for it and sizes add up.
 import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { runRows } from '#domain/blob-names';
@@ -122,7 +122,7 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
 
 class OverLimit extends Error {}
 
-/** What was done before a limit was met is rolled back. */
+/** If a limit is exceeded, earlier changes are rolled back. */
 async function withinLimit<T, R>(db: Kysely<Tables>, refusal: R, work: (tx: Transaction<Tables>) => Promise<T>) {
   try {
     return await db.transaction().execute(work);
@@ -137,10 +137,10 @@ async function charge(tx: Transaction<Tables>, run: Run, payer: Payer): Promise<
   if (!(await chargeWithin(tx, rows, payer))) throw new OverLimit();
 }
 
-/** Lines of one statement. */
+/** Lines per statement. */
 const PIECE = 500;
 
-/** Gives the bytes of those that were there. */
+/** Returns the bytes of the replaced lines. */
 async function replace(tx: Transaction<Tables>, id: string, offset: number, lines: readonly string[]): Promise<number> {
   let replaced = 0;
   for (let at = 0; at < lines.length; at += PIECE) {
@@ -159,7 +159,7 @@ async function replace(tx: Transaction<Tables>, id: string, offset: number, line
   return replaced;
 }
 
-/** As any query that has conditions takes them. */
+/** Accepts any query that has conditions. */
 function named<Q extends { where(column: 'entity' | 'project' | 'name', operator: '=', value: string): Q }>(
   query: Q,
   { entity, project, name }: RunName,

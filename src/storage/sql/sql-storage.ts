@@ -1,4 +1,4 @@
-// A Storage over any database that has a StorageDialect: its schema brought up to date, its stores handed out.
+// A Storage over any database that has a StorageDialect: migrates its schema and creates its stores.
 import { Kysely, sql } from 'kysely';
 import type { Log } from '#base/log';
 import type { Storage } from '../storage.ts';
@@ -22,7 +22,7 @@ import { createTrajectoryLogStore } from './trajectory-logs.ts';
 import { createUsageStore } from './usage.ts';
 import { createWebhookStore } from './webhooks.ts';
 
-/** `place` is how log lines and errors name the database. */
+/** `place` names the database in log lines and errors. */
 export async function openSqlStorage(dialect: StorageDialect, place: string, log: Log): Promise<Storage> {
   const db = new Kysely<Tables>({ dialect: dialect.kysely });
   try {

@@ -1,23 +1,23 @@
 // SQLite through libsql, tuned for durability: WAL, and an fsync per commit. Transactions take the write lock when they
-// begin, so that reading first and writing then cannot fail half-way because another process wrote between.
+// begin, so that reading first and then writing cannot fail half-way because another process wrote in between.
 import { CompiledQuery, sql, SqliteDialect, type Driver, type SqliteDatabase, type SqliteStatement } from 'kysely';
 import Database from 'libsql';
 import type { StorageDialect } from './dialect.ts';
 
-/** How long a statement waits for another process that writes. */
+/** How long a statement waits while another process writes. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 /**
- * `serve`: as servers and commands use it. `read`: beside them; nothing is written. `copy`: a file that is moved when it is
- * complete, without a write-ahead log beside it.
+ * `serve`: for servers and commands. `read`: read-only, while a server may be running. `copy`: a file that is moved when it is
+ * complete, without a write-ahead log.
  */
 export type SqliteUse = 'serve' | 'read' | 'copy';
 
-/** The file is opened by the first query, which throws what libsql throws where it cannot be, or is no database. */
+/** The first query opens the file, and throws libsql's error if it cannot be opened or is not a database. */
 export const createSqliteDialect = (path: string, use: SqliteUse = 'serve'): StorageDialect => ({
   kysely: new ImmediateSqliteDialect(() => openDatabase(path, use)),
   skipLocked: sql``,
-  beginSnapshot: sql`begin`, // deferred: waits for nobody, and nobody for it; the first read decides what it sees
+  beginSnapshot: sql`begin`, // deferred: takes no lock and blocks nobody; the first read fixes the snapshot
 });
 
 function openDatabase(path: string, use: SqliteUse): Database.Database {
@@ -49,7 +49,7 @@ class ImmediateSqliteDialect extends SqliteDialect {
     driver.beginTransaction = async (connection) => {
       await connection.executeQuery(CompiledQuery.raw('begin immediate'));
     };
-    // A full disk and some others end a transaction by themselves. To roll back what is over fails, and would hide why.
+    // A full disk and some other errors end a transaction by themselves. A rollback would then fail, and hide the cause.
     driver.rollbackTransaction = async (connection) => {
       if (this.#database()?.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
     };
@@ -57,7 +57,7 @@ class ImmediateSqliteDialect extends SqliteDialect {
   }
 }
 
-/** libsql stores a text with U+0000 whole but reads it back only up to there; Postgres refuses it. We store U+FFFD instead. */
+/** libsql stores a text with U+0000 completely but reads it back only up to there; Postgres refuses it. We store U+FFFD instead. */
 function withStorableText(database: Database.Database): SqliteDatabase {
   return {
     close: () => void database.close(),

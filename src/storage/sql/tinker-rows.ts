@@ -1,4 +1,4 @@
-// The tables of the Tinker protocol as TypeScript, and their rows as domain objects. Others' are rows.ts.
+// The tables of the Tinker protocol as TypeScript types, and their rows as domain objects. All other tables are in rows.ts.
 import type { Selectable } from 'kysely';
 import type {
   CheckpointKind,

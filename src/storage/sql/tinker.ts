@@ -1,4 +1,4 @@
-// Rows of the Tinker protocol. Every write of who executes a run names its attempt: one whose lease was taken over matches no row.
+// Rows of the Tinker protocol. Every write of a run's worker names its attempt: after its lease was taken over it matches no row.
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
 import type { Slice, Sliced, TinkerStore } from '../tinker-store.ts';
 import type { StorageDialect } from './dialect.ts';

@@ -1,4 +1,4 @@
-// What was logged of models, by time.
+// Trajectories logged for models, by time.
 import type { Kysely, Selectable } from 'kysely';
 import type { TrajectoryLog } from '#domain/trajectory-log';
 import type { TrajectoryLogStore } from '../trajectory-log-store.ts';

@@ -1,4 +1,4 @@
-// What requests used, by key, project, model and day.
+// Usage of requests, by key, project, model and day.
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
 import { addUsage, type UsageAmounts, type UsageEntry } from '#domain/usage';
 import type { UsageFilter, UsageStore } from '../storage.ts';

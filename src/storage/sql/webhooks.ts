@@ -1,5 +1,5 @@
-// Webhooks and the outbox of what they will get. Several servers send from one outbox: a claim moves the next attempt
-// behind the lease, in one statement.
+// Webhooks and the outbox of their deliveries. Several servers send from one outbox: a claim moves the next attempt
+// to the end of the lease, in one statement.
 import type { Kysely } from 'kysely';
 import type { TrainingJob } from '#domain/training-job';
 import { deliveriesOf } from '#domain/webhook';
@@ -57,7 +57,7 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
       });
     },
 
-    // A transaction, which runs alone: a job that ends meanwhile finds the webhook or does not, never half of it.
+    // A transaction, which runs alone: a job that ends meanwhile either finds the webhook or does not.
     async delete(id) {
       await db.transaction().execute((tx) => tx.deleteFrom('webhooks').where('id', '=', id).execute());
     },
@@ -89,7 +89,7 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
     async claimDue(nowMs, leaseMs, limit) {
       const claimed = await db
         .with(
-          // Materialized: Postgres might else ask again for each row, and take more than the limit.
+          // Materialized: otherwise Postgres may run the query again for each row, and take more than the limit.
           (name) => name('due').materialized(),
           (query) =>
             query
@@ -114,7 +114,7 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
       return claimed
         .sort((a, b) => a.created_at_ms - b.created_at_ms || (a.id < b.id ? -1 : 1))
         .flatMap((row) => {
-          const webhook = webhooks.get(row.webhook_id); // deleted just now, if it is not there
+          const webhook = webhooks.get(row.webhook_id); // undefined if it was just deleted
           return webhook ? [{ delivery: toWebhookDelivery(row), webhook }] : [];
         });
     },
