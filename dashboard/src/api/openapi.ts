@@ -4419,25 +4419,26 @@ export interface paths {
                          *       "object": "list",
                          *       "data": [
                          *         {
-                         *           "id": "4444a8db-10fb-466f-ae14-46b59972c807",
+                         *           "id": "c6682488-be2c-4ba8-94fd-437fc40f155c",
                          *           "step": 0,
                          *           "metrics": {}
                          *         },
                          *         {
-                         *           "id": "c2df5f57-1a02-4677-9983-a000aee6a932",
+                         *           "id": "347d9db6-f701-4c43-9049-0a66c2576659",
                          *           "step": 1,
                          *           "metrics": {
                          *             "train/reward": 0.5,
                          *             "train/reward_std_dev": 0.5,
                          *             "train/exception_rate": 0,
+                         *             "train/reward_std_error": 0.5,
                          *             "val/reward": 0.5,
                          *             "val/reward_std_dev": 0.5,
                          *             "val/exception_rate": 0
                          *           }
                          *         }
                          *       ],
-                         *       "first_id": "4444a8db-10fb-466f-ae14-46b59972c807",
-                         *       "last_id": "c2df5f57-1a02-4677-9983-a000aee6a932",
+                         *       "first_id": "c6682488-be2c-4ba8-94fd-437fc40f155c",
+                         *       "last_id": "347d9db6-f701-4c43-9049-0a66c2576659",
                          *       "has_more": false
                          *     }
                          */
@@ -6247,7 +6248,7 @@ export interface paths {
                          *       "object": "list",
                          *       "data": [
                          *         {
-                         *           "id": "7cc7c116-a3bf-454b-99ca-7c4f841a7adf",
+                         *           "id": "df535793-0277-4fa6-ad4c-3142f25511c0",
                          *           "type": "training_started",
                          *           "data": {
                          *             "num_sequences": 1,
@@ -6311,7 +6312,7 @@ export interface paths {
                          *           }
                          *         },
                          *         {
-                         *           "id": "ab433d89-345e-474b-8c9c-63cf7e3b6397",
+                         *           "id": "85cb5868-d2ac-43e4-aea0-c1b2e437a5e4",
                          *           "type": "gradient_step",
                          *           "data": {
                          *             "gradient_step": 1,
@@ -6341,11 +6342,11 @@ export interface paths {
                          *             "num_tokens": 23,
                          *             "num_trained_tokens": 6,
                          *             "tokens_saved_by_sharing": 19,
-                         *             "tokens_per_second": 10.61360888024153
+                         *             "tokens_per_second": 1.9403611414515147
                          *           }
                          *         },
                          *         {
-                         *           "id": "94dbbb9b-5858-44c5-a6ff-43fcb3b3069f",
+                         *           "id": "74258cc3-906b-4f8c-9799-ee59d9850f9c",
                          *           "type": "training_ended",
                          *           "data": {
                          *             "step": 1,
@@ -6360,12 +6361,13 @@ export interface paths {
                          *             "train/reward": 0.5,
                          *             "train/reward_std_dev": 0.5,
                          *             "train/exception_rate": 0,
+                         *             "train/reward_std_error": 0.5,
                          *             "num_gradient_steps": 1
                          *           }
                          *         }
                          *       ],
-                         *       "first_id": "7cc7c116-a3bf-454b-99ca-7c4f841a7adf",
-                         *       "last_id": "94dbbb9b-5858-44c5-a6ff-43fcb3b3069f",
+                         *       "first_id": "df535793-0277-4fa6-ad4c-3142f25511c0",
+                         *       "last_id": "74258cc3-906b-4f8c-9799-ee59d9850f9c",
                          *       "has_more": false
                          *     }
                          */
@@ -6400,14 +6402,14 @@ export interface paths {
                             has_more: boolean;
                         };
                         /**
-                         * @example id: 7cc7c116-a3bf-454b-99ca-7c4f841a7adf
-                         *     data: {"id":"7cc7c116-a3bf-454b-99ca-7c4f841a7adf","type":"training_started","data":{"num_sequences":1,"rows_digest":"e0eea18fa6778823a8e040ec6990e9be995378701d31063621c68598b3fe0270","num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"skipped":{},"config":{"learning_rate":0.002,"ppo":false,"loss_fn":"cispo","epsilon":1,"epsilon_high":4,"importance_sampling_level":"token","mask_prob_ratio":false,"max_negative_advantage_importance_sampling_weight":null,"truncated_importance_sampling":null,"vendor_k2_tau":0,"advantage_balance":0,"scale_rewards":true,"precalculate_logprobs":false,"allow_training_without_logprobs":false,"kl_penalty_coef":0,"kl_penalty_source":null,"kl_penalty_reference_step":null,"kl_penalty_step_lag":null,"kl_ref_adapter_path":null,"num_trajectories_learning_rate_multiplier_power":0,"scale_learning_rate_by_reward_std_dev":false,"packed_sequence_length":null,"logprob_calculation_chunk_size":null,"optimizer":{"name":"adamw","beta1":0.9,"beta2":0.99,"epsilon":1e-8,"weight_decay":0.1,"max_grad_norm":0.1},"lora":{"r":8,"lora_alpha":16,"target_modules":["q_proj","k_proj","v_proj","o_proj"],"use_rslora":false}},"warnings":["2 prompts were rendered from the messages: neither the choices nor the memory of this server had their tokens. Where the chat request said more than the trajectory does, the answers were sampled behind another prompt. Send prompt_token_ids with each choice."]}}
+                         * @example id: df535793-0277-4fa6-ad4c-3142f25511c0
+                         *     data: {"id":"df535793-0277-4fa6-ad4c-3142f25511c0","type":"training_started","data":{"num_sequences":1,"rows_digest":"e0eea18fa6778823a8e040ec6990e9be995378701d31063621c68598b3fe0270","num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"skipped":{},"config":{"learning_rate":0.002,"ppo":false,"loss_fn":"cispo","epsilon":1,"epsilon_high":4,"importance_sampling_level":"token","mask_prob_ratio":false,"max_negative_advantage_importance_sampling_weight":null,"truncated_importance_sampling":null,"vendor_k2_tau":0,"advantage_balance":0,"scale_rewards":true,"precalculate_logprobs":false,"allow_training_without_logprobs":false,"kl_penalty_coef":0,"kl_penalty_source":null,"kl_penalty_reference_step":null,"kl_penalty_step_lag":null,"kl_ref_adapter_path":null,"num_trajectories_learning_rate_multiplier_power":0,"scale_learning_rate_by_reward_std_dev":false,"packed_sequence_length":null,"logprob_calculation_chunk_size":null,"optimizer":{"name":"adamw","beta1":0.9,"beta2":0.99,"epsilon":1e-8,"weight_decay":0.1,"max_grad_norm":0.1},"lora":{"r":8,"lora_alpha":16,"target_modules":["q_proj","k_proj","v_proj","o_proj"],"use_rslora":false}},"warnings":["2 prompts were rendered from the messages: neither the choices nor the memory of this server had their tokens. Where the chat request said more than the trajectory does, the answers were sampled behind another prompt. Send prompt_token_ids with each choice."]}}
                          *
-                         *     id: ab433d89-345e-474b-8c9c-63cf7e3b6397
-                         *     data: {"id":"ab433d89-345e-474b-8c9c-63cf7e3b6397","type":"gradient_step","data":{"gradient_step":1,"reward":0.5,"reward_std_dev":0.5,"exception_rate":0,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"loss":-0.0013123088283464313,"policy_loss":-0.0013123088283464313,"entropy":0.6578858494758606,"ratio_mean":1.0988543033599854,"ratio_min":0.24405722320079803,"ratio_max":1.4630995988845825,"clipped_fraction":0,"kl_div":0.14731918275356293,"logprob_difference":0.4216526448726654,"grad_norm":0.23075099303433755,"learning_rate":0.002,"num_sequences_in_row":2,"num_tokens":23,"num_trained_tokens":6,"tokens_saved_by_sharing":19,"tokens_per_second":10.61360888024153}}
+                         *     id: 85cb5868-d2ac-43e4-aea0-c1b2e437a5e4
+                         *     data: {"id":"85cb5868-d2ac-43e4-aea0-c1b2e437a5e4","type":"gradient_step","data":{"gradient_step":1,"reward":0.5,"reward_std_dev":0.5,"exception_rate":0,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"loss":-0.0013123088283464313,"policy_loss":-0.0013123088283464313,"entropy":0.6578858494758606,"ratio_mean":1.0988543033599854,"ratio_min":0.24405722320079803,"ratio_max":1.4630995988845825,"clipped_fraction":0,"kl_div":0.14731918275356293,"logprob_difference":0.4216526448726654,"grad_norm":0.23075099303433755,"learning_rate":0.002,"num_sequences_in_row":2,"num_tokens":23,"num_trained_tokens":6,"tokens_saved_by_sharing":19,"tokens_per_second":1.9403611414515147}}
                          *
-                         *     id: 94dbbb9b-5858-44c5-a6ff-43fcb3b3069f
-                         *     data: {"id":"94dbbb9b-5858-44c5-a6ff-43fcb3b3069f","type":"training_ended","data":{"step":1,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"train/reward":0.5,"train/reward_std_dev":0.5,"train/exception_rate":0,"num_gradient_steps":1}}
+                         *     id: 74258cc3-906b-4f8c-9799-ee59d9850f9c
+                         *     data: {"id":"74258cc3-906b-4f8c-9799-ee59d9850f9c","type":"training_ended","data":{"step":1,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"train/reward":0.5,"train/reward_std_dev":0.5,"train/exception_rate":0,"train/reward_std_error":0.5,"num_gradient_steps":1}}
                          */
                         "text/event-stream": string;
                     };
@@ -8130,9 +8132,9 @@ export interface paths {
                          *           "job_id": "0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02",
                          *           "type": "rl",
                          *           "status": "succeeded",
-                         *           "training_start": "2026-11-23T18:32:09.677Z",
-                         *           "training_end": "2026-11-23T18:32:13.731Z",
-                         *           "seconds": 4.054,
+                         *           "training_start": "2026-11-24T08:36:09.252Z",
+                         *           "training_end": "2026-11-24T08:36:28.621Z",
+                         *           "seconds": 19.369,
                          *           "num_gradient_steps": 1,
                          *           "metrics": {
                          *             "reward": 0.5,
@@ -8161,10 +8163,11 @@ export interface paths {
                          *             "num_tokens": 23,
                          *             "num_trained_tokens": 6,
                          *             "tokens_saved_by_sharing": 19,
-                         *             "tokens_per_second": 10.61360888024153,
+                         *             "tokens_per_second": 1.9403611414515147,
                          *             "train/reward": 0.5,
                          *             "train/reward_std_dev": 0.5,
                          *             "train/exception_rate": 0,
+                         *             "train/reward_std_error": 0.5,
                          *             "val/reward": 0.5,
                          *             "val/reward_std_dev": 0.5,
                          *             "val/exception_rate": 0
@@ -8172,14 +8175,14 @@ export interface paths {
                          *           "skipped": {}
                          *         },
                          *         {
-                         *           "id": "a942a311-7157-4200-a1dd-95f2670b31d4",
+                         *           "id": "5d02af29-1f05-4d80-ba5b-599264649181",
                          *           "step": 2,
-                         *           "job_id": "a942a311-7157-4200-a1dd-95f2670b31d4",
+                         *           "job_id": "5d02af29-1f05-4d80-ba5b-599264649181",
                          *           "type": "sft",
                          *           "status": "succeeded",
-                         *           "training_start": "2026-11-23T18:32:23.112Z",
-                         *           "training_end": "2026-11-23T18:32:29.238Z",
-                         *           "seconds": 6.126,
+                         *           "training_start": "2026-11-24T08:36:45.874Z",
+                         *           "training_end": "2026-11-24T08:37:04.039Z",
+                         *           "seconds": 18.165,
                          *           "num_gradient_steps": 4,
                          *           "metrics": {
                          *             "loss": 0.2852339744567871,
@@ -8189,20 +8192,20 @@ export interface paths {
                          *             "num_tokens": 52,
                          *             "num_trainable_tokens": 2,
                          *             "tokens_saved_by_sharing": 0,
-                         *             "tokens_per_second": 51.5694616163267,
+                         *             "tokens_per_second": 42.2592728479647,
                          *             "train/loss": 0.2430253028869629
                          *           },
                          *           "skipped": {}
                          *         },
                          *         {
-                         *           "id": "785e644a-3a11-462e-a464-9f7b07053345",
+                         *           "id": "57220b65-8934-4331-b280-63e489c0f86b",
                          *           "step": 3,
-                         *           "job_id": "785e644a-3a11-462e-a464-9f7b07053345",
+                         *           "job_id": "57220b65-8934-4331-b280-63e489c0f86b",
                          *           "type": "dpo",
                          *           "status": "succeeded",
-                         *           "training_start": "2026-11-23T18:32:29.796Z",
-                         *           "training_end": "2026-11-23T18:32:41.660Z",
-                         *           "seconds": 11.864,
+                         *           "training_start": "2026-11-24T08:37:04.349Z",
+                         *           "training_end": "2026-11-24T08:37:38.729Z",
+                         *           "seconds": 34.38,
                          *           "num_gradient_steps": 2,
                          *           "metrics": {
                          *             "loss": 0.692932114864931,
@@ -8219,7 +8222,7 @@ export interface paths {
                          *             "num_tokens": 144,
                          *             "num_trainable_tokens": 8,
                          *             "tokens_saved_by_sharing": 76,
-                         *             "tokens_per_second": 7.746247152602771,
+                         *             "tokens_per_second": 2.693154772947673,
                          *             "train/loss": 0.6927170491699166,
                          *             "train/rewards/chosen": 0.00018596649169921875,
                          *             "train/rewards/rejected": -0.0006744861602783203,
@@ -8230,7 +8233,7 @@ export interface paths {
                          *         }
                          *       ],
                          *       "first_id": "step-0",
-                         *       "last_id": "785e644a-3a11-462e-a464-9f7b07053345",
+                         *       "last_id": "57220b65-8934-4331-b280-63e489c0f86b",
                          *       "has_more": false
                          *     }
                          */
@@ -8278,14 +8281,14 @@ export interface paths {
                         };
                         /**
                          * @example {"id":"step-0","step":0,"job_id":null,"type":null,"status":null,"training_start":null,"training_end":null,"seconds":null,"num_gradient_steps":0,"metrics":{},"skipped":{}}
-                         *     {"id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","step":1,"job_id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","type":"rl","status":"succeeded","training_start":"2026-11-23T18:32:09.677Z","training_end":"2026-11-23T18:32:13.731Z","seconds":4.054,"num_gradient_steps":1,"metrics":{"reward":0.5,"reward_std_dev":0.5,"exception_rate":0,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"loss":-0.0013123088283464313,"policy_loss":-0.0013123088283464313,"entropy":0.6578858494758606,"ratio_mean":1.0988543033599854,"ratio_min":0.24405722320079803,"ratio_max":1.4630995988845825,"clipped_fraction":0,"kl_div":0.14731918275356293,"logprob_difference":0.4216526448726654,"grad_norm":0.23075099303433755,"learning_rate":0.002,"num_sequences_in_row":2,"num_tokens":23,"num_trained_tokens":6,"tokens_saved_by_sharing":19,"tokens_per_second":10.61360888024153,"train/reward":0.5,"train/reward_std_dev":0.5,"train/exception_rate":0,"val/reward":0.5,"val/reward_std_dev":0.5,"val/exception_rate":0},"skipped":{}}
-                         *     {"id":"a942a311-7157-4200-a1dd-95f2670b31d4","step":2,"job_id":"a942a311-7157-4200-a1dd-95f2670b31d4","type":"sft","status":"succeeded","training_start":"2026-11-23T18:32:23.112Z","training_end":"2026-11-23T18:32:29.238Z","seconds":6.126,"num_gradient_steps":4,"metrics":{"loss":0.2852339744567871,"grad_norm":0.3801269569122821,"learning_rate":0.0006,"epoch":2.5,"num_tokens":52,"num_trainable_tokens":2,"tokens_saved_by_sharing":0,"tokens_per_second":51.5694616163267,"train/loss":0.2430253028869629},"skipped":{}}
-                         *     {"id":"785e644a-3a11-462e-a464-9f7b07053345","step":3,"job_id":"785e644a-3a11-462e-a464-9f7b07053345","type":"dpo","status":"succeeded","training_start":"2026-11-23T18:32:29.796Z","training_end":"2026-11-23T18:32:41.660Z","seconds":11.864,"num_gradient_steps":2,"metrics":{"loss":0.692932114864931,"rewards/chosen":0.00009298324584960938,"rewards/rejected":-0.00033724308013916016,"rewards/margins":0.00043022632598876953,"rewards/accuracies":0.5,"logps/chosen":-0.5636720657348633,"logps/rejected":-2.0003364086151123,"grad_norm":0.11838174360147855,"learning_rate":0.00003,"epoch":1.5,"num_pairs":2,"num_tokens":144,"num_trainable_tokens":8,"tokens_saved_by_sharing":76,"tokens_per_second":7.746247152602771,"train/loss":0.6927170491699166,"train/rewards/chosen":0.00018596649169921875,"train/rewards/rejected":-0.0006744861602783203,"train/rewards/margins":0.0008604526519775391,"train/rewards/accuracies":1},"skipped":{}}
+                         *     {"id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","step":1,"job_id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","type":"rl","status":"succeeded","training_start":"2026-11-24T08:36:09.252Z","training_end":"2026-11-24T08:36:28.621Z","seconds":19.369,"num_gradient_steps":1,"metrics":{"reward":0.5,"reward_std_dev":0.5,"exception_rate":0,"num_groups_submitted":1,"num_groups_trainable":1,"num_trajectories":2,"num_datums":2,"num_trainable_tokens":6,"num_rendered_prompts":2,"num_constrained_turns":0,"num_reshaped_turns":0,"loss":-0.0013123088283464313,"policy_loss":-0.0013123088283464313,"entropy":0.6578858494758606,"ratio_mean":1.0988543033599854,"ratio_min":0.24405722320079803,"ratio_max":1.4630995988845825,"clipped_fraction":0,"kl_div":0.14731918275356293,"logprob_difference":0.4216526448726654,"grad_norm":0.23075099303433755,"learning_rate":0.002,"num_sequences_in_row":2,"num_tokens":23,"num_trained_tokens":6,"tokens_saved_by_sharing":19,"tokens_per_second":1.9403611414515147,"train/reward":0.5,"train/reward_std_dev":0.5,"train/exception_rate":0,"train/reward_std_error":0.5,"val/reward":0.5,"val/reward_std_dev":0.5,"val/exception_rate":0},"skipped":{}}
+                         *     {"id":"5d02af29-1f05-4d80-ba5b-599264649181","step":2,"job_id":"5d02af29-1f05-4d80-ba5b-599264649181","type":"sft","status":"succeeded","training_start":"2026-11-24T08:36:45.874Z","training_end":"2026-11-24T08:37:04.039Z","seconds":18.165,"num_gradient_steps":4,"metrics":{"loss":0.2852339744567871,"grad_norm":0.3801269569122821,"learning_rate":0.0006,"epoch":2.5,"num_tokens":52,"num_trainable_tokens":2,"tokens_saved_by_sharing":0,"tokens_per_second":42.2592728479647,"train/loss":0.2430253028869629},"skipped":{}}
+                         *     {"id":"57220b65-8934-4331-b280-63e489c0f86b","step":3,"job_id":"57220b65-8934-4331-b280-63e489c0f86b","type":"dpo","status":"succeeded","training_start":"2026-11-24T08:37:04.349Z","training_end":"2026-11-24T08:37:38.729Z","seconds":34.38,"num_gradient_steps":2,"metrics":{"loss":0.692932114864931,"rewards/chosen":0.00009298324584960938,"rewards/rejected":-0.00033724308013916016,"rewards/margins":0.00043022632598876953,"rewards/accuracies":0.5,"logps/chosen":-0.5636720657348633,"logps/rejected":-2.0003364086151123,"grad_norm":0.11838174360147855,"learning_rate":0.00003,"epoch":1.5,"num_pairs":2,"num_tokens":144,"num_trainable_tokens":8,"tokens_saved_by_sharing":76,"tokens_per_second":2.693154772947673,"train/loss":0.6927170491699166,"train/rewards/chosen":0.00018596649169921875,"train/rewards/rejected":-0.0006744861602783203,"train/rewards/margins":0.0008604526519775391,"train/rewards/accuracies":1},"skipped":{}}
                          */
                         "application/jsonl": string;
                         /**
-                         * @example step,job_id,type,status,training_start,training_end,seconds,num_gradient_steps,clipped_fraction,entropy,epoch,exception_rate,grad_norm,kl_div,learning_rate,logprob_difference,logps/chosen,logps/rejected,loss,num_constrained_turns,num_datums,num_groups_submitted,num_groups_trainable,num_pairs,num_rendered_prompts,num_reshaped_turns,num_sequences_in_row,num_tokens,num_trainable_tokens,num_trained_tokens,num_trajectories,policy_loss,ratio_max,ratio_mean,ratio_min,reward,reward_std_dev,rewards/accuracies,rewards/chosen,rewards/margins,rewards/rejected,tokens_per_second,tokens_saved_by_sharing,train/exception_rate,train/loss,train/reward,train/reward_std_dev,train/rewards/accuracies,train/rewards/chosen,train/rewards/margins,train/rewards/rejected,val/exception_rate,val/reward,val/reward_std_dev
-                         *     0,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,
+                         * @example step,job_id,type,status,training_start,training_end,seconds,num_gradient_steps,clipped_fraction,entropy,epoch,exception_rate,grad_norm,kl_div,learning_rate,logprob_difference,logps/chosen,logps/rejected,loss,num_constrained_turns,num_datums,num_groups_submitted,num_groups_trainable,num_pairs,num_rendered_prompts,num_reshaped_turns,num_sequences_in_row,num_tokens,num_trainable_tokens,num_trained_tokens,num_trajectories,policy_loss,ratio_max,ratio_mean,ratio_min,reward,reward_std_dev,rewards/accuracies,rewards/chosen,rewards/margins,rewards/rejected,tokens_per_second,tokens_saved_by_sharing,train/exception_rate,train/loss,train/reward,train/reward_std_dev,train/reward_std_error,train/rewards/accuracies,train/rewards/chosen,train/rewards/margins,train/rewards/rejected,val/exception_rate,val/reward,val/reward_std_dev
+                         *     0,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,
                          */
                         "text/csv": string;
                         "application/octet-stream": string;

@@ -8,6 +8,7 @@ const judged = (change: {
   reward?: number;
   before?: number[];
   standardError?: number | null;
+  standardErrorBefore?: number | null;
   hiddenSize?: number | null;
   rows?: readonly unknown[];
 }): string[] =>
@@ -20,7 +21,10 @@ const judged = (change: {
       rewardStandardError: change.standardError === undefined ? 0.05 : change.standardError,
       rows: (change.rows ?? [{}]) as unknown as JudgedJob['plan']['rows'],
     },
-    rewardsBefore: change.before ?? [],
+    rewardsBefore: (change.before ?? []).map((mean) => ({
+      mean,
+      standardError: change.standardErrorBefore === undefined ? 0.05 : change.standardErrorBefore,
+    })),
     hiddenSize: change.hiddenSize ?? null,
   });
 
@@ -52,12 +56,18 @@ test('rewards that fell three times in a row get a warning; two times, or not ea
   expect(judged({ before: [0.9, 0.8, 0.8], reward: 0.6 })).toEqual([]);
 });
 
-test('rewards that fell by no more than other prompts would make them are not told', () => {
-  const before = [0.9, 0.8, 0.7];
-  expect(judged({ before, reward: 0.6, standardError: 0.07 })).toHaveLength(1); // 3 · √2 · 0.07 = 0.297 < 0.3
-  expect(judged({ before, reward: 0.6, standardError: 0.071 })).toEqual([]);
-  expect(judged({ before, reward: 0.6, standardError: 0 })).toHaveLength(1);
-  expect(judged({ before, reward: 0.6, standardError: null })).toEqual([]);
+test('a fall that other prompts would explain gets no warning, whichever of the two jobs is the uncertain one', () => {
+  const fell = (standardErrorBefore: number | null, standardError: number | null) =>
+    judged({ before: [0.9, 0.8, 0.7], reward: 0.6, standardErrorBefore, standardError }).length;
+  // 0.3 is three standard errors of 0.1: √(0.06² + 0.08²) = 0.1
+  expect(fell(0.0599, 0.08)).toBe(1);
+  expect(fell(0.0601, 0.08)).toBe(0);
+  expect(fell(0.08, 0.0601)).toBe(0);
+  expect(fell(0.11, 0)).toBe(0);
+  expect(fell(0, 0.11)).toBe(0);
+  expect(fell(0, 0)).toBe(1);
+  expect(fell(null, 0)).toBe(0);
+  expect(fell(0, null)).toBe(0);
 });
 
 test('a learning rate is far when it is ten times beyond what is usual for the size; without the size nobody knows', () => {

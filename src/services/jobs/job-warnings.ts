@@ -5,15 +5,21 @@ import type { RlPlan } from '#training/rl-plan';
 
 export interface JudgedJob {
   readonly plan: Pick<RlPlan, 'config' | 'skipped' | 'counts' | 'rewards' | 'rewardStandardError' | 'rows'>;
-  /** Mean rewards of the model's latest steps, oldest first. */
-  readonly rewardsBefore: readonly number[];
+  /** The model's latest steps, oldest first. */
+  readonly rewardsBefore: readonly MeanReward[];
   /** Hidden size of the model; null: unknown. */
   readonly hiddenSize: number | null;
 }
 
+export interface MeanReward {
+  readonly mean: number;
+  /** Of the mean; null: unknown. */
+  readonly standardError: number | null;
+}
+
 /** A warning needs this many consecutive falls, */
 export const STEPS_COMPARED = 3;
-/** where they add up to more than so many standard errors of a difference: of 24 loops on other prompts in each step one falls three times by luck. */
+/** and a fall in total of more than this many standard errors: on fresh prompts, one job in 24 ends three falls by luck. */
 const STANDARD_ERRORS = 3;
 
 export function jobWarnings({ plan, rewardsBefore, hiddenSize }: JudgedJob): string[] {
@@ -21,7 +27,7 @@ export function jobWarnings({ plan, rewardsBefore, hiddenSize }: JudgedJob): str
     ...nothingToLearn(plan),
     ...(plan.rewards['reward'] === undefined
       ? []
-      : fallingRewards([...rewardsBefore, plan.rewards['reward']], plan.rewardStandardError)),
+      : fallingRewards([...rewardsBefore, { mean: plan.rewards['reward'], standardError: plan.rewardStandardError }])),
     ...(plan.rows.length > 0 ? unusualLearningRate(plan.config.optimizer.learningRate, hiddenSize) : []),
   ];
 }
@@ -62,13 +68,16 @@ const REMEDIES: Readonly<Record<string, string>> = {
   exceptions: 'Look at why the rollouts failed.',
 };
 
-/** `standardError` of the last; null: nobody knows how much of a fall is luck. */
-function fallingRewards(rewards: readonly number[], standardError: number | null): string[] {
+/** The fall is the difference of two means, so its standard error combines those of both. */
+function fallingRewards(rewards: readonly MeanReward[]): string[] {
   const last = rewards.slice(-STEPS_COMPARED - 1);
-  const falls = last.length === STEPS_COMPARED + 1 && last.every((reward, i) => i === 0 || reward < last[i - 1]!);
-  if (!falls || standardError === null) return [];
-  if (last[0]! - last.at(-1)! <= STANDARD_ERRORS * Math.SQRT2 * standardError) return [];
-  const shown = last.map((reward) => Number(reward.toPrecision(3))).join(', ');
+  const falls = last.length === STEPS_COMPARED + 1 && last.every(({ mean }, i) => i === 0 || mean < last[i - 1]!.mean);
+  if (!falls) return [];
+  const [first, newest] = [last[0]!, last.at(-1)!];
+  if (first.standardError === null || newest.standardError === null) return [];
+  const standardError = Math.hypot(first.standardError, newest.standardError);
+  if (first.mean - newest.mean <= STANDARD_ERRORS * standardError) return [];
+  const shown = last.map(({ mean }) => Number(mean.toPrecision(3))).join(', ');
   return [
     `The mean reward fell over the last ${STEPS_COMPARED} steps (${shown}). Look at the groups, lower the learning rate, or go back to an earlier step.`,
   ];

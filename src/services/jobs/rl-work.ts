@@ -6,7 +6,7 @@ import { trainRl } from '#training/rl-job';
 import { createPackedRow, type Datum, type PackedRow } from '#training/packing';
 import { mismatchMetrics, mismatchWarnings, type SamplerMismatch } from '#training/sampler-mismatch';
 import { prepareJob } from './job-preparation.ts';
-import { jobWarnings, STEPS_COMPARED } from './job-warnings.ts';
+import { jobWarnings, STEPS_COMPARED, type MeanReward } from './job-warnings.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
 import { resolvedRl } from './resolved-config.ts';
 import { digestRows } from './rows-digest.ts';
@@ -14,6 +14,8 @@ import { createTokenRecorder } from './token-recorder.ts';
 
 /** Optimizer state is reused only from checkpoints that RL jobs made. */
 const REWARD = 'train/reward';
+/** Standard error of that mean. A job with a single answer has none. */
+const REWARD_STANDARD_ERROR = 'train/reward_std_error';
 
 export async function readRlWork(
   { job, model, start, engine, limits, capabilities, hiddenSize, read, storage, blobs }: WorkContext,
@@ -58,7 +60,10 @@ export async function readRlWork(
     lateWarnings: () => (mismatch ? mismatchWarnings(mismatch) : []),
     async measure() {
       const measured = { ...plan.rewards, ...(mismatch ? mismatchMetrics(mismatch) : {}) };
-      return Object.fromEntries(Object.entries(measured).map(([name, value]) => [`train/${name}`, value]));
+      return {
+        ...Object.fromEntries(Object.entries(measured).map(([name, value]) => [`train/${name}`, value])),
+        ...(plan.rewardStandardError === null ? {} : { [REWARD_STANDARD_ERROR]: plan.rewardStandardError }),
+      };
     },
     close: async () => undefined,
   };
@@ -67,10 +72,12 @@ export async function readRlWork(
 /** Moments from SFT or DPO do not fit policy gradients, so they start at zero when the kind of job changes, as in the reference trainer. */
 const isMadeByRl = ({ metrics }: Checkpoint): boolean => metrics[REWARD] !== undefined;
 
-/** Rewards of the model's latest steps, oldest first, back to the last step without one. */
-async function latestRewards({ checkpoints }: Storage, modelId: string): Promise<number[]> {
+/** Of the model's latest steps, oldest first, back to the newest one that no RL job made. */
+async function latestRewards({ checkpoints }: Storage, modelId: string): Promise<MeanReward[]> {
   const { rows } = await checkpoints.list(modelId, { after: null, limit: STEPS_COMPARED }, 'desc');
-  const rewards = rows.map(({ metrics }) => metrics[REWARD]);
-  const without = rewards.indexOf(undefined);
-  return (rewards.slice(0, without < 0 ? rewards.length : without) as number[]).reverse();
+  const other = rows.findIndex(({ metrics }) => metrics[REWARD] === undefined);
+  return rows
+    .slice(0, other < 0 ? rows.length : other)
+    .map(({ metrics }) => ({ mean: metrics[REWARD]!, standardError: metrics[REWARD_STANDARD_ERROR] ?? null }))
+    .reverse();
 }
