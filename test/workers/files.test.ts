@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openWorkerFiles, type WorkerFiles } from '#engine/workers/worker-files';
-import type { WireFile } from '#engine/workers/worker-procedures';
+import type { WireAdapter, WireFile } from '#engine/workers/worker-procedures';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
 import { BOOTSTRAP_KEY, openTestServer, type TestServer } from '../api/test-server.ts';
 
@@ -38,6 +38,12 @@ async function makeAdapter(weights: Uint8Array, config = `{"r":${++count}}`): Pr
   await writeFile(join(directory, 'notes.txt'), 'not for workers');
   return directory;
 }
+
+const directoryOf = (from: WorkerFiles, adapter: WireAdapter): Promise<string> =>
+  from.usingAdapter(adapter, async ({ directory }) => directory);
+
+const isWhole = async (directory: string, bytes: number): Promise<boolean> =>
+  (await readFile(join(directory, 'adapter_model.safetensors'))).length === bytes;
 
 const put = (sha256: string, range: string, body: Uint8Array) =>
   fetch(`${url}/v1/workers/uploads/${sha256}`, {
@@ -128,9 +134,9 @@ test('an adapter is fetched once, however often it is asked for, and goes on aft
   const directory = await makeAdapter(weights);
   const offered = server.workers.offered;
   const wire = await offered.adapter({ id: 'one', directory });
-  const [first, second] = await Promise.all([files.adapter(wire), files.adapter(wire)]);
-  expect(first).toEqual(second);
-  expect((await readFile(join(first.directory, 'adapter_model.safetensors'))).equals(weights)).toBe(true);
+  const [first, second] = await Promise.all([directoryOf(files, wire), directoryOf(files, wire)]);
+  expect(first).toBe(second);
+  expect((await readFile(join(first, 'adapter_model.safetensors'))).equals(weights)).toBe(true);
 
   const { sha256 } = wire.files[1]!;
   const part = await fetch(`${url}/v1/workers/files/${sha256}`, {
@@ -145,7 +151,7 @@ test('a file that changed on its way is never used', async () => {
   const directory = await makeAdapter(randomBytes(1_000));
   const wire = await server.workers.offered.adapter({ id: 'spoilt', directory });
   await writeFile(join(directory, 'adapter_model.safetensors'), randomBytes(1_000));
-  await expect(files.adapter(wire)).rejects.toMatchObject({
+  await expect(directoryOf(files, wire)).rejects.toMatchObject({
     message: expect.stringMatching(/arrived with the hash/) as string,
   });
 }, 30_000);
@@ -174,10 +180,8 @@ test('adapters take no more of the disk than they may, whatever their number, an
   const small = await openWorkerFiles({ url, key: BOOTSTRAP_KEY, directory, cacheBytesMax });
   const load = async (id: string, bytes: number): Promise<string> => {
     const offered = await server.workers.offered.adapter({ id, directory: await makeAdapter(randomBytes(bytes)) });
-    return (await small.adapter(offered)).directory;
+    return directoryOf(small, offered);
   };
-  const isWhole = async (path: string, bytes: number) =>
-    (await readFile(join(path, 'adapter_model.safetensors'))).length === bytes;
 
   const loaded: string[] = [];
   for (let i = 0; i < 20; i++) loaded.push(await load(`small-${i}`, 10_000));
@@ -190,4 +194,22 @@ test('adapters take no more of the disk than they may, whatever their number, an
   expect(await isWhole(large, 300_000)).toBe(true);
   await load('next', 10_000);
   await expect.poll(() => bytesBelow(directory)).toBeLessThanOrEqual(cacheBytesMax);
+});
+
+test('an adapter that is in use stays, however many others come, and goes when its user has ended', async () => {
+  const directory = join(scratch, 'in-use');
+  const small = await openWorkerFiles({ url, key: BOOTSTRAP_KEY, directory, cacheBytesMax: 100_000 });
+  const offer = async (id: string) =>
+    server.workers.offered.adapter({ id, directory: await makeAdapter(randomBytes(10_000)) });
+  const loadOthers = async (user: string) => {
+    for (let i = 0; i < 10; i++) await directoryOf(small, await offer(`${user}-${i}`));
+  };
+  const used = await small.usingAdapter(await offer('used'), async (adapter) => {
+    await loadOthers('meanwhile');
+    await expect.poll(() => bytesBelow(directory)).toBeLessThanOrEqual(100_000);
+    expect(await isWhole(adapter.directory, 10_000)).toBe(true);
+    return adapter.directory;
+  });
+  await loadOthers('later');
+  await expect.poll(() => stat(used).catch(() => null)).toBeNull();
 });

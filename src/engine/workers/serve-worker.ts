@@ -2,7 +2,7 @@
 // their hashes into directories, and back. Knows no connection.
 import { rm } from 'node:fs/promises';
 import { createId } from '#base/ids';
-import type { InferenceEngine } from '../inference-engine.ts';
+import type { AdapterRef, InferenceEngine } from '../inference-engine.ts';
 import { canRelay } from '../rpc/remote-inference-engine.ts';
 import type { ToClient, ToServer } from '../rpc/rpc-messages.ts';
 import { serveRpc, type Handlers } from '../rpc/rpc-server.ts';
@@ -15,7 +15,7 @@ import type { EncodingPort } from './numbered-channel.ts';
 import { createRelayBrake } from './relay-brake.ts';
 import { fromWireRows, toWireResults } from './wire-rows.ts';
 import type { WorkerFiles } from './worker-files.ts';
-import type { WorkerProcedures } from './worker-procedures.ts';
+import type { WireAdapter, WorkerProcedures } from './worker-procedures.ts';
 
 /** Four times a second, as the protocol allows. */
 const STATUS_INTERVAL_MS = 250;
@@ -37,16 +37,20 @@ export function serveWorker(
   const brake = createRelayBrake(port);
   const sampler = inferenceHandlers(() => engines.inference ?? absent('sample'));
   const trainer = trainingHandlers(() => engines.training ?? absent('train'));
+  /** Until the answer has ended: the engine reads the directory when the request's turn comes. */
+  const usingAdapter = <T>(adapter: WireAdapter | null, use: (adapter: AdapterRef | null) => Promise<T>): Promise<T> =>
+    adapter ? files.usingAdapter(adapter, use) : use(null);
   const handlers: Handlers<WorkerProcedures> = {
     ...sampler,
-    async generate(request, context) {
-      const adapter = request.adapter && (await files.adapter(request.adapter));
-      if (!canRelay(inference)) return sampler.generate({ ...request, adapter }, context);
-      const relay = { far: { session: sessionId, id: context.id }, send: brake.send };
-      await brake.run(context, (held) => inference.relay({ ...request, adapter }, held, relay));
-      return null;
-    },
-    loadAdapter: async (adapter, context) => sampler.loadAdapter(await files.adapter(adapter), context),
+    generate: async (request, context) =>
+      usingAdapter(request.adapter, async (adapter) => {
+        if (!canRelay(inference)) return sampler.generate({ ...request, adapter }, context);
+        const relay = { far: { session: sessionId, id: context.id }, send: brake.send };
+        await brake.run(context, (held) => inference.relay({ ...request, adapter }, held, relay));
+        return null;
+      }),
+    loadAdapter: async (adapter, context) =>
+      files.usingAdapter(adapter, async (loaded) => sampler.loadAdapter(loaded, context)),
     ...trainer.handlers,
     async open({ from, ...options }, context) {
       const directory = from && (await files.fetch(from));

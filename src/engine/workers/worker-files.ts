@@ -5,7 +5,6 @@ import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { LRUCache } from 'lru-cache';
 import pRetry from 'p-retry';
 import { createId } from '#base/ids';
 import { makePrivateDirectory } from '#base/private-directory';
@@ -13,6 +12,7 @@ import { digestOf } from '#base/stream-digest';
 import { AppError } from '#domain/errors';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
 import type { AdapterRef } from '../inference-engine.ts';
+import { createDiskCache } from './disk-cache.ts';
 import { ADAPTER_FILES } from './offered-files.ts';
 import type { UploadProgress } from './uploaded-files.ts';
 import type { WireAdapter, WireFile } from './worker-procedures.ts';
@@ -24,8 +24,8 @@ const REQUEST_MS = 120_000;
 export interface WorkerFiles {
   /** A directory with these files, the caller's to remove. */
   fetch(files: readonly WireFile[]): Promise<string>;
-  /** A directory that stays as long as the adapter is among those used last. */
-  adapter(adapter: WireAdapter): Promise<AdapterRef>;
+  /** Its directory stays until `use` has ended, and after that as long as the adapter is among those used last. */
+  usingAdapter<T>(adapter: WireAdapter, use: (adapter: AdapterRef) => Promise<T>): Promise<T>;
   /** Brings all adapter files of a directory. */
   bring(directory: string): Promise<readonly WireFile[]>;
   /** An empty directory for an engine to save into. */
@@ -52,18 +52,7 @@ export async function openWorkerFiles({
   await makePrivateDirectory(directory);
   const base = `${url.replace(/\/$/, '')}/v1/workers`;
   const headers = { authorization: `Bearer ${key}` };
-  const maxSize = Math.max(1, Math.floor(cacheBytesMax / 2));
-  const sizeOf = (files: readonly WireFile[]): number =>
-    Math.min(
-      maxSize,
-      files.reduce((sum, { bytes }) => sum + bytes, 1),
-    );
-  const cached = new LRUCache<string, string>({ maxSize, dispose: (path) => void rm(path, { force: true }) });
-  const adapters = new LRUCache<string, Promise<string>>({
-    maxSize,
-    dispose: (made) => void made.then((path) => rm(path, { recursive: true, force: true })).catch(() => {}),
-  });
-  const fetching = new Map<string, Promise<string>>();
+  const [cached, adapters] = [createDiskCache(cacheBytesMax / 2), createDiskCache(cacheBytesMax / 2)];
 
   async function request(path: string, init: RequestInit & { duplex?: 'half' } = {}): Promise<Response> {
     const response = await fetch(`${base}${path}`, {
@@ -76,23 +65,8 @@ export async function openWorkerFiles({
     throw new AppError('engine_unavailable', `${path} answered ${response.status}: ${text}`);
   }
 
-  /** Gives the path of a file of this hash. */
-  function fetchFile(file: WireFile): Promise<string> {
-    const { sha256 } = file;
-    const known = cached.get(sha256);
-    if (known) return Promise.resolve(known);
-    let running = fetching.get(sha256);
-    if (!running) {
-      running = pRetry(() => download(file), RETRIES).finally(() => fetching.delete(sha256));
-      fetching.set(sha256, running);
-    }
-    return running;
-  }
-
-  async function download(file: WireFile): Promise<string> {
-    const { sha256, bytes } = file;
-    const path = join(directory, sha256);
-    const partial = `${path}.part`;
+  async function download({ sha256, bytes }: WireFile): Promise<string> {
+    const partial = join(directory, `${sha256}.part`);
     const offset = (await stat(partial).catch(() => null))?.size ?? 0;
     const response = await request(`/files/${sha256}`, offset > 0 ? { headers: { range: `bytes=${offset}-` } } : {});
     const flags = response.status === 206 ? 'a' : 'w';
@@ -102,8 +76,8 @@ export async function openWorkerFiles({
       await rm(partial, { force: true });
       throw new AppError('engine_unavailable', `The file ${sha256} arrived with the hash ${found}.`);
     }
+    const path = join(directory, createId()); // a new one each time: the cache may still be removing the last
     await rename(partial, path);
-    cached.set(sha256, path, { size: sizeOf([file]) });
     return path;
   }
 
@@ -131,24 +105,31 @@ export async function openWorkerFiles({
   async function fetchAll(files: readonly WireFile[]): Promise<string> {
     const target = join(directory, createId());
     await mkdir(target);
-    for (const file of files) {
-      if (!ADAPTER_FILES.includes(file.name))
-        throw new AppError('bad_model_files', `No adapter has a file ${file.name}.`);
-      await link(await fetchFile(file), join(target, file.name)); // stays when the cache drops the other name
+    try {
+      for (const file of files) {
+        if (!ADAPTER_FILES.includes(file.name))
+          throw new AppError('bad_model_files', `No adapter has a file ${file.name}.`);
+        const fetchFile = () => pRetry(() => download(file), RETRIES);
+        // The link stays when the cache drops the other name.
+        await cached.using(file.sha256, file.bytes, fetchFile, (path) => link(path, join(target, file.name)));
+      }
+    } catch (fault) {
+      await rm(target, { recursive: true, force: true });
+      throw fault;
     }
     return target;
   }
 
   return {
     fetch: fetchAll,
-    async adapter({ id, files }) {
-      let made = adapters.get(id);
-      if (!made) {
-        made = fetchAll(files);
-        adapters.set(id, made, { size: sizeOf(files) });
-        made.catch(() => adapters.delete(id));
-      }
-      return { id, directory: await made };
+    usingAdapter({ id, files }, use) {
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+      return adapters.using(
+        id,
+        bytes,
+        () => fetchAll(files),
+        (made) => use({ id, directory: made }),
+      );
     },
     async bring(from) {
       const brought: WireFile[] = [];
