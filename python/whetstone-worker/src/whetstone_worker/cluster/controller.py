@@ -18,8 +18,8 @@ from whetstone_worker.cluster.scaling import Need, choose_count, keep_recent, sa
 from whetstone_worker.cluster.seats import Role, Seat, Wanted, plan_changes, read_seat
 from whetstone_worker.cluster.server_view import ServerError, ServerView, read_server, server_client
 from whetstone_worker.cluster.status_table import why_unplaced
-from whetstone_worker.cluster.supervisor import KILL_SECONDS, LEAVE_SECONDS
 from whetstone_worker.cluster.worker_actor import WorkerActor
+from whetstone_worker.supervisor import KILL_SECONDS, LEAVE_SECONDS
 
 CONTROLLER = "controller"
 TICK_SECONDS = 2.0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import ray
 
-from whetstone_worker.cluster.leashed_process import LeashedProcess
+from whetstone_worker.leashed_process import LeashedProcess
 
 
 class RankActor:

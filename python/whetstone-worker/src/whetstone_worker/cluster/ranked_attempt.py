@@ -13,8 +13,9 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from whetstone_worker.cluster.rank_actor import RankActor
 from whetstone_worker.cluster.seats import WorkerSpec
-from whetstone_worker.cluster.supervisor import PLACE_SECONDS, NotPlacedError
+from whetstone_worker.supervisor import NotPlacedError
 
+PLACE_SECONDS = 60.0
 START_SECONDS = 300.0
 """For an actor on a node that has just come: Python's packages are read for the first time."""
 POLL_SECONDS = 1.0

@@ -9,10 +9,10 @@ from typing import Any
 
 import ray
 
-from whetstone_worker.cluster.leashed_process import LeashedProcess
 from whetstone_worker.cluster.ranked_attempt import RankedAttempt, RankGroup
 from whetstone_worker.cluster.seats import WorkerSpec
-from whetstone_worker.cluster.supervisor import Attempt, Supervisor
+from whetstone_worker.leashed_process import LeashedProcess
+from whetstone_worker.supervisor import Attempt, Supervisor
 
 
 class WorkerActor:

@@ -1,20 +1,32 @@
-"""A command on a leash (leash.py): what it writes goes to this process's stderr, where Ray's logs find it; its last words are
-kept for whoever asks why it ended.
+"""A command on a leash (leash.py). What it writes is passed on line by line, and its last lines are kept for whoever asks why
+it ended.
 """
 
 import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 LINES_KEPT = 20
 LINE_LENGTH_MAX = 2_000
 
 
+def write_to_stderr(line: str) -> None:
+    with suppress(OSError, ValueError):  # nobody reads it any more, and the process must still be read
+        sys.stderr.write(line)
+        sys.stderr.flush()
+
+
 class LeashedProcess:
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """`pass_on`: takes each line that the command writes, with its end, on a thread of this object."""
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], pass_on: Callable[[str], None] = write_to_stderr
+    ) -> None:
         self._lines: deque[str] = deque(maxlen=LINES_KEPT)
+        self._pass_on = pass_on
         self._process = subprocess.Popen(
             [sys.executable, "-m", "whetstone_worker.leash", *command],
             env=dict(environment),
@@ -23,23 +35,19 @@ class LeashedProcess:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            start_new_session=True,  # a signal to the group of this process is not for the command
         )
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
 
-    @property
-    def pid(self) -> int:
-        """Of the leash."""
-        return self._process.pid
-
     def wait(self, seconds: float) -> int | None:
-        """Its exit code; None while it runs. After it, everything that it wrote was read."""
+        """Its exit code, 128 + N after signal N; None while it runs. After it, everything that it wrote was read."""
         try:
             code = self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
         self._reading.join(seconds)
-        return code
+        return code if code >= 0 else 128 - code
 
     def ask_to_leave(self) -> None:
         self._process.terminate()
@@ -56,5 +64,4 @@ class LeashedProcess:
         assert self._process.stdout
         for line in self._process.stdout:
             self._lines.append(line.rstrip()[:LINE_LENGTH_MAX])
-            sys.stderr.write(line)
-            sys.stderr.flush()
+            self._pass_on(line)

@@ -1,5 +1,6 @@
 """Keeps one worker running: starts it, starts it again when it ends, with growing pauses, and lets it leave when asked. A
-worker may be several processes that only work together; how an attempt is started and watched is a parameter. Knows no Ray.
+worker may be several processes that only work together; how an attempt is started and watched is a parameter. Used by the
+actors of a cluster (cluster/worker_actor.py) and by a command with several roles (run_roles.py); knows neither.
 """
 
 import threading
@@ -20,7 +21,6 @@ STEADY_SECONDS = 60.0
 LEAVE_SECONDS = 630.0
 """A worker takes up to ten minutes for a long row."""
 KILL_SECONDS = 30.0
-PLACE_SECONDS = 60.0
 
 
 class Attempt(Protocol):
@@ -35,7 +35,7 @@ class Attempt(Protocol):
 
 
 class NotPlacedError(Exception):
-    """The attempt waits for room in the cluster: no failure, and no reason to pause. Says what is missing."""
+    """The attempt cannot start yet, which is no failure and no reason to pause. Says what it waits for."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,22 @@ def pause_after(exit_code: int | None, failures: int) -> float:
 
 
 class Supervisor:
-    """`start`: gives a running attempt. Raises NotPlacedError where it has to wait longer; it is then called again at once."""
+    """`start`: gives a running attempt. Raises NotPlacedError where it has to wait longer; it is then called again at once.
+    `retries_refused`: whether a worker that was refused is started again; without, the phase is `left`.
+    `note`: takes each new report, on the supervisor's own thread."""
 
-    def __init__(self, start: Callable[[], Attempt], leave_seconds: float = LEAVE_SECONDS) -> None:
+    def __init__(
+        self,
+        start: Callable[[], Attempt],
+        leave_seconds: float = LEAVE_SECONDS,
+        *,
+        retries_refused: bool = True,
+        note: Callable[[Report], None] = lambda _: None,
+    ) -> None:
         self._start = start
         self._leave_seconds = leave_seconds
+        self._retries_refused = retries_refused
+        self._note = note
         self._leaving = threading.Event()
         self._report = Report("placing", time.time(), starts=0, last_exit=None, cause=None)
         self._attempt: Attempt | None = None
@@ -77,8 +88,14 @@ class Supervisor:
         """Returns at once; the phase `left` says when it is done."""
         self._leaving.set()
 
+    def kill(self) -> None:
+        """What runs now, without waiting for it. It is started again, except after `leave`."""
+        if attempt := self._attempt:
+            attempt.kill()
+
     def _run(self) -> None:
         failures = 0
+        why_left = "it was asked to leave"
         while not self._leaving.is_set():
             began = time.monotonic()
             code: int | None = None
@@ -97,11 +114,14 @@ class Supervisor:
                 self._attempt = None
             if self._leaving.is_set():
                 break
+            if code == REFUSED_CODE and not self._retries_refused:
+                why_left = cause
+                break
             failures = 1 if time.monotonic() - began > STEADY_SECONDS else failures + 1
             pause = pause_after(code, failures)
             self._set("pausing", cause=f"{cause}; the next start is {pause:.0f} s later")
             self._leaving.wait(pause)
-        self._set("left", cause="it was asked to leave")
+        self._set("left", cause=why_left)
 
     def _watch(self, attempt: Attempt) -> int | None:
         while not self._leaving.is_set():
@@ -120,3 +140,5 @@ class Supervisor:
         old = self._report
         since = old.since if old.phase == phase else time.time()
         self._report = Report(phase, since, old.starts if starts is None else starts, old.last_exit, cause, old.words)
+        if (phase, cause) != (old.phase, old.cause):
+            self._note(self._report)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from whetstone_worker.cluster.leashed_process import LeashedProcess
-from whetstone_worker.cluster.supervisor import PAUSES, REFUSED_PAUSE, Attempt, NotPlacedError, Supervisor, pause_after
+from whetstone_worker.leashed_process import LeashedProcess
+from whetstone_worker.supervisor import PAUSES, REFUSED_PAUSE, Attempt, NotPlacedError, Supervisor, pause_after
 
 PATIENCE = 60.0
 """Nothing is measured by it."""
@@ -126,7 +126,7 @@ def test_whoever_holds_the_leash_may_be_killed_with_sigkill_and_leaves_nobody_be
         [
             sys.executable,
             "-c",
-            "import os, sys, time; from whetstone_worker.cluster.leashed_process import LeashedProcess as P\n"
+            "import os, sys, time; from whetstone_worker.leashed_process import LeashedProcess as P\n"
             "p = P([sys.executable, '-c', sys.argv[1]], os.environ)\n"
             "while len(p.last_words().split()) < 2: time.sleep(0.05)\n"
             "print(p.last_words(), flush=True); time.sleep(600)",
