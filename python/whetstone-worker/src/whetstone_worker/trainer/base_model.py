@@ -100,7 +100,9 @@ def open_base_model(
     # Layers are computed again in the backward pass. Transformers does so in training mode only; nothing else there differs,
     # as _load turns dropout off.
     model.train()
-    model.activation_checkpointing_enable({"use_reentrant": False, "preserve_rng_state": False})
+    # Under its older name it is in the Transformers that vLLM 0.32 asks for (below 5.20): both roles may share an environment.
+    recompute = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
+    recompute({"use_reentrant": False, "preserve_rng_state": False})
     if mesh is not None:
         shard_decoder(model.model, model.model.layers, mesh)
     model.to(device)
