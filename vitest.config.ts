@@ -11,6 +11,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts', 'test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    reporters: ['./scripts/skip-reporter.ts', 'default'],
     execArgv: ['--import', 'tsx', '-C', 'source'],
     // For what hangs; a busy machine takes its time.
     testTimeout: 120_000,

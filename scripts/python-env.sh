@@ -3,8 +3,8 @@
 # .venv-clients), frameworks (in .venv-frameworks), suites (in .venv-suites), tinker (in .venv-tinker), deploy (in .venv-deploy: what
 # test/deploy looks at deploy/ with), or whetstone-worker, called worker (in .venv-worker), which is itself installed too; ray (in .venv-ray) is the worker beside Ray, vllm (in .venv-vllm) the worker beside
 # vLLM's build for processors, 3.5 GB; peers (in .venv-peers) is what bench:constraints and coverage:schemas compare with, 6 GB. Exit 0:
-# they are there, and the interpreter is the only line on stdout. Exit 1: Python or the packages cannot be had here (the reason is on
-# stderr).
+# they are there, and the interpreter is the only line on stdout. Exit 1: the packages could not be installed. Exit 2: this machine
+# cannot have them: no Python that is new enough, or too little room. The reason is on stderr.
 # Whetstone itself needs no Python: only tests, fixtures and workers do.
 #   WHETSTONE_PYTHON="$(scripts/python-env.sh)" WHETSTONE_CLIENTS_PYTHON="$(scripts/python-env.sh clients)" npm test
 set -u
@@ -35,15 +35,15 @@ for candidate in python3 python3.14 python3.13 python3.12 "${PYENV_ROOT:-$HOME/.
 done
 if [ -z "$python" ]; then
   echo "python-env: no Python 3.$oldest or later on PATH, nor among the versions of pyenv" >&2
-  exit 1
+  exit 2
 fi
 if ! "$python" -m venv "$venv" >&2; then
   echo "python-env: $python cannot make a virtual environment (on Debian: apt install python3-venv)" >&2
-  exit 1
+  exit 2
 fi
 if [ "$name" = vllm ] && [ "$(df -Pm "$venv" | awk 'NR == 2 { print $4 }')" -lt 8000 ]; then
   echo "python-env: vLLM and what pip needs beside it take 8 GB; $venv has less" >&2
-  exit 1
+  exit 2
 fi
 install() { "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2; }
 # Every package is named in that list: without a search for versions that agree it takes a third of the time.

@@ -1,6 +1,6 @@
 // Runs vitest with the arguments given. In CI, test files that fail run a second time, each from its start, and their names are
 // printed: these tests use real processes, ports and networks, and a second try of one test alone would meet what its first left.
-// A file that fails twice fails.
+// A file that fails twice fails. What was skipped, and why, is listed by skip-reporter.ts; a skip without a reason fails in CI.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,13 @@ function runTwice(args: readonly string[]): number {
   const directory = mkdtempSync(join(tmpdir(), 'whetstone-tests-'));
   try {
     const report = join(directory, 'report.json');
-    const code = vitest(...args, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
+    const code = vitest(
+      ...args,
+      '--reporter=./scripts/skip-reporter.ts',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    );
     if (code === 0 || !existsSync(report)) return code;
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
     const failed = testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative('.', name));

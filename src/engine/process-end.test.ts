@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { skipOutsideLinux } from '../../test/skipping.ts';
 import { countOomKills, processEnd, type ExitFacts } from './process-end.ts';
 
 const counted = { before: 3, after: 3 };
@@ -32,6 +33,6 @@ test.each<[Partial<ExitFacts>, string, boolean]>([
   expect(processEnd(facts(given))).toEqual({ how, byOthers });
 });
 
-test.runIf(process.platform === 'linux')('Linux says how often it ended processes for their memory', () => {
+test('Linux says how often it ended processes for their memory', skipOutsideLinux(), () => {
   expect(countOomKills()).toBeGreaterThanOrEqual(0);
 });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { skipOutsideLinux } from '../../test/skipping.ts';
 import { createJobDataChild } from './job-data-child.ts';
 
 const directory = fileURLToPath(new URL('../../models/starter', import.meta.url));
@@ -11,11 +12,12 @@ afterAll(() => child.close());
 const budget = { tokensMax: 1 } as never; // nothing is read to its end
 const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
 
-test.skipIf(process.platform !== 'linux').each([
+test.each([
   ['SIGSEGV', /killed by SIGSEGV: it crashed .* not for want of memory/],
   ['SIGABRT', /killed by SIGABRT: the data takes more than the \d+ MB of memory/],
 ] as const)(
   'the error for a reader that %s ended names the cause',
+  { timeout: 60_000, ...skipOutsideLinux() },
   async (signal, message) => {
     const before = children();
     async function* content(): AsyncGenerator<Uint8Array> {
@@ -37,7 +39,6 @@ test.skipIf(process.platform !== 'linux').each([
       message: expect.stringMatching(message) as unknown,
     });
   },
-  60_000,
 );
 
 test.each(['before it is read', 'while it is read'])(

@@ -11,6 +11,7 @@ import { silentLog } from '#base/log';
 import { ApiError, createClient, TrainingFailedError, type Client, type TrainingEvent } from '#client/client';
 import { readServerConfig } from '../../src/config.ts';
 import { startServer, type RunningServer } from '../../src/main.ts';
+import { skipOutsideLinux } from '../skipping.ts';
 import { writeTinyChatModel } from './tiny-chat-model.ts';
 
 let modelDirectory: string;
@@ -222,7 +223,7 @@ async function enginePid(role: 'inference' | 'training'): Promise<number> {
   throw new Error(`no ${role} process among ${children.join(', ')}`);
 }
 
-describe.skipIf(process.platform !== 'linux')('kill -9', () => {
+describe('kill -9', skipOutsideLinux(), () => {
   test('of the sampler in the middle of a stream is a pause, not another answer', async () => {
     const request = { model: base, messages, max_tokens: 150, temperature: 1, seed: 11, n: 2 };
     const undisturbed = await client.chat(request);

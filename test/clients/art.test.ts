@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY, KEY_OF_40, MODEL, openStarterServer } from './starter-server.ts';
 
 const RELEASES = [
@@ -16,10 +17,6 @@ const script = (name: string) => fileURLToPath(new URL(`../../python/clients/${n
 
 describe.each(RELEASES)('ART %s', (release, variable, environment) => {
   const python = process.env[variable];
-  if (!python)
-    console.log(
-      `ART ${release} skipped: ${variable} names no interpreter. Try $(scripts/python-env.sh ${environment}).`,
-    );
   const earlier = python ? join(dirname(dirname(python)), 'earlier') : '';
 
   /** What a script prints, with these packages before those of the environment. */
@@ -28,9 +25,9 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
     return (await runPython(python!, args, { env })).trim();
   }
 
-  test.skipIf(!python)(
+  test(
     'registers, rolls out, trains two steps, evaluates old and new ones, cleans up',
-    { timeout: 180_000 },
+    { timeout: 180_000, ...skipWithoutPython(variable) },
     async () => {
       const version = 'from importlib.metadata import version; print(version("openpipe-art"))';
       expect(await run('', '-c', version)).toBe(release);
@@ -44,12 +41,12 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
     },
   );
 
-  test.skipIf(!python).each([
+  test.each([
     ['0.31.0', ''],
     ['0.28.0', earlier],
   ])(
     'fine-tunes from a list, a generator and a file, logs, pulls, forks and deletes through wandb %s',
-    { timeout: 300_000 },
+    { timeout: 300_000, ...skipWithoutPython(variable) },
     async (wandb, packages) => {
       if (packages) expect(existsSync(packages), `${packages}: run scripts/python-env.sh ${environment}`).toBe(true);
       expect(await run(packages, '-c', 'import wandb; print(wandb.__version__)')).toBe(wandb);

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { VERSION } from '../../src/version.ts';
 import { openBrowser } from '../dashboard/browser.ts';
+import { missing } from '../skipping.ts';
 import { installPackedClient, runReadmeLoop, type PackedClient } from './packed-client.ts';
 import { KEY, openStarterServer, type StarterServer } from './starter-server.ts';
 
@@ -74,7 +75,7 @@ export const job: TrainingJob = await client.train({ model_id: 'm', trajectory_g
 
 test('it chats and trains in a browser', { timeout: 300_000 }, async ({ skip }) => {
   const browser = await openBrowser();
-  if (!browser) return skip('no Chromium here');
+  if (!browser) return skip(missing('CHROMIUM'));
   try {
     const page = await browser.newPage();
     const modules = await modulesOf('client.js');

@@ -3,15 +3,14 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY, MODEL, openStarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_PYTHON'];
-if (!python)
-  console.log('openai for Python skipped: WHETSTONE_PYTHON names no interpreter. Try $(scripts/python-env.sh).');
 
 const SCRIPT = fileURLToPath(new URL('../../python/clients/check_openai.py', import.meta.url));
 
-describe.skipIf(!python)('openai for Python', () => {
+describe('openai for Python', skipWithoutPython('WHETSTONE_PYTHON'), () => {
   test('chats, streams, calls tools, parses structured output and maps errors', { timeout: 120_000 }, async () => {
     const server = await openStarterServer();
     try {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { skipWithout } from '../skipping.ts';
 import { installPackedClient, runReadmeLoop, type PackedClient } from './packed-client.ts';
 import { KEY, openStarterServer, type StarterServer } from './starter-server.ts';
 
@@ -22,12 +23,10 @@ const RUNTIMES: readonly [string, string, readonly string[]][] = [
   ],
 ];
 
-describe.each(RUNTIMES)('on %s', (name, path, args) => {
+describe.each(RUNTIMES)('on %s', (_name, path, args) => {
   const binary = join(PACKAGES, path);
   const isHere = existsSync(binary);
-  const isRequired = process.env['WHETSTONE_REQUIRE_RUNTIMES'] === '1';
-  test.runIf(isRequired)('it was installed', () => expect(isHere, binary).toBe(true));
-  if (!isHere) console.log(`${name} skipped: try npm install --prefix test/runtimes --ignore-scripts.`);
+  const options = { timeout: 300_000, ...skipWithout('RUNTIMES', isHere) };
 
   let client: PackedClient;
   let server: StarterServer;
@@ -45,11 +44,11 @@ describe.each(RUNTIMES)('on %s', (name, path, args) => {
     await client.remove();
   });
 
-  test.skipIf(!isHere)('the loop of its README runs, and the reward rises', { timeout: 300_000 }, async () => {
+  test('the loop of its README runs, and the reward rises', options, async () => {
     await runReadmeLoop(client.project, [binary, ...args], env);
   });
 
-  test.skipIf(!isHere)('a directory is pushed and pulled', { timeout: 300_000 }, async () => {
+  test('a directory is pushed and pulled', options, async () => {
     await writeFile(
       join(client.project, 'files.mjs'),
       `import { mkdir, writeFile } from 'node:fs/promises';

@@ -3,17 +3,14 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY, MODEL, openStarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
-if (!python)
-  console.log(
-    'openai and anthropic for Python skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).',
-  );
 
 const SCRIPT = fileURLToPath(new URL('../../python/clients/check_endpoints.py', import.meta.url));
 
-describe.skipIf(!python)('openai and anthropic for Python', () => {
+describe('openai and anthropic for Python', skipWithoutPython('WHETSTONE_CLIENTS_PYTHON'), () => {
   test('complete, respond and send messages, whole, streamed and with calls', { timeout: 180_000 }, async () => {
     const server = await openStarterServer();
     try {

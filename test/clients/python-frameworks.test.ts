@@ -3,13 +3,10 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_FRAMEWORKS_PYTHON'];
-if (!python)
-  console.log(
-    'Frameworks in Python skipped: WHETSTONE_FRAMEWORKS_PYTHON names no interpreter. Try $(scripts/python-env.sh frameworks).',
-  );
 
 const folder = fileURLToPath(new URL('../../python/frameworks', import.meta.url));
 /** None of them shall ask the network for anything but the server. */
@@ -21,7 +18,7 @@ const QUIET = {
 /** For what hangs. */
 const TIMEOUT_MS = 600_000;
 
-describe.skipIf(!python)('in Python', () => {
+describe('in Python', skipWithoutPython('WHETSTONE_FRAMEWORKS_PYTHON'), () => {
   let server: StarterServer;
   beforeAll(async () => {
     server = await openStarterServer();

@@ -8,16 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { eventFile } from '#api/schema/tensorboard';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
-if (!python)
-  console.log(
-    'TensorBoard skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).',
-  );
 
 const SCRIPT = fileURLToPath(new URL('../../python/clients/check_tensorboard.py', import.meta.url));
 
-describe.skipIf(!python)('TensorBoard', () => {
+describe('TensorBoard', skipWithoutPython('WHETSTONE_CLIENTS_PYTHON'), () => {
   test('reads every scalar of an event file', { timeout: 120_000 }, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-tensorboard-'));
     try {

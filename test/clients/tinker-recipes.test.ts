@@ -5,12 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 import { layOutRecipeFiles, LOSSES, RECIPE_MODEL, reinforce, teach, type RecipeRunner } from './tinker-recipes.ts';
 
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
-if (!python)
-  console.log('recipes skipped: WHETSTONE_TINKER_PYTHON names no interpreter. Try $(scripts/python-env.sh tinker).');
 
 const PATIENT = { timeout: 600_000 };
 const SUPERVISED = { batch_size: 8, steps: 20 };
@@ -21,7 +20,7 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 const firstThird = (values: readonly number[]) => values.slice(0, Math.floor(values.length / 3));
 const lastThird = (values: readonly number[]) => values.slice(-Math.floor(values.length / 3));
 
-describe.skipIf(!python)('recipes of the Tinker cookbook', () => {
+describe('recipes of the Tinker cookbook', skipWithoutPython('WHETSTONE_TINKER_PYTHON'), () => {
   let directory: string;
   let server: StarterServer;
   let runner: RecipeRunner;

@@ -4,16 +4,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY, MODEL, openStarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
-if (!python)
-  console.log('tinker skipped: WHETSTONE_TINKER_PYTHON names no interpreter. Try $(scripts/python-env.sh tinker).');
 
 const PATIENT = { timeout: 600_000 };
 const SCRIPT = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
 
-describe.skipIf(!python)('the Tinker SDK', () => {
+describe('the Tinker SDK', skipWithoutPython('WHETSTONE_TINKER_PYTHON'), () => {
   // Beside the environment: the oldest (python/tinker/requirements-earlier.txt).
   const earlier = join(dirname(dirname(python ?? '')), 'earlier');
 

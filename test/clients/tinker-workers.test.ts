@@ -10,17 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client';
 import { BOOTSTRAP_KEY as KEY } from '../api/test-server.ts';
-import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from '../workers/python-worker.ts';
+import { startPythonWorker, type PythonWorker } from '../workers/python-worker.ts';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 import { openTinkerClient } from './tinker-client.ts';
 import { layOutRecipeFiles, LOSSES, RECIPE_MODEL, reinforce, teach, type RecipeRunner } from './tinker-recipes.ts';
 
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
-if (!python || !WORKER_PYTHON)
-  console.log(
-    'Tinker on workers skipped: WHETSTONE_TINKER_PYTHON or WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh tinker) and $(scripts/python-env.sh worker).',
-  );
+const PYTHONS = skipWithoutPython('WHETSTONE_TINKER_PYTHON', 'WHETSTONE_WORKER_PYTHON');
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const CHECK = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
@@ -52,7 +50,7 @@ async function startNodeWorker(url: string, roles: string, isThere: () => Promis
   };
 }
 
-describe.skipIf(!python || !WORKER_PYTHON).each(['Node', 'PyTorch'])('Tinker where %s trains', (trainer) => {
+describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) => {
   let directory: string;
   let server: StarterServer;
   let runner: RecipeRunner;

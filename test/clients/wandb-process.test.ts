@@ -10,11 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY_OF_40 } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
-if (!python)
-  console.log('wandb skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).');
 
 /** Of the artifacts here. */
 const MEGABYTES = 64;
@@ -31,41 +30,51 @@ async function run(name: string, ...args: readonly string[]): Promise<string> {
   return stdout.trim().split('\n').at(-1)!;
 }
 
-describe.skipIf(!python)('a server process and the wandb library', { timeout: TIMEOUT_MS }, () => {
-  let data: string;
-  let server: ServerProcess;
-  beforeAll(async () => {
-    data = await mkdtemp(join(tmpdir(), 'whetstone-wandb-'));
-    server = await createServerProcess(data, { WHETSTONE_API_KEY: KEY_OF_40 });
-    await server.start();
-  }, TIMEOUT_MS);
-  afterAll(async () => {
-    await server?.kill('server');
-    await rm(data, { recursive: true, force: true });
-  });
+describe(
+  'a server process and the wandb library',
+  { timeout: TIMEOUT_MS, ...skipWithoutPython('WHETSTONE_CLIENTS_PYTHON') },
+  () => {
+    let data: string;
+    let server: ServerProcess;
+    beforeAll(async () => {
+      data = await mkdtemp(join(tmpdir(), 'whetstone-wandb-'));
+      server = await createServerProcess(data, { WHETSTONE_API_KEY: KEY_OF_40 });
+      await server.start();
+    }, TIMEOUT_MS);
+    afterAll(async () => {
+      await server?.kill('server');
+      await rm(data, { recursive: true, force: true });
+    });
 
-  test('an artifact of 64 MB goes up and down without being held', async () => {
-    const line = await run('measure_wandb_artifact.py', server.url, KEY_OF_40, String(server.pid()), String(MEGABYTES));
-    expect((JSON.parse(line) as { growth_mb: number }).growth_mb).toBeLessThan(GROWTH_MB_MAX);
-  });
+    test('an artifact of 64 MB goes up and down without being held', async () => {
+      const line = await run(
+        'measure_wandb_artifact.py',
+        server.url,
+        KEY_OF_40,
+        String(server.pid()),
+        String(MEGABYTES),
+      );
+      expect((JSON.parse(line) as { growth_mb: number }).growth_mb).toBeLessThan(GROWTH_MB_MAX);
+    });
 
-  test('points and files are there once, though the server was killed under both', async () => {
-    const wire = await openWire(server, [
-      // The points are stored, and nobody hears of it.
-      {
-        dies: 'before its answer',
-        when: ({ head, hasPoints }) => hasPoints && /^POST \/files\/\S+\/file_stream /.test(head),
-      },
-      { dies: 'while it is sent', when: ({ head, sentBytes }) => head.startsWith('PUT ') && sentBytes > 500_000 },
-    ]);
-    try {
-      expect(await run('check_wandb_killed.py', wire.url, KEY_OF_40, String(MEGABYTES))).toBe('ok');
-      expect(wire.deaths.sort()).toEqual(['before its answer', 'while it is sent']);
-    } finally {
-      await wire.close();
-    }
-  });
-});
+    test('points and files are there once, though the server was killed under both', async () => {
+      const wire = await openWire(server, [
+        // The points are stored, and nobody hears of it.
+        {
+          dies: 'before its answer',
+          when: ({ head, hasPoints }) => hasPoints && /^POST \/files\/\S+\/file_stream /.test(head),
+        },
+        { dies: 'while it is sent', when: ({ head, sentBytes }) => head.startsWith('PUT ') && sentBytes > 500_000 },
+      ]);
+      try {
+        expect(await run('check_wandb_killed.py', wire.url, KEY_OF_40, String(MEGABYTES))).toBe('ok');
+        expect(wire.deaths.sort()).toEqual(['before its answer', 'while it is sent']);
+      } finally {
+        await wire.close();
+      }
+    });
+  },
+);
 
 interface Request {
   /** What its connection has sent first since the last answer. */

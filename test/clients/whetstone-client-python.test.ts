@@ -6,13 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../../src/version.ts';
 import { readBlocks } from '../install/readme-blocks.ts';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
-if (!python)
-  console.log(
-    'whetstone-client for Python skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).',
-  );
 
 const PYTHON = fileURLToPath(new URL('../../python/', import.meta.url));
 const PACKAGE = `${PYTHON}whetstone-client/`;
@@ -21,7 +18,7 @@ test('its version is that of the API', async () => {
   expect(await readFile(`${PACKAGE}pyproject.toml`, 'utf8')).toContain(`\nversion = "${VERSION}"\n`);
 });
 
-describe.skipIf(!python)('whetstone-client for Python', () => {
+describe('whetstone-client for Python', skipWithoutPython('WHETSTONE_CLIENTS_PYTHON'), () => {
   let server: StarterServer;
   beforeAll(async () => {
     server = await openStarterServer();

@@ -12,14 +12,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient, type Client } from '#client/client';
 import { reinforce } from '../../examples/demo/rl-loop.ts';
 import { yesNoMaybe } from '../../examples/demo/tasks.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { collect } from './collect.ts';
 import { CLI, createDistServer, type DistServer } from './dist-server.ts';
 import { learnWhileTheyDie } from './learn-while-they-die.ts';
-import { RAY_PYTHON, startRayCluster, type ClusterWorker, type RayCluster } from './ray-cluster.ts';
+import { startRayCluster, type ClusterWorker, type RayCluster } from './ray-cluster.ts';
 import { streamUntil } from './streams.ts';
-
-if (!RAY_PYTHON)
-  console.log('The cluster skipped: WHETSTONE_RAY_PYTHON names no interpreter. Try $(scripts/python-env.sh ray).');
 
 const BASE = 'whetstone/starter';
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
@@ -31,7 +29,7 @@ const UP = [
   ...['--sampler-command', `${process.execPath} ${CLI} workers run --model starter --roles sample --name {name}`],
 ];
 
-describe.skipIf(!RAY_PYTHON)('a cluster', () => {
+describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
   let data: string;
   let server: DistServer;
   let cluster: RayCluster;
@@ -86,10 +84,14 @@ describe.skipIf(!RAY_PYTHON)('a cluster', () => {
   );
 
   const clients = process.env['WHETSTONE_CLIENTS_PYTHON'];
-  test.skipIf(!clients)('ART, unmodified, trains on the cluster', { timeout: 300_000 }, async () => {
-    const { stdout } = await promisify(execFile)(clients!, [ART, `${server.url}/v1`, server.key, BASE]);
-    expect(stdout.trim().split('\n').at(-1)).toBe('ok');
-  });
+  test(
+    'ART, unmodified, trains on the cluster',
+    { timeout: 300_000, ...skipWithoutPython('WHETSTONE_CLIENTS_PYTHON') },
+    async () => {
+      const { stdout } = await promisify(execFile)(clients!, [ART, `${server.url}/v1`, server.key, BASE]);
+      expect(stdout.trim().split('\n').at(-1)).toBe('ok');
+    },
+  );
 
   test('there are as many samplers as the queue needs, and fewer afterwards', { timeout: 600_000 }, async () => {
     const bounds = ['--samplers', '1', '--min-samplers', '1', '--max-samplers', '2'];

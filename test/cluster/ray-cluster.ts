@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-export const RAY_PYTHON = process.env['WHETSTONE_RAY_PYTHON'];
+const RAY_PYTHON = process.env['WHETSTONE_RAY_PYTHON'];
 const NODES = fileURLToPath(new URL('./two_nodes.py', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('../../python/whetstone-worker/src', import.meta.url));
 const run = promisify(execFile);

@@ -11,10 +11,11 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient, type Client } from '#client/client';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from '../workers/vllm-worker.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { collect } from './collect.ts';
 import { createDistServer, type DistServer } from './dist-server.ts';
 import { learnWhileTheyDie, type Death } from './learn-while-they-die.ts';
-import { RAY_PYTHON, startRayCluster, type RayCluster } from './ray-cluster.ts';
+import { startRayCluster, type RayCluster } from './ray-cluster.ts';
 import { streamUntil } from './streams.ts';
 
 const BASE = 'whetstone/starter';
@@ -32,7 +33,9 @@ const DEATHS = (['rollouts', 'job'] as const).flatMap((moment) =>
   (['sampler', 'trainer', 'node', 'server'] as const).map((victim): Death => ({ moment, victim })),
 );
 
-describe.skipIf(!RAY_PYTHON || !VLLM_PYTHON)('a cluster whose samplers are vLLM', () => {
+const PYTHONS = skipWithoutPython('WHETSTONE_RAY_PYTHON', 'WHETSTONE_VLLM_PYTHON');
+
+describe('a cluster whose samplers are vLLM', PYTHONS, () => {
   let data: string;
   let server: DistServer;
   let cluster: RayCluster;
@@ -79,8 +82,12 @@ describe.skipIf(!RAY_PYTHON || !VLLM_PYTHON)('a cluster whose samplers are vLLM'
   });
 
   const clients = process.env['WHETSTONE_CLIENTS_PYTHON'];
-  test.skipIf(!clients)('ART, unmodified, trains on it', { timeout: 600_000 }, async () => {
-    const { stdout } = await promisify(execFile)(clients!, [ART, `${server.url}/v1`, server.key, BASE]);
-    expect(stdout.trim().split('\n').at(-1)).toBe('ok');
-  });
+  test(
+    'ART, unmodified, trains on it',
+    { timeout: 600_000, ...skipWithoutPython('WHETSTONE_CLIENTS_PYTHON') },
+    async () => {
+      const { stdout } = await promisify(execFile)(clients!, [ART, `${server.url}/v1`, server.key, BASE]);
+      expect(stdout.trim().split('\n').at(-1)).toBe('ok');
+    },
+  );
 });

@@ -1,6 +1,7 @@
 // Held-out answers on the pages: which prompts a checkpoint fails, and whether it is better than another, as the API has it.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { skipWithout } from '../skipping.ts';
 import { openGuesser, type Guesser, type List } from './a-guesser.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit } from './browser.ts';
 
@@ -19,7 +20,7 @@ interface AnsweredPrompt {
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const meanOf = ({ answers }: AnsweredPrompt) => mean(answers.map(({ reward }) => reward));
 
-describe.skipIf(browser === null)('held-out answers', () => {
+describe('held-out answers', skipWithout('CHROMIUM', browser !== null), () => {
   let guesser: Guesser;
   let page: Page;
   let faults: string[];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startServer, type RunningServer } from '../../examples/shared/server.ts';
+import { skipWithout } from '../skipping.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit } from './browser.ts';
 
 const browser: Browser | null = await openBrowser();
@@ -28,7 +29,7 @@ const PAIRS = [1, 2, 3].map((a) =>
   }),
 );
 
-describe.skipIf(browser === null)('training data', () => {
+describe('training data', skipWithout('CHROMIUM', browser !== null), () => {
   let directory: string;
   let server: RunningServer;
   beforeAll(async () => {

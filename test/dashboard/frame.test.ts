@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startServer, type RunningServer } from '../../examples/shared/server.ts';
+import { skipWithout } from '../skipping.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit } from './browser.ts';
 
 const browser: Browser | null = await openBrowser();
 
-describe.skipIf(browser === null)('the dashboard', () => {
+describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
   let directory: string;
   let server: RunningServer;
   beforeAll(async () => {

@@ -17,6 +17,7 @@ import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { BASE, BOOTSTRAP_KEY, openTestServer, type TestServer } from '../api/test-server.ts';
 import { openModelFixture } from '../golden/fixture.ts';
 import { idsOnly, rlGroups, rlJob } from '../golden/rl-rows.ts';
+import { skipWithout } from '../skipping.ts';
 import { enterKey, openBrowser, openPage, visit } from './browser.ts';
 
 const browser: Browser | null = await openBrowser();
@@ -29,7 +30,7 @@ const average = (values: readonly number[]) => values.reduce((sum, value) => sum
 /** Of one token, by the labels of its card. */
 type Numbers = ReadonlyMap<string, number>;
 
-describe.skipIf(browser === null)('the golden job', () => {
+describe('the golden job', skipWithout('CHROMIUM', browser !== null), () => {
   let server: TestServer;
   let engine: TrainingEngine;
   let work: string;

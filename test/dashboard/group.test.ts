@@ -1,6 +1,7 @@
 // The page of a group against the real server: what it shows is what the API says.
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { skipWithout } from '../skipping.ts';
 import { openGuesser, type Guesser, type List } from './a-guesser.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit } from './browser.ts';
 
@@ -26,7 +27,7 @@ interface Tokens {
 const titlesOf = async (elements: Locator) =>
   Promise.all((await elements.all()).map((element) => element.getAttribute('title')));
 
-describe.skipIf(browser === null)('a group', () => {
+describe('a group', skipWithout('CHROMIUM', browser !== null), () => {
   let guesser: Guesser;
   let page: Page;
   let faults: string[];

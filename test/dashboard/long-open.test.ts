@@ -3,6 +3,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { register } from '../api/registered-model.ts';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
+import { skipWithout } from '../skipping.ts';
 import { openLiveJob, type LiveJob } from './a-live-job.ts';
 import { enterKey, openBrowser, openPage, visit } from './browser.ts';
 
@@ -30,7 +31,7 @@ async function zoomIn(page: Page): Promise<void> {
 
 const zoomed = (page: Page) => page.locator('.chart [role=img]').first().getAttribute('data-from');
 
-describe.skipIf(browser === null)('a page that stays open', () => {
+describe('a page that stays open', skipWithout('CHROMIUM', browser !== null), () => {
   let job: LiveJob;
   let page: Page;
   let faults: string[];

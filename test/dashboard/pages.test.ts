@@ -9,12 +9,13 @@ import { reinforce } from '../../examples/demo/rl-loop.ts';
 import { yesNoMaybe } from '../../examples/demo/tasks.ts';
 import { startServer, type RunningServer } from '../../examples/shared/server.ts';
 import { createClient, type Client, type Model } from '../../src/client/client.ts';
+import { skipWithout } from '../skipping.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit, type Visit } from './browser.ts';
 
 const browser = await openBrowser();
 const HOSTILE = '<b>bold\u202etxt';
 
-describe.skipIf(browser === null)('the pages of a run', () => {
+describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => {
   let directory: string;
   let server: RunningServer;
   let client: Client;

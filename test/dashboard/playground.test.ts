@@ -1,13 +1,14 @@
 // The playground against the real server: two checkpoints answer, tokens tell their numbers, answers are stopped, requests copied.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { skipWithout } from '../skipping.ts';
 import { openGuesser, type Guesser } from './a-guesser.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit } from './browser.ts';
 
 const browser: Browser | null = await openBrowser();
 const QUESTION = 'Guess a number between 1 and 20.';
 
-describe.skipIf(browser === null)('the playground', () => {
+describe('the playground', skipWithout('CHROMIUM', browser !== null), () => {
   let guesser: Guesser;
   let page: Page;
   let faults: string[];

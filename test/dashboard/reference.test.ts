@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startServer, type RunningServer } from '../../examples/shared/server.ts';
+import { skipWithout } from '../skipping.ts';
 import { openBrowser, visit, type Visit } from './browser.ts';
 
 const browser = await openBrowser();
 
-describe.skipIf(browser === null)('the page of the API', () => {
+describe('the page of the API', skipWithout('CHROMIUM', browser !== null), () => {
   let directory: string;
   let server: RunningServer;
   let seen: Visit;

@@ -1,6 +1,7 @@
 // Trajectories over steps and prompts against each other, as the API has them; and text that would do harm, if it could.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { skipWithout } from '../skipping.ts';
 import { openGuesser, type Guesser, type List } from './a-guesser.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit } from './browser.ts';
 
@@ -20,7 +21,7 @@ const HOSTILE = [
   'x'.repeat(3_000_000),
 ];
 
-describe.skipIf(browser === null)('trajectories', () => {
+describe('trajectories', skipWithout('CHROMIUM', browser !== null), () => {
   let guesser: Guesser;
   let page: Page;
   let faults: string[];

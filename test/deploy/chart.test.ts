@@ -2,7 +2,8 @@
 // variables, the Ingress sends every path to the role that answers it, and values that cannot work are refused with a reason.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { lint, python, WITHOUT } from './linters.ts';
+import { skipWithoutPython } from '../skipping.ts';
+import { lint } from './linters.ts';
 import { pathsByRole } from './paths-by-role.ts';
 import { configOf, read, stopSeconds, type Variables } from './product.ts';
 
@@ -111,7 +112,7 @@ function configIn({ spec }: Pod, variables: Variables) {
   return configOf(args, { ...variables, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) });
 }
 
-describe.skipIf(!python)(`the chart (${python ? `by Helm, against Kubernetes ${KUBERNETES}` : WITHOUT})`, () => {
+describe('the chart', skipWithoutPython('WHETSTONE_DEPLOY_PYTHON'), () => {
   let good: Rendered[];
   let bad: Rendered[];
   beforeAll(() => {

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { lint, python, WITHOUT } from './linters.ts';
+import { skipWithoutPython } from '../skipping.ts';
+import { lint } from './linters.ts';
 import { pathsByRole } from './paths-by-role.ts';
 import { configOf, read, ROOT, stopSeconds, type Variables } from './product.ts';
 
@@ -51,7 +52,7 @@ const load = async (name: string): Promise<Compose> =>
 const ours = ({ services }: Compose) => Object.entries(services).filter(([, { build }]) => build !== undefined);
 const ALL = ['single.yaml', 'full.yaml'];
 
-test.skipIf(!python)(`the specification’s schema takes them (${python ? 'with it' : WITHOUT})`, () => {
+test('the specification’s schema takes them', skipWithoutPython('WHETSTONE_DEPLOY_PYTHON'), () => {
   lint('check-jsonschema', ['--builtin-schema', 'vendor.compose-spec', ...ALL.map((name) => FOLDER + name)]);
 });
 

@@ -10,7 +10,8 @@ import { DockerfileParser, type JSONInstruction } from 'dockerfile-ast';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { openTestServer } from '../api/test-server.ts';
-import { lint, python, WITHOUT } from './linters.ts';
+import { skipWithoutPython } from '../skipping.ts';
+import { lint } from './linters.ts';
 import { configOf, read, ROOT } from './product.ts';
 
 const file = DockerfileParser.parse(await read('Dockerfile'));
@@ -25,7 +26,7 @@ const env = Object.fromEntries(
   inLast(file.getENVs()).flatMap((each) => each.getProperties().map((one) => [one.getName(), one.getValue() ?? ''])),
 );
 
-test.skipIf(!python)(`hadolint has nothing to say of it (${python ? 'with it' : WITHOUT})`, () => {
+test('hadolint has nothing to say of it', skipWithoutPython('WHETSTONE_DEPLOY_PYTHON'), () => {
   lint('hadolint', ['Dockerfile', 'deploy/kuberay/Dockerfile']);
 });
 

@@ -4,8 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { ROOT } from './product.ts';
 
-export const python = process.env['WHETSTONE_DEPLOY_PYTHON'];
-export const WITHOUT = `skipped: WHETSTONE_DEPLOY_PYTHON names no interpreter. Try $(scripts/python-env.sh deploy).`;
+const python = process.env['WHETSTONE_DEPLOY_PYTHON'];
 
 /** A command of the environment. Throws what it says when it does not end with 0. */
 export function lint(command: string, args: readonly string[], input = ''): string {

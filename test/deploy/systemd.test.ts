@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { skipWithout } from '../skipping.ts';
 import { configOf, read, stopSeconds, type Variables } from './product.ts';
 
 const UNIT = 'deploy/systemd/whetstone.service';
@@ -18,18 +19,15 @@ const pairs = (text: string): Variables =>
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-test.skipIf(!hasSystemd)(
-  'systemd finds nothing wrong with it (skipped where there is no systemd-analyze)',
-  async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'whetstone-unit-'));
-    onTestFinished(() => rm(directory, { recursive: true }));
-    const path = join(directory, 'whetstone.service');
-    await writeFile(path, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true')); // it looks whether the program is there
-    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
-    const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('whetstone.service')); // others are this machine's
-    expect(said).toEqual([]);
-  },
-);
+test('systemd finds nothing wrong with it', skipWithout('SYSTEMD', hasSystemd), async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'whetstone-unit-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'whetstone.service');
+  await writeFile(path, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true')); // it looks whether the program is there
+  const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+  const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('whetstone.service')); // others are this machine's
+  expect(said).toEqual([]);
+});
 
 test('its command is a server’s, in the directories that systemd makes for it, and may stop in its own time', () => {
   const [, ...command] = settings.get('ExecStart')!.split(' ');

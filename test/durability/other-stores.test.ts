@@ -9,6 +9,7 @@ import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { runRestore } from '../../src/maintenance/run-restore.ts';
 import { BUCKET, CREDENTIALS, openObjectStore, type ObjectStore } from '../object-store.ts';
 import { startPostgres } from '../postgres/postgres-server.ts';
+import { skipWithout } from '../skipping.ts';
 import { fillStore, localStore, quiet, using, type Stored } from './a-store.ts';
 import { begun, readBlobs, readRows } from './whole-store.ts';
 
@@ -35,7 +36,7 @@ const remote = async (name: string): Promise<StoreConfig> => ({
   s3: { bucket: BUCKET, prefix: `${name}/`, endpoint: objects.endpoint, region: 'us-east-1' },
 });
 
-describe.skipIf(!postgres)('Postgres and S3', () => {
+describe('Postgres and S3', skipWithout('POSTGRES', postgres !== null), () => {
   test('take a backup of a data directory, and give it back as it was', async () => {
     const local = localStore(join(root, 'local'));
     const stored: Stored = await fillStore(local);

@@ -14,6 +14,7 @@ import { openSqlStorage } from '#storage/sql/sql-storage';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import { readServerConfig } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
+import { skipUnless } from '../skipping.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const NOBODY = 65_534;
@@ -66,7 +67,9 @@ describe('a directory that can only be read', () => {
   /** In a home directory the other user may not reach this checkout. */
   const isReachable = spawnSync(process.execPath, readsCheckout, SOMEBODY_ELSE).status === 0;
 
-  test.skipIf(process.platform === 'win32' || !isReachable).each(['.', 'blobs'])('%s', async (name) => {
+  const options = skipUnless(isReachable, 'another user may not read this checkout, or there is no other user');
+
+  test.each(['.', 'blobs'])('%s', options, async (name) => {
     const path = join(data, name);
     await mkdir(path, { recursive: true });
     await hand(path);

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createPostgresDialect } from '#storage/sql/postgres-dialect';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import { startPostgres } from '../postgres/postgres-server.ts';
+import { skipWithout } from '../skipping.ts';
 import { runWithFaults } from './fault-run.ts';
 
 const SEED = Number(process.env['WHETSTONE_FAULTS_SEED'] ?? 1);
@@ -48,8 +49,9 @@ test('a thousand faults on SQLite lose nothing, double nothing and change no byt
 const postgres = await startPostgres();
 afterAll(() => postgres?.stop());
 
-test.skipIf(postgres === null)(
+test(
   'two hundred faults on Postgres lose nothing either',
+  { timeout: 600_000, ...skipWithout('POSTGRES', postgres !== null) },
   async () => {
     let url = '';
     const run = await runWithFaults({
@@ -67,5 +69,4 @@ test.skipIf(postgres === null)(
       expect.arrayContaining(['database away', 'answer lost', 'disk fault', 'trainer dies']),
     );
   },
-  600_000,
 );

@@ -9,6 +9,7 @@ import { linearLayers } from '#model-files/lora';
 import { readPeftDirectory } from '#model-files/peft-directory';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { exportGgufAdapter, exportGgufModel } from '#model-files/gguf/export-gguf';
+import { skipWithout } from '../skipping.ts';
 import { openModelFixture } from './fixture.ts';
 import { GGUF_FAMILIES, writeWholeModel } from './gguf-models.ts';
 import { findLlamaCpp, type LlamaCpp } from './llama-cpp.ts';
@@ -19,7 +20,7 @@ const STEPS = 16;
 /** llama.cpp keeps keys and values as halves. */
 const TOLERANCE = 0.02;
 
-describe.skipIf(llamaCpp === null)('in llama.cpp', () => {
+describe('in llama.cpp', skipWithout('LLAMA_CPP', llamaCpp !== null), () => {
   let scratch: string;
   let llama: LlamaCpp;
   beforeAll(async () => {

@@ -10,6 +10,7 @@ import { tokenizerMetadata } from '#model-files/gguf/tokenizer-metadata';
 import { writeGguf, type TypedValue } from '#model-files/gguf/write-gguf';
 import { readTokenizer, type Tokenizer } from '#text/tokenizer';
 import { STARTER_DIRECTORY } from '#starter-directory';
+import { skipWithout } from '../skipping.ts';
 import { fixturePath, readFixture } from './fixture.ts';
 import { findLlamaCpp } from './llama-cpp.ts';
 
@@ -60,15 +61,19 @@ describe.each([
     }
   });
 
-  test.skipIf(llamaCpp === null)('makes the same ids in llama.cpp, which normalises nothing', async () => {
-    const path = join(scratch, 'vocabulary.gguf');
-    await writeGguf(path, { ...GENERAL, ...(await tokenizerMetadata(directory, ROWS)) }, []);
-    const original = await readTokenizer(directory);
-    const texts = TEXTS.filter((each) => each !== '' && each === each.normalize('NFC'));
-    const llama = await llamaCpp!();
-    expect(await llama.tokenize(path, texts)).toEqual(texts.map((each) => original.encode(each)));
-    await llama.close();
-  });
+  test(
+    'makes the same ids in llama.cpp, which normalises nothing',
+    skipWithout('LLAMA_CPP', llamaCpp !== null),
+    async () => {
+      const path = join(scratch, 'vocabulary.gguf');
+      await writeGguf(path, { ...GENERAL, ...(await tokenizerMetadata(directory, ROWS)) }, []);
+      const original = await readTokenizer(directory);
+      const texts = TEXTS.filter((each) => each !== '' && each === each.normalize('NFC'));
+      const llama = await llamaCpp!();
+      expect(await llama.tokenize(path, texts)).toEqual(texts.map((each) => original.encode(each)));
+      await llama.close();
+    },
+  );
 });
 
 /** Pieces with scores, as SentencePiece makes them: bytes, characters, and words of them. */
@@ -132,7 +137,7 @@ describe.each([true, false])('SentencePiece, a space put before texts: %s', (pre
     expect(tokenizer.encode('hello', { addSpecialTokens: true })[0]).toBe(1);
   });
 
-  test.skipIf(llamaCpp === null)('the ids are those of llama.cpp', async () => {
+  test('the ids are those of llama.cpp', skipWithout('LLAMA_CPP', llamaCpp !== null), async () => {
     const path = join(scratch, 'sentencepiece.gguf');
     await writeGguf(path, values, []);
     const tokenizer = await throughMetadata(values);

@@ -15,6 +15,7 @@ import { readPeftDirectory } from '#model-files/peft-directory';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { aSession } from '../learning/a-session.ts';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { FAMILIES, openModelFixture, SEQUENCES, type ModelFixture } from './fixture.ts';
 import { goldenLoss } from './loss-programs.ts';
 import { openServingForward } from './serving-forward.ts';
@@ -22,14 +23,12 @@ import { trainingRow } from './training-rows.ts';
 import { trainRow } from '../learning/one-row.ts';
 
 const python = process.env['WHETSTONE_PYTHON'];
-if (!python)
-  console.log('PEFT round trip skipped: WHETSTONE_PYTHON names no interpreter. Try $(scripts/python-env.sh).');
 
 /** Untied; tied; tied with a soft cap; tied with a multiplier of logits. */
 const HEAD_FAMILIES = ['llama', 'qwen3', 'gemma2', 'granite'] as const;
 const CHECK_TIMEOUT_MS = 120_000; // importing torch and PEFT from a cold disk takes most of it
 
-describe.skipIf(!python)('PEFT', () => {
+describe('PEFT', skipWithoutPython('WHETSTONE_PYTHON'), () => {
   let scratch: string;
   beforeAll(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'whetstone-peft-'));

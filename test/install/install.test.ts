@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../free-port.ts';
+import { skipUnless, skipWithoutPython } from '../skipping.ts';
 import { announced, createEmptyMachine, type EmptyMachine, type Project } from './empty-machine.ts';
 import { installPythonClient, type PythonClient } from './python-client.ts';
 import { readBlocks } from './readme-blocks.ts';
@@ -19,8 +20,8 @@ const README_PORT = 8484;
 
 const clientsPython = process.env['WHETSTONE_CLIENTS_PYTHON'];
 const peftPython = process.env['WHETSTONE_PYTHON'];
-if (!clientsPython) console.log('Training from Python is skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter.');
-if (!peftPython) console.log('Loading exports in PEFT is skipped: WHETSTONE_PYTHON names no interpreter.');
+const FROM_PYTHON = { ...PATIENT, ...skipWithoutPython('WHETSTONE_CLIENTS_PYTHON') };
+const IN_PEFT = { ...PATIENT, ...skipWithoutPython('WHETSTONE_PYTHON') };
 
 let pythonClient: PythonClient;
 beforeAll(async () => {
@@ -65,7 +66,9 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
     }
   });
 
-  test.runIf(node === null)('it is installed globally as well', PATIENT, async () => {
+  const ONCE = { ...PATIENT, ...skipUnless(node === null, 'one version of Node is enough') };
+
+  test('it is installed globally as well', ONCE, async () => {
     const project = await machine.createProject('elsewhere');
     await project.run('npm', 'install', '--global', machine.tarball);
     expect((await project.run('whetstone', '--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -102,14 +105,14 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       expect(await readdir(join(project.directory, 'echo-peft'))).toContain('adapter_model.safetensors');
     });
 
-    test.skipIf(!clientsPython)('trains from Python too, where the reward rises as well', PATIENT, async () => {
+    test('trains from Python too, where the reward rises as well', FROM_PYTHON, async () => {
       await machine.addCommand('python', `exec '${pythonClient.python}' "$@"`);
       const loop = await pythonClient.loop('from-python');
       const said = await reader.follow([loop, { language: 'sh', code: 'python loop.py' }]);
       expectRising(said, /^step \d+: (\S+) right, 0 rollouts failed$/gm);
     });
 
-    test.skipIf(!peftPython)('loads what was exported in PEFT and Transformers', PATIENT, async () => {
+    test('loads what was exported in PEFT and Transformers', IN_PEFT, async () => {
       await machine.addCommand('python', `HF_HUB_OFFLINE=1 exec '${peftPython}' "$@"`);
       const said = await reader.follow(readBlocks(await readFile(join(ROOT, 'docs/guides/export.md'), 'utf8')));
       expect(said).toMatch(/^a parrot$[^]*^base: (?!a parrot$).+\nadapter: a parrot\nmerged: a parrot$/m);

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ApiError, type Client, type TrainingEvent } from '#client/client';
 import { createServerProcess } from '../crash/server-process.ts';
+import { skipWithout } from '../skipping.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const RESTARTS = ['immediate', 'fast', 'immediate', 'fast', 'immediate'] as const;
@@ -22,7 +23,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-describe.skipIf(!postgres)('a Postgres that restarts', () => {
+describe('a Postgres that restarts', skipWithout('POSTGRES', postgres !== null), () => {
   test('costs requests a 503 at worst; what was acknowledged is there, and jobs end', async () => {
     const server = await createServerProcess(data, { WHETSTONE_DATABASE_URL: await postgres!.createDatabase() });
     await server.start();

@@ -6,6 +6,7 @@ import type { Storage } from '#storage/storage';
 import { openPostgresStorage } from '#storage/sql/open-postgres';
 import { storageContract } from '../contract/storage.ts';
 import { addModel } from '../contract/stored-rows.ts';
+import { skipWithout } from '../skipping.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const server = await startPostgres();
@@ -22,7 +23,7 @@ async function open(url?: string): Promise<Storage> {
   return storage;
 }
 
-describe.skipIf(!server)('Postgres', () => {
+describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
   storageContract('postgres', () => open());
 
   test('servers that start at once bring the schema up to date once', async () => {

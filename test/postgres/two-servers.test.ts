@@ -11,6 +11,7 @@ import type { ApiError, Client, TrainingEvent } from '#client/client';
 import { ROLES } from '#domain/role';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
 import { openObjectStore, type ObjectStore } from '../object-store.ts';
+import { skipWithout } from '../skipping.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const MODEL = 'wandb-artifact:///default/p/m';
@@ -82,7 +83,7 @@ async function groups(client: Client) {
   );
 }
 
-describe.skipIf(!postgres)('two servers', () => {
+describe('two servers', skipWithout('POSTGRES', postgres !== null), () => {
   test('share models and checkpoints; a killed one’s job is ended by the other when its lease lapses', async () => {
     const [one, two] = (await together(['one', 'two'])) as [ServerProcess, ServerProcess];
     await one.start(); // alone: the job will be its

@@ -97,6 +97,7 @@ try:
 except urllib.error.HTTPError as error:
     print(error.status)
 `;
+import { skipWithout } from '../skipping.ts';
 
 describe.each(REFUSALS)('$name', (refusal) => {
   const { method, status, key } = refusal;
@@ -121,11 +122,15 @@ describe.each(REFUSALS)('$name', (refusal) => {
     expect(await answer.json()).toHaveProperty('error.message');
   });
 
-  test.skipIf(PYTHON === null)('reaches urllib, which asks to close and sends all before it reads', async () => {
-    expect((await run(PYTHON!, ['-c', URLLIB, url(refusal), method, key], Buffer.alloc(0))).trim()).toBe(
-      String(status),
-    );
-  });
+  test(
+    'reaches urllib, which asks to close and sends all before it reads',
+    skipWithout('URLLIB', PYTHON !== null),
+    async () => {
+      expect((await run(PYTHON!, ['-c', URLLIB, url(refusal), method, key], Buffer.alloc(0))).trim()).toBe(
+        String(status),
+      );
+    },
+  );
 
   for (const chunked of [false, true])
     test(`reaches a client that sends all before it reads${chunked ? ', in chunks' : ''}`, async () => {
@@ -164,11 +169,11 @@ describe.each(REFUSALS)('$name', (refusal) => {
       upload,
     );
 
-  test.skipIf(CURL === null)('reaches curl before it sends a byte', async () => {
+  test('reaches curl before it sends a byte', skipWithout('CURL', CURL !== null), async () => {
     expect(await curl('-H', 'Expect: 100-continue', '--expect100-timeout', '20')).toBe(`${status} 0`);
   });
 
-  test.skipIf(CURL === null)('reaches curl that does not ask', async () => {
+  test('reaches curl that does not ask', skipWithout('CURL', CURL !== null), async () => {
     expect(await curl('-H', 'Expect:')).toMatch(new RegExp(`^${status} `));
   });
 });

@@ -2,6 +2,7 @@
 // report their use do so in threads of their own, some seconds after they were loaded.
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { skipWithout } from '../skipping.ts';
 import { readTrace, startTracedServer, type TracedServer } from './traced-server.ts';
 
 const BASE = 'whetstone/starter';
@@ -10,8 +11,9 @@ const JOB_MS_MAX = 120_000;
 
 const server = await startTracedServer();
 
-test.skipIf(server === null)(
+test(
   'an idle server and a job look up no name, speak to no other machine, and write only where they should',
+  { timeout: IDLE_MS + JOB_MS_MAX, ...skipWithout('STRACE', server !== null) },
   async () => {
     const { dataDirectory, temporaryDirectory } = server!;
     try {
@@ -29,7 +31,6 @@ test.skipIf(server === null)(
       await server!.remove();
     }
   },
-  IDLE_MS + JOB_MS_MAX,
 );
 
 test('a lookup, a strange address and a strange file are found in a trace', () => {

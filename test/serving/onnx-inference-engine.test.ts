@@ -16,6 +16,7 @@ import {
   sampling,
   tokensOf,
 } from '../contract/inference-engine.ts';
+import { skipUnless } from '../skipping.ts';
 import { createRecordingLog } from './recording-log.ts';
 import { limitsOf, TEST_LIMITS } from './test-limits.ts';
 import { writeTinyModel, type TinyModel } from './tiny-model.ts';
@@ -172,9 +173,10 @@ describe.each(
     await model.remove();
   });
 
-  // What attention sums in another order, rounding makes larger; the bits hold for prompts in the chunks they come in.
-  test.runIf(precision === 'float32' && kvCacheDtype === 'float32')(
+  const isExact = precision === 'float32' && kvCacheDtype === 'float32';
+  test(
     'chunked prefill gives what the whole prompt at once gives',
+    skipUnless(isExact, 'rounded numbers depend on the order of sums, and so on the chunks of a prompt'),
     async () => {
       const whole = await open({ ...TEST_LIMITS, prefillChunk: 512 });
       const asked = request({

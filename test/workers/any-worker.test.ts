@@ -10,6 +10,7 @@ import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { inferenceEngineContract } from '../contract/inference-engine.ts';
 import { trainingEngineContract } from '../contract/training-engine.ts';
 import { writeTinyModel } from '../serving/tiny-model.ts';
+import { skipUnless } from '../skipping.ts';
 import { backPressureContract, LITTLE_ROOM } from './back-pressure.ts';
 import { writeByteTokenizer } from './byte-tokenizer.ts';
 import { openWorkerLab } from './worker-lab.ts';
@@ -20,13 +21,15 @@ const COMMAND = process.env['WHETSTONE_CONFORMANCE_COMMAND'] || null;
 const WAIT_MS = Number(process.env['WHETSTONE_CONFORMANCE_WAIT_SECONDS'] ?? 600) * 1_000;
 const LEAVE_MS = 60_000;
 const MODEL = 'conformance';
+const ONLY_ASKED = skipUnless(false, 'npm run conformance:worker runs it, with a worker of yours');
+const BY_HAND = 'the worker was started by hand';
 
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 if (IS_ASKED) await testWorker();
-else test.skip('a worker of another language keeps the contracts (npm run conformance:worker)', () => {});
+else test('a worker of another language keeps the contracts', ONLY_ASKED, () => {});
 
 async function testWorker(): Promise<void> {
   const tiny = await writeTinyModel();
@@ -64,7 +67,7 @@ async function testWorker(): Promise<void> {
       open: async () => (await open()).training,
     });
   }
-  describe.skipIf(!command)('at its end', () => {
+  describe('at its end', skipUnless(command !== null, BY_HAND), () => {
     test('asked to stop by SIGTERM, it leaves the server and exits with 0', async () => {
       expect(await command!.stop()).toBe(0);
       await expect.poll(() => lab.workers.list(), { timeout: LEAVE_MS }).toEqual([]);

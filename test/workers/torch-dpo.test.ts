@@ -13,18 +13,14 @@ import { MODEL as STARTER_ID, openStarterServer } from '../clients/starter-serve
 import { dpoJobs, expectPairs, planDpoCase } from '../golden/dpo-rows.ts';
 import { SFT_ADAPTER, STARTER } from '../golden/sft-rows.ts';
 import { aSession } from '../learning/a-session.ts';
-import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
+import { skipWithoutPython } from '../skipping.ts';
+import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from './worker-lab.ts';
-
-if (!WORKER_PYTHON)
-  console.log(
-    'DPO on PyTorch skipped: WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh worker).',
-  );
 
 /** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
 
-describe.skipIf(!WORKER_PYTHON)('DPO on PyTorch', () => {
+describe('DPO on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
   let directory: string;
   beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), 'whetstone-torch-dpo-'))));
   afterAll(() => rm(directory, { recursive: true, force: true }));

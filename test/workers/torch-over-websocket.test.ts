@@ -3,20 +3,16 @@
 import { describe, vi } from 'vitest';
 import type { TrainingEngine } from '#engine/training-engine';
 import { trainingEngineContract } from '../contract/training-engine.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { closingWith } from './closing-with.ts';
-import { startPythonWorker, WORKER_PYTHON } from './python-worker.ts';
+import { startPythonWorker } from './python-worker.ts';
 import { TORCH_CAPABILITIES, trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab } from './worker-lab.ts';
-
-if (!WORKER_PYTHON)
-  console.log(
-    'The PyTorch trainer skipped: WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh worker).',
-  );
 
 /** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
 
-describe.skipIf(!WORKER_PYTHON)('PyTorch', () => {
+describe('PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
   trainingEngineContract('the trainer on PyTorch over a WebSocket', {
     capabilities: TORCH_CAPABILITIES,
     async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {

@@ -17,13 +17,11 @@ import { MODEL as STARTER_ID, openStarterServer } from '../clients/starter-serve
 import { trainingEngineContract } from '../contract/training-engine.ts';
 import { freePort } from '../free-port.ts';
 import { sftJob, STARTER } from '../golden/sft-rows.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { closingWith } from './closing-with.ts';
 import { startPythonWorker, WORKER_PYTHON } from './python-worker.ts';
 import { TORCH_CAPABILITIES, trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab } from './worker-lab.ts';
-
-if (!WORKER_PYTHON)
-  console.log('Ranks skipped: WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh worker).');
 
 const PACKAGE = fileURLToPath(new URL('../../python/whetstone-worker/src', import.meta.url));
 const EPOCHS = 8;
@@ -32,7 +30,7 @@ const ADAPTER_ERROR_MAX = 1e-4;
 /** Two processes that import PyTorch, on a machine that does other things too, may take a minute to say their first word. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 600_000 });
 
-describe.skipIf(!WORKER_PYTHON)('PyTorch on two ranks', () => {
+describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
   trainingEngineContract('a trainer of two ranks', {
     capabilities: TORCH_CAPABILITIES,
     async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {

@@ -17,15 +17,11 @@ import { readGradients } from '../golden/gradients.ts';
 import { NO_LIMITS } from '../golden/no-limits.ts';
 import { dataOf, golden, type Part } from '../golden/tinker-cases.ts';
 import { aSession } from '../learning/a-session.ts';
-import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
+import { skipWithoutPython } from '../skipping.ts';
+import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
 import { rowLogprobs, trainRow } from '../learning/one-row.ts';
-
-if (!WORKER_PYTHON)
-  console.log(
-    'Tinker on PyTorch skipped: WHETSTONE_WORKER_PYTHON names no interpreter. Try $(scripts/python-env.sh worker).',
-  );
 
 /** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
@@ -33,7 +29,7 @@ vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
 /** Nats of a log-probability; of a gradient, its largest element. */
 const TOLERANCE = 1e-5;
 
-describe.skipIf(!WORKER_PYTHON)('Tinker on PyTorch', () => {
+describe('Tinker on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
   let directory: string;
   let fixture: ModelFixture;
   let embedded: TrainingEngine;

@@ -14,6 +14,7 @@ import { createClient } from '#client/client';
 import { readServerConfig } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
@@ -26,7 +27,7 @@ const ASKED = { model: MODEL, messages: [{ role: 'user' as const, content: 'What
 /** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
 vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 
-describe.skipIf(!VLLM_PYTHON)('a model that vLLM samples', () => {
+describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
   let data: string;
   let server: Awaited<ReturnType<typeof startServer>>;
   let worker: PythonWorker;

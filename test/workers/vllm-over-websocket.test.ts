@@ -6,6 +6,7 @@ import { CONSTRAINT_KINDS } from '#domain/constraint';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { inferenceEngineContract } from '../contract/inference-engine.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { backPressureContract, LITTLE_ROOM } from './back-pressure.ts';
 import { writeByteTokenizer } from './byte-tokenizer.ts';
 import { closingWith } from './closing-with.ts';
@@ -13,13 +14,10 @@ import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
-if (!VLLM_PYTHON)
-  console.log('vLLM skipped: WHETSTONE_VLLM_PYTHON names no interpreter. Try $(scripts/python-env.sh vllm).');
-
 /** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
 vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 
-describe.skipIf(!VLLM_PYTHON)('vLLM', () => {
+describe('vLLM', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
   inferenceEngineContract('the sampler on vLLM over a WebSocket', {
     capabilities: {
       exactReplay: false,

@@ -10,22 +10,19 @@ import { createClient } from '#client/client';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { MODEL, openStarterServer } from '../clients/starter-server.ts';
 import { runPython } from '../python-script.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
 const TINKER_PYTHON = process.env['WHETSTONE_TINKER_PYTHON'];
-const isThere = VLLM_PYTHON && WORKER_PYTHON && TINKER_PYTHON;
-if (!isThere)
-  console.log(
-    'Tinker on vLLM skipped: WHETSTONE_VLLM_PYTHON, WHETSTONE_WORKER_PYTHON or WHETSTONE_TINKER_PYTHON names no interpreter. Try $(scripts/python-env.sh vllm), worker and tinker.',
-  );
 
+const PYTHONS = skipWithoutPython('WHETSTONE_VLLM_PYTHON', 'WHETSTONE_WORKER_PYTHON', 'WHETSTONE_TINKER_PYTHON');
 const CHECK = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
 /** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
 const PATIENT = { timeout: 900_000 };
 
-describe.skipIf(!isThere)('Tinker where vLLM samples and PyTorch trains', () => {
+describe('Tinker where vLLM samples and PyTorch trains', PYTHONS, () => {
   test('the SDK samples what it has trained, and both agree on log-probabilities', PATIENT, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-vllm-tinker-'));
     const server = await openStarterServer(BOOTSTRAP_KEY, { workerModel: ['starter'] });

@@ -1,0 +1,58 @@
+// Why a test does not run here: the reason goes into its meta data, from which scripts/skip-reporter.ts lists it at the end of the run.
+// What CI says it has installed (WHETSTONE_REQUIRE_…) is no reason there: the file fails. Does not know what the tests do.
+import type { TestOptions } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    skipReason?: string;
+  }
+}
+
+/** Options of a test or of a suite: it is skipped unless `runs`. */
+export const skipUnless = (runs: boolean, skipReason: string): TestOptions =>
+  runs ? {} : { skip: true, meta: { skipReason } };
+
+/** By the name that makes the lack of it a failure: WHETSTONE_REQUIRE_NAME. */
+const PROGRAMS = {
+  CHROMIUM: 'Chromium is not installed (package chromium)',
+  CURL: 'curl is not installed (package curl)',
+  LLAMA_CPP: 'llama.cpp is not installed (npm install --prefix bench/peers --ignore-scripts)',
+  POSTGRES: 'Postgres is not installed (package postgresql)',
+  RUNTIMES: 'Bun and Deno are not installed (npm install --prefix test/runtimes --ignore-scripts)',
+  STRACE: 'strace is not installed, or may not trace (package strace)',
+  SYSTEMD: 'systemd-analyze is not installed (package systemd)',
+  URLLIB: 'Python is not installed (package python3)',
+};
+
+export const skipWithout = (program: keyof typeof PROGRAMS, isThere: boolean): TestOptions =>
+  isThere ? {} : skipUnless(false, missing(program));
+
+/** The reason for a skip. Throws where the program must be there. */
+export function missing(program: keyof typeof PROGRAMS): string {
+  const variable = `WHETSTONE_REQUIRE_${program}`;
+  if (process.env[variable]) throw new Error(`${PROGRAMS[program]}, but ${variable} is set.`);
+  return PROGRAMS[program];
+}
+
+/** An interpreter by the variable that names it, and what scripts/python-env.sh calls its environment. */
+const PYTHONS = {
+  WHETSTONE_PYTHON: 'golden',
+  WHETSTONE_ART_PYTHON: 'art',
+  WHETSTONE_CLIENTS_PYTHON: 'clients',
+  WHETSTONE_DEPLOY_PYTHON: 'deploy',
+  WHETSTONE_FRAMEWORKS_PYTHON: 'frameworks',
+  WHETSTONE_RAY_PYTHON: 'ray',
+  WHETSTONE_TINKER_PYTHON: 'tinker',
+  WHETSTONE_VLLM_PYTHON: 'vllm',
+  WHETSTONE_WORKER_PYTHON: 'worker',
+};
+
+/** Skipped unless all of them name an interpreter. */
+export function skipWithoutPython(...variables: readonly (keyof typeof PYTHONS)[]): TestOptions {
+  const unset = variables.filter((variable) => !process.env[variable]);
+  const reasons = unset.map((variable) => `${variable} is not set (scripts/python-env.sh ${PYTHONS[variable]})`);
+  return skipUnless(unset.length === 0, reasons.join(' and '));
+}
+
+/** For what is read in /proc. */
+export const skipOutsideLinux = (): TestOptions => skipUnless(process.platform === 'linux', 'this is not Linux');
