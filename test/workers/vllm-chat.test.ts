@@ -1,6 +1,6 @@
 // What a client sees of a server whose model is sampled by vLLM: choices, log-probabilities, forms, tools, a trained name's checkpoint,
 // and an answer whose vLLM dies. Needs the interpreter that WHETSTONE_VLLM_PYTHON names (scripts/python-env.sh vllm).
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ import { readServerConfig } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { skipWithoutPython } from '../skipping.ts';
+import { childrenOf } from './process-table.ts';
 import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
@@ -234,12 +235,5 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
 
 /** The server in it: a grandchild of the worker, whose leash is between them. */
 function killVllm(workerPid: number): void {
-  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  const rows = table
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  const childrenOf = (parents: readonly number[]) =>
-    rows.filter(([, ppid]) => parents.includes(ppid!)).map(([pid]) => pid!);
-  for (const pid of childrenOf(childrenOf([workerPid]))) process.kill(pid, 'SIGKILL');
+  for (const leash of childrenOf(workerPid)) for (const { pid } of childrenOf(leash.pid)) process.kill(pid, 'SIGKILL');
 }

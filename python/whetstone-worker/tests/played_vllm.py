@@ -139,6 +139,9 @@ async def _run(arguments: list[str]) -> int:
     if mood == "broken":
         print("ValueError: no such model", flush=True)
         return 3
+    if mood == "misused":
+        print("vllm: error: unrecognized arguments: --sed 1", flush=True)
+        return 2
     played = PlayedVllm(read_recordings(), is_healthy=mood != "slow")
     server = await asyncio.start_unix_server(played.serve, arguments[arguments.index("--uds") + 1])
     if mood == "held":

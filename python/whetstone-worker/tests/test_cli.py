@@ -1,11 +1,17 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from repository import STARTER
 from whetstone_worker.cli import _parser, main
+from whetstone_worker.role_commands import SAMPLER_FLAG
 from whetstone_worker.sampling.options import read_sampler_options
 from whetstone_worker.sampling.vllm_process import serve_arguments
 
+SOURCE = Path(__file__).parents[1] / "src"
 GOOD = {"--server": "http://127.0.0.1:1", "--key": "k", "--model": "nowhere", "--roles": "train"}
 
 
@@ -18,8 +24,19 @@ def arguments(changes: dict[str, str]) -> list[str]:
     [
         ({"--server": "host:8484"}, "such as http://host:8484"),
         ({"--key": ""}, "whetstone keys create --scopes worker"),
-        ({"--roles": "train,cook"}, "'cook' is none of train, sample"),
-        ({"--roles": "train,sample"}, "a worker does one of them; start two"),
+        ({"--roles": "train,cook"}, "--roles must be of sample,train, not 'train,cook'"),
+        ({"--roles": "train,train"}, "--roles must be of sample,train, not 'train,train'"),
+        (
+            {"--roles": "sample", "--row-length-max": "9"},
+            "--row-length-max is for --roles train, and this worker has --roles sample",
+        ),
+        (
+            {"--roles": "train", "--adapters-max": "32"},
+            "--adapters-max is for --roles sample, and this worker has --roles train",
+        ),
+        ({"--memory": "1GiB", "--memory-share": "0.5"}, "--memory and --memory-share: give one of them"),
+        ({"--memory-share": "50%"}, "'50%' is no part of a whole"),
+        ({"--roles": "sample,train", "--memory-share": "0.95"}, "--memory-share 0.95 leaves no memory to vLLM"),
         ({"--roles": "sample", "--adapter-rank-max": "7"}, "invalid choice: 7"),
         ({"--roles": "sample", "--sequences-max": "0"}, "'0' is no positive whole number"),
         ({"--roles": "sample", "--dtype": "int4"}, "invalid choice: 'int4'"),
@@ -35,6 +52,23 @@ def test_what_cannot_be_asked_for_is_refused(changes: dict[str, str], words: str
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("roles", "behind", "words"),
+    [
+        ("train", ["--seed", "1"], "what stands behind `--` is for --roles sample, and this worker has --roles train"),
+        ("sample,train", [SAMPLER_FLAG, "0.92"], "leaves no memory to the trainer: at most 0.9 is for both"),
+        ("sample,train", [SAMPLER_FLAG, "most"], f"{SAMPLER_FLAG}/--gpu_memory_utilization: 'most' is no part of a whole"),
+    ],
+)
+def test_what_vllm_cannot_be_told_beside_a_trainer_is_refused(
+    roles: str, behind: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*arguments({"--roles": roles}), "--", *behind])
+    assert end.value.code == 2
+    assert words in capsys.readouterr().err
+
+
 def test_a_model_that_is_not_there_ends_it_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments({})) == 2
     assert "No model nowhere: there is no such directory" in capsys.readouterr().err
@@ -46,10 +80,28 @@ def test_a_model_in_gguf_is_refused_by_name(model: str, capsys: pytest.CaptureFi
     assert f"{model} is GGUF, which this worker does not read" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("role", "package"), [("sample", "vllm"), ("train", "torch")])
+def test_a_package_that_a_role_lacks_is_named_with_what_installs_it(role: str, package: str) -> None:
+    """In a process of its own, where the package cannot be found."""
+    hide = (
+        "import importlib.util as u, sys\n"
+        f"class Hidden:\n    def find_spec(self, name, *_):\n        if name == {package!r}:\n"
+        f"            raise ModuleNotFoundError('No module named {package}')\n"
+        "sys.meta_path.insert(0, Hidden())\n"
+        "from whetstone_worker.cli import main\nsys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", hide, *arguments({"--roles": role, "--model": str(STARTER)})]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(SOURCE)}, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert f"No module named {package}" in done.stderr.replace("'", "")
+    assert f"--roles {role} needs: pip install 'whetstone-worker[{package}]'" in done.stderr
+
+
 def test_what_stands_behind_two_dashes_is_for_vllm() -> None:
     given = _parser().parse_args([*arguments({"--roles": "sample", "--vllm": "/opt/v serve"}), "--", "--max-model-len", "9"])
     options = read_sampler_options(given)
     assert options.vllm_command == ("/opt/v", "serve")
+    assert (options.sequences_max, options.adapters_max) == (128, 32)
     vllm = options.vllm(Path("m"), "bfloat16", "cuda:1")
     assert vllm.environment == {"CUDA_VISIBLE_DEVICES": "1"}
     assert serve_arguments(vllm, Path("s"))[-2:] == ["--max-model-len", "9"]

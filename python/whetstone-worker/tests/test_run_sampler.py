@@ -53,6 +53,7 @@ def play(directory: Path, moods: str, scene: Scene, monkeypatch: pytest.MonkeyPa
                 name="test",
                 device=None,
                 memory_bytes=None,
+                memory_share=None,
                 row_length_max=None,
                 cache_directory=directory / "cache",
                 cache_bytes_max=1 << 20,

@@ -16,6 +16,7 @@ from whetstone_worker.connection import ConnectionOptions, ServerConnection
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.files import open_worker_files
 from whetstone_worker.leaving import leave_on_signals
+from whetstone_worker.memory_share import take_share
 from whetstone_worker.model_directory import ModelDirectory, find_model
 from whetstone_worker.procedures import TrainerProcedures, trainer_limits
 from whetstone_worker.trainer.engine import TrainingEngine, open_training_engine
@@ -90,17 +91,20 @@ def _open_engine(
     model: ModelDirectory, device: torch.device, mesh: DeviceMesh | None, options: WorkerOptions
 ) -> TrainingEngine:
     log.info("Loading %s from %s.", model.id, model.path)
+    memory_bytes = options.memory_bytes
+    if memory_bytes is None and options.memory_share is not None:
+        memory_bytes = take_share(model.path, device, options.memory_share, mesh.size() if mesh else 1)
     engine = open_training_engine(
         model.path,
         device=device,
-        memory_bytes=options.memory_bytes,
+        memory_bytes=memory_bytes,
         row_length_max=options.row_length_max,
         base_model_name=model.id,
         mesh=mesh,
     )
     limits = engine.limits
     if limits.row_length_max < 1:
-        words = f"No row of {model.id} fits into {limits.memory.budget_bytes} bytes: give more with --memory."
+        words = f"No row of {model.id} fits into {limits.memory.budget_bytes} bytes: give more with --memory or --memory-share."
         raise WorkerError("invalid_request", words)
     log.info("Trains rows of up to %d tokens.", limits.row_length_max)
     return engine

@@ -36,6 +36,8 @@ RESTART_PAUSES = (1.0, 5.0, 30.0)
 """After a vLLM that died: as many times in a row as there are pauses."""
 SERVED_SECONDS = 600.0
 """A vLLM that was ready so long begins a new row."""
+READY_WORDS = "vLLM is ready."
+"""In the log: run_roles.py waits for it."""
 STATUS_SECONDS = 0.25
 FAIL_SECONDS = 10.0
 """For calls to fail whose vLLM is gone."""
@@ -64,7 +66,7 @@ async def _keep_up(options: VllmOptions, serve: Callable[[VllmProcess], Awaitabl
             try:
                 if not await _done_before(leaving, vllm.until_ready(options.ready_seconds)):
                     return
-                log.info("vLLM is ready.")
+                log.info(READY_WORDS)
                 began = monotonic()
                 cause = await serve(vllm)
             except WorkerError as fault:

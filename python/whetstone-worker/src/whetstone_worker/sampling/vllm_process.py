@@ -26,6 +26,8 @@ UNHEALTHY_MAX = 3
 """Answers in a row that failed, each after up to a minute."""
 END_SECONDS = 15.0
 """For vLLM to end by itself, and then for what kills it."""
+USAGE_CODE = 2
+"""Of a program that refuses its arguments: argparse's."""
 _LINE_BYTES_MAX = 4096
 _ERROR = re.compile(rb"error:|exception:|killed|abort", re.IGNORECASE)
 
@@ -89,11 +91,12 @@ class VllmProcess:
         self._reading = asyncio.create_task(self._read())
 
     async def until_ready(self, seconds: float) -> None:
-        """Raises engine_failed where it ends before, or takes longer."""
+        """Raises engine_failed where it ends before, or takes longer, and invalid_request where its arguments are wrong."""
         deadline = asyncio.get_running_loop().time() + seconds
         while not await self.client.is_healthy():
             if self._reading.done():
-                raise WorkerError("engine_failed", f"vLLM did not start: {await self.until_ended()}")
+                words = f"vLLM did not start: {await self.until_ended()}"
+                raise WorkerError("invalid_request" if self._process.returncode == USAGE_CODE else "engine_failed", words)
             if asyncio.get_running_loop().time() > deadline:
                 words = f"vLLM was not ready after {seconds:.0f} s (--ready-seconds). Its last words: {self._last_words()}"
                 raise WorkerError("engine_failed", words)
