@@ -187,8 +187,10 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
       const params = pathParameters(path, request);
       const query = querySchema ? parse(querySchema, request.query, 'query') : undefined;
       const body = readBody ? readBody(jsonBody(request.body)) : undefined;
-      const respond = (newId: string) =>
-        endpoint.handle({ caller: caller ?? NOBODY, params, query, body, newId, request, reply });
+      const respond = async (newId: string) => {
+        const answer = await endpoint.handle({ caller: caller ?? NOBODY, params, query, body, newId, request, reply });
+        return endpoint.answer === null ? reply.code(204).send() : answer;
+      };
       if (!creates) return respond(createId());
       invariant(caller, `${path} creates and must ask for a key`);
       const header = request.headers['idempotency-key'];

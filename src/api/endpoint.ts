@@ -54,8 +54,8 @@ interface Common {
   readonly bodySize?: 'small' | 'large' | 'file';
   /** A creating POST: repeats with the same Idempotency-Key give the same answer. */
   readonly creates?: boolean;
-  /** JSON answers: their schema. Others: their content types. */
-  readonly answer: z.ZodType | readonly string[];
+  /** JSON answers: their schema. Others: their content types. Null: 204 without a body, or the WebSocket. */
+  readonly answer: z.ZodType | readonly string[] | null;
   /** Requests with `Upgrade: websocket` get this instead of an answer. */
   readonly acceptSocket?: (socket: WebSocket) => void;
   /** Whose words its errors are in, and its keys come in, where they are not OpenAI's. */
@@ -64,6 +64,10 @@ interface Common {
   readonly alsoStreams?: boolean;
   /** For OpenAPI only: statuses of success beside 200, with the same answer. */
   readonly alsoSucceeds?: readonly number[];
+  /** For OpenAPI only: the content type of a file's body, where it is not `application/octet-stream`. */
+  readonly bodyType?: string;
+  /** For OpenAPI only: request headers that it cannot do without. */
+  readonly requiredHeaders?: readonly string[];
   /** For OpenAPI only: content types of the same answer in other forms. */
   readonly alsoAnswers?: readonly string[];
 }

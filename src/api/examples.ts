@@ -1,5 +1,7 @@
 // An example of every operation: what the page of the API fills in, and what test/clients/described.test.ts sends to a server. The ids
 // are those of a model, a job and so on that a reader has already made. Knows no schema.
+import { createMessage } from '#services/tinker/protobuf/wire';
+
 const MODEL = 'whetstone/starter';
 
 export const EXAMPLE_IDS = {
@@ -12,6 +14,7 @@ export const EXAMPLE_IDS = {
   delivery: 'msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07',
   after: '0196f2cb-e6d5-7c60-bb1c-bc3d4e5f6a08',
   session: '0196f2cc-f7e6-7d71-8c2d-cd4e5f6a7b09',
+  link: 'WyJkZWZhdWx0Il0.c2lnbmF0dXJl',
 } as const;
 
 /** Of that session: clients of Tinker compute these. */
@@ -20,6 +23,8 @@ const SAMPLER = `${EXAMPLE_IDS.session}:sampler:0`;
 
 /** Of the file in `FILE_EXAMPLE`. */
 const SHA256 = '73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59';
+
+const SAVED = `tinker://${TINKER_RUN}/weights/sums`;
 
 export const FILE_EXAMPLE =
   '{"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]}\n';
@@ -45,6 +50,8 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'W&B/entity': 'default',
   project: 'demo',
   name: 'sums',
+  kind: 'weights',
+  link: EXAMPLE_IDS.link,
   search: 'sum',
   status: 'succeeded',
   group: 0,
@@ -70,6 +77,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   end_date: '2026-11-30',
   file: 'index.js',
   'Idempotency-Key': '7d6f0b1e-4c1c-4a55-9d4f-1f0a2b3c4d5e',
+  'Content-Range': `bytes 0-${FILE_EXAMPLE.length - 1}/${FILE_EXAMPLE.length}`,
 };
 
 const QUESTION = { role: 'user', content: 'What is 23 + 14?' };
@@ -96,6 +104,27 @@ const answer = (content: string, reward: number) => ({
 });
 
 const GROUPS = [{ trajectories: [answer('37', 1), answer('36', 0)] }];
+
+/**
+ * A ForwardBackwardRequest: after the tokens 5 and 6 come 6 and 7, each with the weight 0.5. All its bytes are below 128, so this text
+ * is the message.
+ */
+function forwardBackwardExample(): string {
+  const floats = (values: readonly number[]) => new Uint8Array(Float32Array.from(values).buffer);
+  const integers = (values: readonly bigint[]) => new Uint8Array(BigInt64Array.from(values).buffer);
+  const [FLOAT32, INT64] = [1, 2];
+  const tokens = createMessage().bytes(1, new Uint8Array(Int32Array.from([5, 6]).buffer));
+  const input = (name: string, values: Uint8Array, type: number) => {
+    const tensor = createMessage().message(1, values).integer(3, type).integers(4, [2]);
+    return createMessage().text(1, name).message(2, tensor.done()).done();
+  };
+  const datum = createMessage()
+    .message(1, createMessage().message(1, tokens.done()).done())
+    .message(2, input('target_tokens', integers([6n, 7n]), INT64))
+    .message(2, input('weights', floats([0.5, 0.5]), FLOAT32));
+  const request = createMessage().text(1, TINKER_RUN).integer(2, 1).message(3, datum.done()).text(4, 'cross_entropy');
+  return Buffer.from(request.done()).toString('latin1');
+}
 
 /** By method and path. */
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -158,11 +187,19 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     base_model: MODEL,
     lora_config: { rank: 8, seed: 1 },
   },
+  'POST /tinker/api/v1/sessions/{session_id}/finish': { reason: { type: 'success' } },
+  'POST /tinker/api/v1/load_weights': {
+    session_id: EXAMPLE_IDS.session,
+    model_seq_id: 1,
+    path: SAVED,
+    optimizer: true,
+  },
+  'POST /tinker/api/v1/forward_backward': forwardBackwardExample(),
   'POST /tinker/api/v1/get_info': { model_id: TINKER_RUN },
-  'POST /tinker/api/v1/optim_step': { model_id: TINKER_RUN, seq_id: 1, adam_params: { learning_rate: 0.0001 } },
-  'POST /tinker/api/v1/save_weights': { model_id: TINKER_RUN, seq_id: 2, path: 'sums', ttl_seconds: 86_400 },
-  'POST /tinker/api/v1/save_weights_for_sampler': { model_id: TINKER_RUN, seq_id: 3, path: 'sums' },
-  'POST /tinker/api/v1/save_weights_external': { model_id: TINKER_RUN, seq_id: 4, path: 'sums' },
+  'POST /tinker/api/v1/optim_step': { model_id: TINKER_RUN, seq_id: 2, adam_params: { learning_rate: 0.0001 } },
+  'POST /tinker/api/v1/save_weights': { model_id: TINKER_RUN, seq_id: 3, path: 'sums', ttl_seconds: 86_400 },
+  'POST /tinker/api/v1/save_weights_for_sampler': { model_id: TINKER_RUN, seq_id: 4, path: 'sums' },
+  'POST /tinker/api/v1/save_weights_external': { model_id: TINKER_RUN, seq_id: 5, path: 'sums' },
   'POST /tinker/api/v1/create_sampling_session': {
     session_id: EXAMPLE_IDS.session,
     sampling_session_seq_id: 0,
@@ -174,5 +211,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     prompt: { chunks: [{ type: 'encoded_text', tokens: [5, 6, 7] }] },
     sampling_params: { max_tokens: 8, temperature: 0 },
   },
+  'PUT /tinker/api/v1/training_runs/{run_id}/checkpoints/{kind}/{name}/ttl': { ttl_seconds: 86_400 },
+  'POST /tinker/api/v1/weights_info': { tinker_path: SAVED },
   'POST /tinker/api/v1/retrieve_future': { request_id: `${TINKER_RUN}/0` },
 };

@@ -290,6 +290,8 @@ const WORDS: Readonly<Record<string, string>> = {
   success: 'Whether it works.',
   duration: 'How long the check took, in seconds.',
   openapi: 'The version of OpenAPI: 3.1.0.',
+  'Idempotency-Key': 'The same key and body give the same answer for 24 h.',
+  'Content-Range': 'Which bytes of the file the body is: `bytes FIRST-LAST/TOTAL`, counted from 0.',
 
   // Tinker: sessions and training runs
   'Tinker/type': 'Name of the operation; may be left out.',

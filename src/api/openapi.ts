@@ -1,6 +1,7 @@
 // OpenAPI 3.1 from the same endpoints and zod schemas that serve requests, with an example of each and words for every field.
 import { z } from 'zod';
 import { ANSWER_EXAMPLES } from './answer-examples.ts';
+import { describeFailure, FAILURE_SCHEMAS, REQUEST_ID } from './described-failures.ts';
 import type { Endpoint, Tag } from './endpoint.ts';
 import { BODY_EXAMPLES, FILE_EXAMPLE, PARAMETER_EXAMPLES } from './examples.ts';
 import { wordsFor } from './field-words.ts';
@@ -63,25 +64,13 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
           description: 'The same key, as Anthropic’s clients send it.',
         },
       },
-      schemas: { Error: ERROR, ValidationError: VALIDATION_ERROR, AnthropicError: ANTHROPIC_ERROR },
+      schemas: FAILURE_SCHEMAS,
     },
   };
 }
 
 function operation(endpoint: Endpoint): Operation {
-  const {
-    method,
-    path,
-    tag,
-    access,
-    bodySchema,
-    alsoStreams,
-    alsoAnswers = [],
-    alsoSucceeds = [],
-    creates,
-    dialect,
-    errors = [],
-  } = endpoint;
+  const { method, path, tag, access, bodySchema, creates, dialect, errors = [] } = endpoint;
   const given = parameters(endpoint);
   const keyNames = dialect === 'anthropic' ? ['apiKey', 'anthropicKey'] : ['apiKey'];
   const failures = [
@@ -95,11 +84,6 @@ function operation(endpoint: Endpoint): Operation {
     421,
     500,
   ];
-  const success = {
-    description: 'Success',
-    headers: REQUEST_ID,
-    content: answerContent(endpoint, alsoStreams ? ['text/event-stream', ...alsoAnswers] : alsoAnswers),
-  };
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [tag],
@@ -109,11 +93,11 @@ function operation(endpoint: Endpoint): Operation {
     parameters: given,
     ...requestBody(endpoint),
     responses: {
-      ...Object.fromEntries([200, ...alsoSucceeds].map((status) => [String(status), success])),
+      ...successes(endpoint),
       ...Object.fromEntries(
         [...new Set(failures)]
           .sort()
-          .map((status) => [String(status), failure(status, dialect, answerExample(endpoint, String(status)))]),
+          .map((status) => [String(status), describeFailure(status, dialect, answerExample(endpoint, String(status)))]),
       ),
     },
   };
@@ -124,7 +108,17 @@ const titleOf = ({ summary }: Endpoint): string => summary.split(SENTENCE_END)[0
 const SENTENCE_END = /\. (?=[A-Z`])/;
 
 /** The rest of the summary; and what it does not say: who may, and how it is asked for otherwise. */
-function descriptionOf({ summary, access, role, creates, alsoStreams, bodySize, dialect, tag }: Endpoint): string {
+function descriptionOf({
+  summary,
+  access,
+  role,
+  creates,
+  alsoStreams,
+  bodySize,
+  bodyType,
+  dialect,
+  tag,
+}: Endpoint): string {
   const who = { public: 'Needs no key.', 'any key': 'Needs a key, whatever it may do.' };
   const more = summary
     .split(SENTENCE_END)
@@ -136,7 +130,7 @@ function descriptionOf({ summary, access, role, creates, alsoStreams, bodySize, 
     role === 'every' && 'Answered by every server, whatever its roles.',
     creates && 'Sent again with the same `Idempotency-Key`, it is done once.',
     alsoStreams && 'Can be answered as server-sent events.',
-    bodySize === 'file' && 'The body is the file.',
+    bodySize === 'file' && bodyType === undefined && 'The body is the file.',
     bodySize === 'large' && 'The body may be large.',
     dialect === 'anthropic' && 'Errors have the form of Anthropic’s API.',
     ...(tag === 'Tinker' || tag === 'W&B' ? [TAGS[tag]] : []),
@@ -144,21 +138,30 @@ function descriptionOf({ summary, access, role, creates, alsoStreams, bodySize, 
   return sentences.filter(Boolean).join(' ');
 }
 
-function requestBody({ method, path, tag, bodySchema, bodySize }: Endpoint): Pick<Operation, 'requestBody'> {
+function requestBody(endpoint: Endpoint): Pick<Operation, 'requestBody'> {
+  const { method, path, tag, bodySchema, bodySize, bodyType = 'application/octet-stream' } = endpoint;
+  const example = BODY_EXAMPLES[`${method} ${openApiPath(path)}`];
   if (bodySize === 'file') {
     const schema = { type: 'string', format: 'binary' };
-    const content = { 'application/octet-stream': { schema, example: FILE_EXAMPLE } };
-    return { requestBody: { required: true, content } };
+    return { requestBody: { required: true, content: { [bodyType]: { schema, example: example ?? FILE_EXAMPLE } } } };
   }
   if (!bodySchema) return {};
   const schema = jsonSchema(bodySchema, 'input', tag);
-  const example = BODY_EXAMPLES[`${method} ${openApiPath(path)}`];
   const content = { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
   return { requestBody: { required: true, content } };
 }
 
-function answerContent(endpoint: Endpoint, otherForms: readonly string[]): Json {
-  const { answer, tag } = endpoint;
+function successes(endpoint: Endpoint): Readonly<Record<string, Json>> {
+  const { acceptSocket, answer, alsoSucceeds = [] } = endpoint;
+  if (acceptSocket) return { 101: { description: 'The connection is a WebSocket from here on' } };
+  if (answer === null) return { 204: { description: 'Success, without a body', headers: REQUEST_ID } };
+  const success = { description: 'Success', headers: REQUEST_ID, content: answerContent(endpoint) };
+  return Object.fromEntries([200, ...alsoSucceeds].map((status) => [status, success]));
+}
+
+function answerContent(endpoint: Endpoint): Json {
+  const { answer, tag, alsoStreams, alsoAnswers = [] } = endpoint;
+  const otherForms = [...(alsoStreams ? ['text/event-stream'] : []), ...alsoAnswers];
   const schemas: [type: string, content: Json][] = Array.isArray(answer)
     ? (answer as readonly string[]).map((type) => [type, {}])
     : [['application/json', { schema: jsonSchema(answer as z.ZodType, 'output', tag) }]];
@@ -174,7 +177,7 @@ function answerExample({ method, path }: Endpoint, of: string): { readonly examp
   return example === undefined ? {} : { example };
 }
 
-function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] {
+function parameters({ path, querySchema, creates, requiredHeaders = [], tag }: Endpoint): Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]): Parameter => ({
     name: name!,
     in: 'path',
@@ -201,18 +204,18 @@ function parameters({ path, querySchema, creates, tag }: Endpoint): Parameter[] 
       schema,
     };
   });
-  const inHeader: Parameter[] = creates
-    ? [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          required: false,
-          ...exampleOf('Idempotency-Key', tag, false),
-          description: 'The same key and body give the same answer for 24 h.',
-          schema: { type: 'string', maxLength: 255 },
-        },
-      ]
-    : [];
+  const header = (name: string, required: boolean, schema: Json): Parameter => ({
+    name,
+    in: 'header',
+    required,
+    ...wordsOf(name, tag),
+    ...exampleOf(name, tag, required),
+    schema,
+  });
+  const inHeader = [
+    ...(creates ? [header('Idempotency-Key', false, { type: 'string', maxLength: 255 })] : []),
+    ...requiredHeaders.map((name) => header(name, true, { type: 'string' })),
+  ];
   return [...inPath, ...inQuery, ...inHeader];
 }
 
@@ -227,86 +230,6 @@ function exampleOf(name: string, tag: Tag, required: boolean): Pick<Parameter, '
   if (value === undefined) return {};
   return { examples: { usual: { value, ...(required ? {} : { 'x-disabled': true }) } } };
 }
-
-function failure(status: number, dialect: Endpoint['dialect'], example: { readonly example?: unknown }): Json {
-  const name = dialect === 'anthropic' ? 'AnthropicError' : status === 422 ? 'ValidationError' : 'Error';
-  const schema = { $ref: `#/components/schemas/${name}` };
-  const retryAfter = status === 429 || status === 503 ? { 'retry-after': { schema: { type: 'integer' } } } : {};
-  return {
-    description: FAILURES[status] ?? 'Failure',
-    headers: { ...REQUEST_ID, ...retryAfter },
-    content: { 'application/json': { schema, ...example } },
-  };
-}
-
-const FAILURES: Readonly<Record<number, string>> = {
-  400: 'The request cannot be carried out as it is',
-  401: 'No API key, or not a valid one',
-  403: 'Not allowed to this key, or from this address',
-  404: 'Unknown, or not yours',
-  408: 'The body came too slowly',
-  409: 'In conflict with what exists',
-  413: 'Body too large',
-  415: 'The body is compressed, or otherwise encoded, in a way that is not read here',
-  416: 'The Range header asks for bytes behind the end',
-  421: 'The Host header names another server; see --allowed-host',
-  422: 'The request is not valid; `detail` lists every fault',
-  429: 'Too many requests',
-  500: 'Internal error',
-  503: 'Not ready or overloaded',
-};
-
-const REQUEST_ID = { 'x-request-id': { schema: { type: 'string' } } };
-
-const errorObject = {
-  type: 'object',
-  properties: {
-    message: { type: 'string' },
-    type: { type: 'string' },
-    param: { type: ['string', 'null'] },
-    code: { type: ['string', 'null'] },
-  },
-  required: ['message', 'type', 'param', 'code'],
-};
-
-const ERROR = {
-  type: 'object',
-  properties: { detail: { type: 'string' }, error: errorObject },
-  required: ['detail', 'error'],
-};
-
-const VALIDATION_ERROR = {
-  type: 'object',
-  properties: {
-    detail: {
-      anyOf: [
-        { type: 'string' },
-        {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              loc: { type: 'array', items: { type: ['string', 'integer'] } },
-              msg: { type: 'string' },
-              type: { type: 'string' },
-              input: {},
-              ctx: { type: 'object' },
-            },
-            required: ['loc', 'msg', 'type'],
-          },
-        },
-      ],
-    },
-    error: errorObject,
-  },
-  required: ['detail', 'error'],
-};
-
-const ANTHROPIC_ERROR = {
-  type: 'object',
-  properties: { type: { const: 'error' }, error: errorObject, request_id: { type: 'string' } },
-  required: ['type', 'error', 'request_id'],
-};
 
 const openApiPath = (path: string): string => path.replace(/\*\}/g, '}');
 

@@ -50,8 +50,8 @@ function answersOnly({ paths, ...rest }: OpenApiDocument): object {
   const kept = Object.entries(paths).map(([path, operations]) => {
     const shorter = Object.entries(operations).map(([method, { responses, operationId: _, ...operation }]) => {
       const parameters = operation.parameters.filter((parameter) => parameter.in !== 'header');
-      const { content } = responses['200'] as { content: unknown };
-      return [method, { ...operation, parameters, responses: { 200: { description: '', content } } }];
+      const [status, { content }] = Object.entries(responses)[0] as [string, { content?: unknown }]; // the lowest: success
+      return [method, { ...operation, parameters, responses: { [status]: { description: '', content } } }];
     });
     return [path, Object.fromEntries(shorter)] as const;
   });

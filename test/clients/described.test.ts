@@ -1,5 +1,5 @@
-// The description of the API for people: every operation and field has words, and every example is sent to a server on the starter
-// model, which answers it as described. All have words; some of the Tinker SDK and the `wandb` library have no example.
+// The description of the API for people: every operation and field has words, and every operation has an example, which is sent to a
+// server on the starter model and answered as described.
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -10,17 +10,6 @@ import { exampleOf, fitsExample } from './answer-examples.ts';
 import { call, contentOf, operationsOf, type Described, type Difference } from './example-calls.ts';
 import { KEY, openStarterServer, type StarterServer } from './starter-server.ts';
 
-/**
- * Without examples, and why. test/api/tinker-published.test.ts, test/api/wandb-artifacts.test.ts and the clients' own tests send them.
- */
-const WITHOUT_EXAMPLES = [
-  /^POST .*\/forward_backward$/, // Protocol Buffers, which OpenAPI cannot show
-  /\/finish$|\/checkpoints\/\{kind\}\//, // no content: 204
-  /\/load_weights$|\/weights_info$|\/external_weights_urls$/, // of weights that are saved later
-  /\/external_files$|\/wandb\/files$/, // a link that was signed for one file
-];
-const isWithoutExamples = ({ name }: Described): boolean => WITHOUT_EXAMPLES.some((each) => each.test(name));
-
 /** What an example is answered with where it does not succeed, and why. */
 const ANSWERED: Readonly<Record<string, number>> = {
   'GET /v1/responses/{response_id} starting_after': 400, // goes with stream, of a response of the background
@@ -29,7 +18,6 @@ const ANSWERED: Readonly<Record<string, number>> = {
   'POST /v1/preview/training-jobs/{training_job_id}/evaluation/cancel': 409,
   'GET /v1/workers/connect': 426, // no WebSocket
   'GET /v1/workers/files/{sha256}': 404, // no worker asked for one
-  'PUT /v1/workers/uploads/{sha256}': 400, // comes in pieces
   'GET /docs/{file}': 404, // names change with versions
   'GET /assets/{file}': 404,
 };
@@ -45,7 +33,20 @@ const MADE = [
   'POST /v1/keys',
   'POST /v1/responses',
   'POST /tinker/api/v1/create_session',
+  'PUT /wandb/files',
+  'GET /wandb/files',
+  'GET /tinker/api/v1/external_files',
 ];
+/** What later operations read, in this order; the same number is executed once, so that the loop sends them again. */
+const TINKER_STEPS = [
+  'create_model',
+  'forward_backward',
+  'optim_step',
+  'save_weights',
+  'save_weights_for_sampler',
+  'save_weights_external',
+].map((step) => `POST /tinker/api/v1/${step}`);
+const TINKER_RUN = `${EXAMPLE_IDS.session}:train:0`;
 const TRAINS = ['POST /v1/preview/sft-training-jobs', 'POST /v1/preview/dpo-training-jobs'];
 
 /** How the other forms of an answer are asked for. */
@@ -57,50 +58,51 @@ const OTHER_FORMS: Readonly<Record<string, readonly Difference[]>> = {
   'GET /v1/preview/training-jobs/{training_job_id}/events': [{ headers: { accept: 'text/event-stream' } }],
   'GET /v1/preview/models/{model_id}/metrics': [{ query: { format: 'jsonl' } }, { query: { format: 'csv' } }],
   'GET /v1/runs/{entity}/{project}/{run}/history': [{ query: { format: 'jsonl' } }],
+  'POST /tinker/api/v1/retrieve_future': [{ fields: { request_id: `${TINKER_RUN}/1` } }],
 };
 
 /** Content that is worth an example; files and pages are what they are. */
 const SHOWN = ['application/json', 'text/event-stream', 'application/jsonl', 'text/csv', 'text/plain'];
 
-/** Without an example of an answer, and why. */
-const NOT_SHOWN: Readonly<Record<string, string>> = {
-  'GET /v1/workers/connect: application/json': 'a WebSocket',
-  'PUT /v1/workers/uploads/{sha256}: application/json': 'comes in pieces, from workers',
-  'GET /openapi.json: application/json': 'is this document',
-  'POST /files/{entity}/{project}/{run}/file_stream: 422': 'the library sends more than is read',
-  'POST /tinker/api/v1/telemetry: 422': 'is not read',
-};
+/** Without an example of its answer: it would be this whole document, the example included. */
+const NOT_SHOWN = 'GET /openapi.json: application/json';
 
-/** Takes any JSON object: the library sends more than is read. */
-const TAKES_ALL = ['POST /files/{entity}/{project}/{run}/file_stream', 'POST /tinker/api/v1/telemetry'];
-
-/** A body without what it must have, or with a model that is none. Null: any would do. */
+/** A body without what it must have, with a model that is none, or no object. Null: any would do, as of a file. */
 function faultyBody({ requestBody }: Operation): object | null {
   const { schema, example } = contentOf(requestBody)['application/json'] ?? {};
   if (schema === undefined) return null;
-  const needsFields = ((schema as { required?: string[] }).required ?? []).length > 0;
-  return needsFields ? {} : { ...(example as object), model: 7 };
+  const { required = [], additionalProperties } = schema as { required?: string[]; additionalProperties?: unknown };
+  if (required.length > 0) return {};
+  return additionalProperties === false || 'model' in (example as object) ? { ...(example as object), model: 7 } : [];
 }
 
 /** Whether what its path names is not there once all has been deleted, and its example's ids are nobody's. */
 const isMissing = ({ name, method, path, operation }: Described): boolean =>
   '404' in operation.responses &&
-  /\{(model_id|training_job_id|log_id|response_id|key_id|webhook_id|artifact|run)\}/.test(path) &&
+  /\{(model_id|training_job_id|log_id|response_id|key_id|webhook_id|artifact|run|run_id|sampler_id|session_id)\}/.test(
+    path,
+  ) &&
   !(method === 'PUT' && path.includes('{artifact}')) &&
   !(name in ANSWERED);
+
+const takesLink = ({ operation }: Described): boolean => operation.parameters.some(({ name }) => name === 'link');
+
+interface Read {
+  readonly id?: string;
+  readonly session_id?: string;
+  readonly data?: readonly { readonly id?: string }[];
+  readonly urls?: Readonly<Record<string, string>>;
+}
 
 let server: StarterServer;
 let receiver: Receiver;
 let document: OpenApiDocument;
-/** All; and those with examples. */
-let all: Described[];
 let operations: Described[];
 beforeAll(async () => {
   receiver = await openReceiver();
   server = await openStarterServer(KEY, { allowedWebhookNetwork: ['127.0.0.1'] });
   document = (await (await fetch(new URL('/openapi.json', server.baseUrl))).json()) as OpenApiDocument;
-  all = operationsOf(document);
-  operations = all.filter((each) => !isWithoutExamples(each));
+  operations = operationsOf(document);
 }, 120_000);
 afterAll(async () => {
   await server.close();
@@ -108,15 +110,17 @@ afterAll(async () => {
 });
 
 test('every operation and every field of it has words', () => {
-  const silent = all.flatMap(({ name, operation: { summary, description, parameters, ...operation } }) => [
+  const silent = operations.flatMap(({ name, operation: { summary, description, parameters, ...operation } }) => [
     ...(summary && description ? [] : [name]),
     ...parameters.filter((each) => !each.description).map((each) => `${name}: parameter ${each.name}`),
     ...Object.values(contentOf(operation.requestBody)).flatMap(({ schema }) => silentFields(schema, `${name}: body`)),
-    ...Object.values(contentOf(operation.responses['200'])).flatMap(({ schema }) =>
-      silentFields(schema, `${name}: 200`),
+    ...Object.entries(operation.responses).flatMap(([status, response]) =>
+      Object.values(contentOf(response)).flatMap(({ schema }) => silentFields(schema, `${name}: ${status}`)),
     ),
   ]);
-  expect(silent).toEqual([]);
+  const { schemas } = document.components as { schemas: object };
+  const silentFailures = Object.entries(schemas).flatMap(([name, schema]) => silentFields(schema, name));
+  expect([...silent, ...silentFailures]).toEqual([]);
   for (const { tags } of Object.values(document.paths).flatMap((methods) => Object.values(methods)))
     expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...tags]));
 });
@@ -148,7 +152,7 @@ test('every operation has an example of its body and of each parameter', () => {
 
 test('every operation has an example of its answers and of what is usually wrong', () => {
   const without = operations.flatMap(({ name, operation: { security, requestBody, responses } }) => [
-    ...Object.entries(contentOf(responses['200']))
+    ...Object.entries(contentOf(responses['200'])) // the others that succeed have no body
       .filter(([type, { example }]) => SHOWN.includes(type) && example === undefined)
       .map(([type]) => `${name}: ${type}`),
     ...[security.length > 0 && '401', 'application/json' in contentOf(requestBody) && requestBody && '422']
@@ -156,7 +160,7 @@ test('every operation has an example of its answers and of what is usually wrong
       .filter((status) => contentOf(responses[status as string])['application/json']?.example === undefined)
       .map((status) => `${name}: ${String(status)}`),
   ]);
-  expect(without.filter((each) => !(each in NOT_SHOWN))).toEqual([]);
+  expect(without).toEqual([NOT_SHOWN]);
 });
 
 test('every example is answered as described and like the example of its answer', { timeout: 300_000 }, async () => {
@@ -177,15 +181,21 @@ test('every example is answered as described and like the example of its answer'
     if (expected === undefined) expect(response.ok, about).toBe(true);
     else expect(response.status, about).toBe(expected);
     const type = (response.headers.get('content-type') ?? '').split(';')[0]!;
-    const content = contentOf(operation.responses[String(response.status)]);
+    const answered = operation.responses[String(response.status)];
+    expect(answered, about).toBeDefined();
+    const content = contentOf(answered);
+    if (response.status === 204) {
+      expect([text, content], about).toEqual(['', {}]);
+      return null;
+    }
     expect(Object.keys(content), about).toContain(type);
     const example = content[type]!.example;
     const [key, shown] = [response.ok ? type : String(response.status), exampleOf(type, text)];
-    if (shown !== null && !(`${name}: ${key}` in NOT_SHOWN))
+    if (shown !== null && `${name}: ${key}` !== NOT_SHOWN)
       (recorded[name] ??= {})[key] ??= fitsExample(type, example, text) ? example : shown;
     if (type !== 'application/json') return null;
     const fits = ajv.compile({ components: document.components, ...content[type]!.schema });
-    const read = JSON.parse(text) as { id?: string; session_id?: string; data?: { id?: string }[] };
+    const read = JSON.parse(text) as Read;
     expect(fits(read), `${about} ${ajv.errorsText(fits.errors)}`).toBe(true);
     return read;
   }
@@ -195,8 +205,7 @@ test('every example is answered as described and like the example of its answer'
     const { operation } = described;
     if (operation.security.length > 0) await send(described, { headers: { authorization: '' }, status: 401 });
     const body = faultyBody(operation);
-    if (body !== null && !TAKES_ALL.includes(described.name))
-      await send(described, { body, status: '422' in operation.responses ? 422 : 400 });
+    if (body !== null) await send(described, { body, status: '422' in operation.responses ? 422 : 400 });
   }
 
   function know(example: string, id: string): string {
@@ -207,6 +216,23 @@ test('every example is answered as described and like the example of its answer'
   async function make(name: string, example: string, difference: Difference = {}) {
     const made = await send(named(name), difference);
     return know(example, made!.id!);
+  }
+
+  async function sendByLink(name: string, url: string) {
+    real[EXAMPLE_IDS.link] = new URL(url).searchParams.get('link')!;
+    await send(named(name));
+  }
+
+  async function futureEnds(id: string) {
+    const future = named('POST /tinker/api/v1/retrieve_future');
+    await vi.waitFor(
+      async () => {
+        const response = await call(server, future, real, { fields: { request_id: id } });
+        expect(response.status).toBe(200);
+        expect(await response.text()).not.toContain('"error"');
+      },
+      { timeout: 60_000, interval: 100 },
+    );
   }
 
   async function jobEnds(id: string, what = '') {
@@ -250,6 +276,15 @@ test('every example is answered as described and like the example of its answer'
 
   const session = await send(named('POST /tinker/api/v1/create_session'));
   know(EXAMPLE_IDS.session, session!.session_id!);
+  for (const step of TINKER_STEPS) await send(named(step));
+  for (const number of TINKER_STEPS.keys()) await futureEnds(`${TINKER_RUN}/${number}`);
+  const external = await send(
+    named('GET /tinker/api/v1/training_runs/{run_id}/checkpoints/external_weights/{name}/external_weights_urls'),
+  );
+  await sendByLink('GET /tinker/api/v1/external_files', external!.urls!['adapter_config.json']!);
+  const [upload, download] = await fileUrls(server);
+  await sendByLink('PUT /wandb/files', upload);
+  await sendByLink('GET /wandb/files', download);
 
   for (const described of operations.filter(({ method }) => method !== 'DELETE')) {
     if (MADE.includes(described.name)) continue;
@@ -267,8 +302,13 @@ test('every example is answered as described and like the example of its answer'
   for (const described of operations.filter(({ method }) => method === 'DELETE').reverse()) await send(described);
   for (const example of Object.keys(real)) delete real[example];
   for (const described of operations.filter(isMissing)) await send(described, { status: 404 });
+  for (const described of operations.filter(takesLink)) await send(described, { status: 403 });
 
-  await expect(asShown(moduleOf(recorded), shownAs)).toMatchFileSnapshot('../../src/api/answer-examples.ts');
+  for (const [file, { about, tags }] of Object.entries(FILES)) {
+    const inFile = operations.filter(({ operation }) => tags(operation.tags[0]!));
+    const text = moduleOf(about, inFile, recorded);
+    await expect(asShown(text, shownAs)).toMatchFileSnapshot(`../../src/api/answer-examples/${file}.ts`);
+  }
 });
 
 /** What examples name and no example makes: pairs to train on, and a run of the wandb library. */
@@ -298,18 +338,52 @@ async function prepare({ baseUrl }: StarterServer): Promise<void> {
   await sent('POST', '/files/default/demo/first-run/file_stream', basic, JSON.stringify({ files }));
 }
 
+/** Links of the `wandb` library: to send a file of a run, and to read one of an artifact. */
+async function fileUrls({ baseUrl }: StarterServer): Promise<[upload: string, download: string]> {
+  const query = `mutation { createRunFiles(input: {entityName: "default", projectName: "demo", runName: "first-run", files: ["output.log"]}) { files { uploadUrl } } }`;
+  const reading = `query { project(name: "demo", entityName: "default") { artifact(name: "questions:latest") { files { edges { node { directUrl } } } } } }`;
+  const ask = async (query: string) => {
+    const headers = {
+      authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
+      'content-type': 'application/json',
+    };
+    const response = await fetch(new URL('/graphql', baseUrl), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query }),
+    });
+    return response.text();
+  };
+  const urlIn = (text: string) => /"(?:uploadUrl|directUrl)":"([^"]+)"/.exec(text)?.[1] ?? expect.fail(text);
+  return [urlIn(await ask(query)), urlIn(await ask(reading))];
+}
+
 /** With the ids of the examples, and addresses that look like a reader's. */
 function asShown(text: string, shownAs: readonly (readonly [id: string, example: string])[]): string {
   const shown = shownAs.reduce((before, [id, example]) => before.replaceAll(id, example), text);
   return shown
     .replaceAll(receiver.url, 'https://example.com/jobs')
     .replaceAll(new URL(server.baseUrl).host, '127.0.0.1:8484')
+    .replace(/\blink=[\w.-]+/g, `link=${EXAMPLE_IDS.link}`)
     .replace(/\bwk-[\w-]{20,}/g, 'wk-0123456789abcdef');
 }
 
+/** Where the examples of answers are kept: the operations of which tags. */
+const FILES: Readonly<Record<string, { readonly about: string; readonly tags: (tag: string) => boolean }>> = {
+  chat: { about: 'requests for tokens, in the forms of OpenAI’s and Anthropic’s APIs', tags: (tag) => tag === 'Chat' },
+  tinker: { about: 'the Tinker SDK’s requests', tags: (tag) => tag === 'Tinker' },
+  wandb: { about: 'the `wandb` library’s requests', tags: (tag) => tag === 'W&B' },
+  training: { about: 'requests about models, their checkpoints and their jobs', tags: (tag) => ['Models', 'Checkpoints', 'Training jobs'].includes(tag) }, // prettier-ignore
+  service: { about: 'all other requests', tags: (tag) => !['Chat', 'Tinker', 'W&B', 'Models', 'Checkpoints', 'Training jobs'].includes(tag) }, // prettier-ignore
+};
+
 /** One line per answer: it is data, and its diff is read. */
-function moduleOf(recorded: Readonly<Record<string, Readonly<Record<string, unknown>>>>): string {
-  const entries = operations
+function moduleOf(
+  about: string,
+  those: readonly Described[],
+  recorded: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): string {
+  const entries = those
     .filter(({ name }) => name in recorded)
     .map(({ name }) => {
       const answers = Object.entries(recorded[name]!).map(
@@ -317,9 +391,9 @@ function moduleOf(recorded: Readonly<Record<string, Readonly<Record<string, unkn
       );
       return `  ${JSON.stringify(name)}: {\n${answers.join('')}  },\n`;
     });
-  return `${HEADER}export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {\n${entries.join('')}};\n`;
-}
-
-const HEADER = `// What a server answered to the examples, by operation; then by content type where it succeeded, else by status. Lists are shortened.
+  return `// What a server answered to the examples of ${about}.
 // Generated by: npx vitest run test/clients/described.test.ts -u
-`;
+import type { AnswerExamples } from '../answer-examples.ts';
+
+export const ANSWERS: AnswerExamples = {\n${entries.join('')}};\n`;
+}

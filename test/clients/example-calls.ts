@@ -1,6 +1,5 @@
 // The operations of openapi.json, called with the examples that stand in it: one file for what a call is made of. What is called when,
 // and what is expected of it, the test says.
-import { FILE_EXAMPLE } from '#api/examples';
 import type { OpenApiDocument, Operation } from '#api/openapi';
 import { KEY, type StarterServer } from './starter-server.ts';
 
@@ -41,18 +40,25 @@ export async function call(
 ): Promise<Response> {
   const fill = (text: string) => Object.entries(real).reduce((filled, [from, to]) => filled.replaceAll(from, to), text);
   const examples = new Map(operation.parameters.map((each) => [each.name, each.examples?.usual.value]));
+  const required = (where: 'query' | 'header') =>
+    operation.parameters
+      .filter((each) => each.required && each.in === where)
+      .map(({ name }): [string, string] => [name, fill(String(examples.get(name)))]);
   const filled = path.replace(/\{(\w+)\}/g, (_, each: string) => fill(String(examples.get(each))));
   const url = new URL(filled, baseUrl);
+  for (const [name, value] of required('query')) url.searchParams.set(name, value);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, fill(String(value)));
   const [described] = Object.entries(contentOf(operation.requestBody));
-  const json = () => fill(JSON.stringify(body ?? { ...(described![1].example as object), ...fields }));
+  const written = (example: unknown) =>
+    fill(typeof example === 'string' ? example : JSON.stringify(body ?? { ...(example as object), ...fields }));
   return fetch(url, {
     method,
     headers: {
       authorization: `Bearer ${KEY}`,
       ...(described ? { 'content-type': described[0] } : {}),
+      ...Object.fromEntries(required('header')),
       ...headers,
     },
-    ...(described ? { body: described[0] === 'application/json' ? json() : FILE_EXAMPLE } : {}),
+    ...(described ? { body: written(described[1].example) } : {}),
   });
 }

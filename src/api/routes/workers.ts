@@ -2,7 +2,6 @@
 // (docs/worker-protocol.md). Whoever may connect reads prompts of everybody: the scope worker is the operator's to give.
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { z } from 'zod';
 import { AppError } from '#domain/errors';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -36,7 +35,7 @@ export function workerRoutes({ workers }: Pick<ApiServices, 'workers'>): Endpoin
       access: 'worker',
       role: 'every',
       errors: [426],
-      answer: z.object({}),
+      answer: null,
       acceptSocket: (socket) => workers.accept(socket),
       async handle({ reply }) {
         reply.header('upgrade', 'websocket');
@@ -83,6 +82,7 @@ export function workerRoutes({ workers }: Pick<ApiServices, 'workers'>): Endpoin
       role: 'every',
       errors: [409],
       bodySize: 'file',
+      requiredHeaders: ['Content-Range'],
       answer: uploadProgress,
       async handle({ params, request }) {
         const piece = readContentRange(request.headers['content-range']);

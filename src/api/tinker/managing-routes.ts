@@ -12,7 +12,7 @@ const CHECKPOINT_PATH = '/training_runs/{run_id}/checkpoints/{kind}/{name}';
 
 export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 'saves'>): Endpoint[] {
   const read = { access: 'read', errors: [404], answer: wire.anyAnswer } as const;
-  const change = { access: 'train', errors: [404], answer: wire.anyAnswer } as const;
+  const change = { access: 'train', errors: [404], answer: null } as const;
 
   async function named(caller: Caller, params: Readonly<Record<string, string>>): Promise<TinkerCheckpoint> {
     const path = `tinker://${params['run_id']}/${params['kind']}/${params['name']}`;
@@ -66,34 +66,30 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     tinkerRoute(`DELETE ${CHECKPOINT_PATH}`, {
       ...change,
       summary: 'Delete saved weights',
-      async handle({ caller, params, reply }) {
+      async handle({ caller, params }) {
         await saves.delete(await named(caller, params));
-        return reply.code(204).send();
       },
     }),
     tinkerRoute(`POST ${CHECKPOINT_PATH}/publish`, {
       ...change,
       summary: 'Let every team of this server read saved weights',
-      async handle({ caller, params, reply }) {
+      async handle({ caller, params }) {
         await saves.publish(await named(caller, params), true);
-        return reply.code(204).send();
       },
     }),
     tinkerRoute(`DELETE ${CHECKPOINT_PATH}/publish`, {
       ...change,
       summary: 'Let only their own team read saved weights',
-      async handle({ caller, params, reply }) {
+      async handle({ caller, params }) {
         await saves.publish(await named(caller, params), false);
-        return reply.code(204).send();
       },
     }),
     tinkerRoute(`PUT ${CHECKPOINT_PATH}/ttl`, {
       ...change,
       summary: 'When saved weights are deleted; null: never',
       body: wire.ttlBody,
-      async handle({ caller, params, body, reply }) {
+      async handle({ caller, params, body }) {
         await saves.expire(await named(caller, params), body.ttl_seconds ?? null);
-        return reply.code(204).send();
       },
     }),
     tinkerRoute('POST /weights_info', {

@@ -83,10 +83,9 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       access: 'any key',
       errors: [404],
       body: wire.finishSession,
-      answer: wire.anyAnswer,
-      async handle({ caller, params, reply }) {
+      answer: null,
+      async handle({ caller, params }) {
         await sessions.end(caller, params['session_id']!);
-        return reply.code(204).send();
       },
     }),
   ];

@@ -11,7 +11,7 @@ type Call = Parameters<Definition['handle']>[0];
 
 interface Route<B, Q extends z.ZodType> extends Pick<
   Definition,
-  'summary' | 'access' | 'role' | 'begins' | 'errors' | 'answer' | 'bodySize'
+  'summary' | 'access' | 'role' | 'begins' | 'errors' | 'answer' | 'bodySize' | 'bodyType'
 > {
   /** Of the body; absent: there is none, or the handler reads it. */
   readonly body?: z.ZodType<B>;

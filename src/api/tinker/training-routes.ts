@@ -71,8 +71,10 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
     }),
     tinkerRoute('POST /forward_backward', {
       ...about,
-      summary: 'Log-probabilities of data, and unless forward_only their gradients (protobuf)',
+      summary:
+        'Log-probabilities of data, and unless forward_only their gradients. The body is the Protocol Buffers message `ForwardBackwardRequest` of the SDK.',
       bodySize: 'file',
+      bodyType: 'application/x-protobuf',
       async handle({ caller, request }) {
         const bytes = await readWhole(request.body as Readable | undefined);
         const { runId, seq, forwardOnly } = readForwardBackwardHead(bytes);
