@@ -1,12 +1,13 @@
-// Every command of the guides runs as it stands, by somebody who has followed the README until its first program is written. Programs
-// in Python need the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
-import { copyFile, readFile } from 'node:fs/promises';
+// Every command of these pages runs as it stands, by somebody who has followed the README until its first program is written; other
+// pages say of every command why it is not run. Programs in Python need the interpreter that WHETSTONE_CLIENTS_PYTHON names
+// (scripts/python-env.sh clients).
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { createEmptyMachine, type EmptyMachine } from './empty-machine.ts';
-import { readBlocks, type Block } from './readme-blocks.ts';
+import { fileOf, isExhibit, readBlocks, type Block } from './readme-blocks.ts';
 import { createReader, type Reader } from './run-blocks.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,12 +22,14 @@ if (!python)
 const blocksOf = async (page: string): Promise<Block[]> => readBlocks(await readFile(join(ROOT, page), 'utf8'));
 const isPython = ({ language, code }: Block): boolean =>
   language === 'python' || /^\S+=.* python |^python /m.test(code);
+/** Of this checkout, beside what the interpreter has. */
+const PYTHON_CLIENT = join(ROOT, 'python', 'whetstone-client', 'src');
 
 let machine: EmptyMachine;
 let reader: Reader;
 beforeAll(async () => {
   machine = await createEmptyMachine(null);
-  if (python) await machine.addCommand('python', `exec '${python}' "$@"`);
+  if (python) await machine.addCommand('python', `PYTHONPATH='${PYTHON_CLIENT}' exec '${python}' "$@"`);
   const project = await machine.createProject('guided');
   await copyFile(machine.tarball, join(project.directory, basename(machine.tarball)));
   reader = createReader(project, await freePort(8484));
@@ -42,10 +45,10 @@ const rewardsIn = (said: string, line: RegExp): number[] =>
   [...said.matchAll(line)].map(([, reward]) => Number(reward));
 
 /** What a page's commands must have said, beside ending well. In this order: the later ones stop and replace the server. */
-const GUIDES: readonly [string, (said: string) => void][] = [
-  ['clients', (said) => expect(said).toContain('"object":"response"')],
+const PAGES: readonly [string, (said: string) => void][] = [
+  ['guides/clients', (said) => expect(said).toContain('"object":"response"')],
   [
-    'train-by-rl',
+    'guides/train-by-rl',
     (said) => {
       expect(said).toContain('training_ended');
       const heldOut = rewardsIn(said, /^held out at step \d+: (\S+) right$/gm);
@@ -55,7 +58,7 @@ const GUIDES: readonly [string, (said: string) => void][] = [
     },
   ],
   [
-    'sft-then-rl',
+    'guides/sft-then-rl',
     (said) => {
       const rewards = rewardsIn(said, /^step \d: (\S+) right$/gm);
       expect(rewards).toHaveLength(10);
@@ -63,16 +66,61 @@ const GUIDES: readonly [string, (said: string) => void][] = [
     },
   ],
   [
-    'tools-and-turns',
+    'guides/tools-and-turns',
     (said) => expect(rewardsIn(said, /^step \d: reward (\S+), 0 rollouts failed$/gm)).toHaveLength(3),
   ],
-  ['learning-rate', (said) => expect(rewardsIn(said, /^\S+ {2}step \d {2}(\S+) right$/gm)).toHaveLength(18)],
-  ['upgrading', (said) => expect(said).toMatch(/Everything is there and undamaged[^]*Restored/)],
-  ['gpus', (said) => expect(said).toMatch(/sample,train/)],
+  ['guides/learning-rate', (said) => expect(rewardsIn(said, /^\S+ {2}step \d {2}(\S+) right$/gm)).toHaveLength(18)],
+  ['guides/chat', (said) => expect(said).toMatch(/"content":"[^]*answer[^]*(?:yes|no)/)],
+  ['guides/training', (said) => expect(said).toMatch(/^polite-peft\npolite-merged\npolite\.gguf$/m)],
+  [
+    'endpoints',
+    (said) =>
+      expect(said).toMatch(
+        python ? /text_completion[^]*called get_weather, then completed[^]*assistant answered/ : /text_completion/,
+      ),
+  ],
+  [
+    'evaluation',
+    (said) => {
+      expect(said).toContain('evaluation: succeeded, 4 of 4 prompts answered, 4 samples each');
+      const means = rewardsIn(said, /^mean reward (\S+)$/gm);
+      expect(means).toEqual(Array.from({ length: python ? 2 : 1 }, () => means[0])); // one rule in two languages
+    },
+  ],
+  ['read-side', (said) => expect(said).toMatch(/^group 15 {2}rewards [^]*events\.out\.tfevents/m)],
+  ['keys', (said) => expect(said).toMatch(/nightly rollouts {2}chat,train[^]*^revoked [^]*requests-in-flight 256/m)],
+  [
+    'webhooks',
+    (said) => {
+      expect(said).toContain(String.raw`\"type\":\"training_job.succeeded\"`);
+      if (python) expect(said).toContain('verified: True');
+    },
+  ],
+  ['guides/upgrading', (said) => expect(said).toMatch(/Everything is there and undamaged[^]*Restored/)],
+  ['guides/gpus', (said) => expect(said).toMatch(/sample,train/)],
 ];
 
-test.each(GUIDES)('docs/guides/%s.md', { timeout: PATIENT }, async (name, expectSaid) => {
-  const blocks = await blocksOf(`docs/guides/${name}.md`);
+test.each(PAGES)('docs/%s.md', { timeout: PATIENT }, async (name, expectSaid) => {
+  const blocks = await blocksOf(`docs/${name}.md`);
   const said = await reader.follow(python ? blocks : blocks.filter((block) => !isPython(block)));
   expectSaid(said);
+});
+
+/** test/install/install.test.ts runs them. */
+const RUN_ELSEWHERE = ['README.md', 'docs/guides/export.md'];
+
+test('every block of every page is run, shows something, or says why it is not run', async () => {
+  const runs = [...RUN_ELSEWHERE, ...PAGES.map(([name]) => `docs/${name}.md`)];
+  const namesIn = async (folder: string) => (await readdir(join(ROOT, folder))).map((name) => `${folder}/${name}`);
+  const all = [...(await namesIn('docs')), ...(await namesIn('docs/guides'))].filter((name) => name.endsWith('.md'));
+  const silent: string[] = [];
+  for (const page of ['README.md', ...all]) {
+    const blocks = await blocksOf(page);
+    const fences = (await readFile(join(ROOT, page), 'utf8')).match(/^ *```/gm)?.length ?? 0;
+    if (fences !== 2 * blocks.length) silent.push(`${page}: a block without a language, or within a list`);
+    const isRun = (block: Block) => runs.includes(page) && (block.language === 'sh' || fileOf(block) !== null);
+    const unexplained = blocks.filter((block) => !isRun(block) && !isExhibit(block) && block.notRun === undefined);
+    silent.push(...unexplained.map(({ code }) => `${page}: ${code.split('\n')[0]}`));
+  }
+  expect(silent).toEqual([]);
 });

@@ -1,12 +1,22 @@
-// The blocks of code of a Markdown file, in order.
+// The blocks of code of a Markdown file, in order. A block that no test can run has a comment before it that says why:
+// <!-- not run: it needs a GPU -->
 
 export interface Block {
   readonly language: string;
   readonly code: string;
+  /** Why no test runs it; absent: one does. */
+  readonly notRun?: string;
 }
 
 export const readBlocks = (markdown: string): Block[] =>
-  [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, code]) => ({
-    language: language!,
-    code: code!,
-  }));
+  [...markdown.matchAll(/(?:^<!-- not run: ((?:(?!-->).)+) -->\n\n?)?^```(\w+)\n(.*?)^```$/gms)].map(
+    ([, notRun, language, code]) => ({ language: language!, code: code!, ...(notRun === undefined ? {} : { notRun }) }),
+  );
+
+/** Shows what a program prints, sends or reads: nobody runs it. */
+const EXHIBITS = ['text', 'json', 'http', 'yaml', 'ini', 'nginx'];
+const FILE = /^(?:\/\/|#) ([\w-]+\.(?:mjs|py))\n/;
+
+/** The name in its first line, under which its reader writes it; null: it is no file. */
+export const fileOf = ({ code }: Block): string | null => FILE.exec(code)?.[1] ?? null;
+export const isExhibit = ({ language }: Block): boolean => EXHIBITS.includes(language);

@@ -1,15 +1,15 @@
 // Runs the blocks of a page as its reader does: files are written under the name in their first line, commands run in one shell after
-// the other, and what serves runs on in a terminal of its own. Blocks in other languages are for the eye.
+// the other, and what serves runs on in a terminal of its own. Blocks that say why they are not run are left out, as are exhibits.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { announced, type Project } from './empty-machine.ts';
-import type { Block } from './readme-blocks.ts';
+import { fileOf, isExhibit, type Block } from './readme-blocks.ts';
 
 /** As pages have it; a reader whose machine has it in use takes another. */
 const PAGES_PORT = 8484;
-const LONG_RUNNING = /^npx whetstone (?:serve|workers run)\b[^\n]*\n$/;
+const LONG_RUNNING = /^(?:npx whetstone (?:serve|workers run)\b|node receiver\.mjs)[^\n]*\n$/;
 /** What the page says to do with the server stopped. */
 const WHILE_STOPPED = /^(?:npm install|npx whetstone doctor) /m;
 
@@ -26,12 +26,12 @@ export function createReader(project: Project, port: number): Reader {
   /** Where the page's commands find a server without being told, a reader at another port must tell them. */
   const elsewhere = port === PAGES_PORT ? '' : `export WHETSTONE_URL=http://127.0.0.1:${port}`;
 
-  /** What one block exports, the next has. */
+  /** What one block sets or exports, the next has. */
   const shell = (code: string): readonly [string, string, string, string] => [
     '-euo',
     'pipefail',
     '-c',
-    `${elsewhere}\nif [ -e '${state}' ]; then . '${state}'; fi\n${code}\nexport -p > '${state}'`,
+    `${elsewhere}\nif [ -e '${state}' ]; then . '${state}'; fi\n${code}\n{ export -p; declare -p | grep '^declare -- [a-z]' || true; } > '${state}'`,
   ];
 
   async function stop(): Promise<void> {
@@ -52,17 +52,19 @@ export function createReader(project: Project, port: number): Reader {
     const child = project.start('bash', '-c', `${environment} exec ${code}`);
     running.push(child);
     if (isServer) await announced(child);
+    else if (code.startsWith('node ')) await once(child.stdout!, 'data'); // it says where it listens
   }
 
   return {
     stop,
     async follow(blocks) {
       const said: string[] = [];
-      for (const { language, code: written } of blocks) {
-        const code = written.replaceAll(String(PAGES_PORT), String(port));
-        const file = /^(?:\/\/|#) ([\w-]+\.(?:mjs|py))\n/.exec(code)?.[1];
-        if (file !== undefined) await writeFile(join(project.directory, file), code);
-        else if (language !== 'sh') continue;
+      for (const block of blocks) {
+        const code = block.code.replaceAll(String(PAGES_PORT), String(port));
+        const file = fileOf(block);
+        if (block.notRun !== undefined || isExhibit(block)) continue;
+        if (file !== null) await writeFile(join(project.directory, file), code);
+        else if (block.language !== 'sh') throw new Error(`this block is neither run nor marked:\n${code}`);
         else if (LONG_RUNNING.test(code)) await start(code.trim());
         else {
           if (WHILE_STOPPED.test(code)) await stop();
