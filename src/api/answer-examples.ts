@@ -7,6 +7,10 @@ import { ANSWERS as TRAINING } from './answer-examples/training.ts';
 import { ANSWERS as WANDB } from './answer-examples/wandb.ts';
 
 /** By operation (method and path); then by content type where it succeeded, else by status. */
-export type AnswerExamples = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-export const ANSWER_EXAMPLES: AnswerExamples = { ...CHAT, ...TRAINING, ...SERVICE, ...TINKER, ...WANDB };
+export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ...CHAT,
+  ...TRAINING,
+  ...SERVICE,
+  ...TINKER,
+  ...WANDB,
+};
