@@ -38,7 +38,7 @@ async function measure(session: TrainingSession, worker: StartedWorker): Promise
   const seen = async () => [performance.now(), processorMs(), await worker.processorMs()] as const;
   const before = await seen();
   for (let step = 0; step < STEPS; step++) {
-    await session.forwardBackward(row, crossEntropyLoss);
+    await session.forwardBackward([row], crossEntropyLoss);
     await session.optimStep(ADAMW);
   }
   const after = await seen();

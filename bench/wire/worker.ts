@@ -40,7 +40,7 @@ async function openEngine(engine: WireEngine, modelDirectory: string): Promise<S
   const { threads } = engine;
   const memoryBytes = trainingMemoryShare(1);
   const training = await openTrainingEngine({ modelDirectory, threads, memoryBytes, log: silentLog });
-  const trainer = { limits: training.limits, capabilities };
+  const trainer = { limits: training.limits, capabilities, rowsAtOnce: 1 };
   return { roles: ['train'], sampler: null, trainer, inference: null, training, enginePid: null };
 }
 

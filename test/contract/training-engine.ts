@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { LossProgram } from '#engine/loss-program';
 import type {
   ForwardBackwardResult,
   OpenSessionOptions,
@@ -20,33 +19,26 @@ import { plainRow } from '../learning/tiny-decoders.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 import { randomPrompt } from './inference-engine.ts';
 import { createNeeding } from './needing.ts';
+import {
+  ADAMW,
+  crossEntropy,
+  gradNormOf,
+  logprobOf,
+  LORA,
+  NO_TARGETS,
+  OTHER_ROW,
+  ROW,
+  ROW_LENGTH_MAX,
+  scaled,
+  sum,
+  TOO_LONG_ROW,
+  train,
+  weighted,
+} from './training-cases.ts';
 import type { TrainingUnderTest } from './training-under-test.ts';
 import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
-const ROW_LENGTH_MAX = 48;
-const LORA = { rank: 4, alpha: 8, seed: 3 };
-const ADAMW = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.1, maxGradNorm: 1 };
-const ROW = plainRow(randomPrompt(40, 2), {});
-const TOO_LONG_ROW = plainRow(randomPrompt(ROW_LENGTH_MAX + 1, 1), {});
-const OTHER_ROW = plainRow(randomPrompt(9, 3), {});
-const NO_TARGETS = { predictFrom: new Int32Array(0), targets: new Int32Array(0), sequenceIds: new Int32Array(0) };
 const never = new AbortController().signal;
-
-const crossEntropy: LossProgram = {
-  name: 'cross-entropy',
-  perToken: { op: 'neg', x: { op: 'logprob' } },
-  metrics: { entropy: { op: 'entropy' } },
-};
-const weighted: LossProgram = {
-  name: 'weighted',
-  perToken: { op: 'mul', x: { op: 'input', name: 'weights' }, y: { op: 'logprob' } },
-  metrics: {},
-};
-const scaled = (value: number): LossProgram => ({
-  name: 'scaled',
-  perToken: { op: 'mul', x: { op: 'constant', value }, y: { op: 'logprob' } },
-  metrics: {},
-});
 
 export function trainingEngineContract(name: string, underTest: TrainingUnderTest): void {
   const { capabilities, isBounded, writeComputed = (directory) => Promise.resolve(directory), open } = underTest;
@@ -84,15 +76,6 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       return session;
     }
 
-    async function train(target: TrainingSession, steps: number): Promise<number[]> {
-      const losses: number[] = [];
-      for (let step = 0; step < steps; step++) {
-        losses.push((await trainRow(target, step % 2 === 0 ? ROW : OTHER_ROW, crossEntropy)).loss);
-        await target.optimStep(ADAMW);
-      }
-      return losses;
-    }
-
     async function newDirectory(): Promise<string> {
       const directory = join(scratch, String(directories++));
       await mkdir(directory);
@@ -106,11 +89,6 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       const files = await Promise.all(names.map((file) => readFile(join(directory, file))));
       return { directory, files: Object.fromEntries(names.map((file, i) => [file, files[i]!])) };
     }
-
-    const gradNormOf = async (target: TrainingSession, rows: readonly TrainingRow[]): Promise<number> => {
-      for (const row of rows) await trainRow(target, row, crossEntropy);
-      return (await target.optimStep({ ...ADAMW, learningRate: 0 })).gradNorm;
-    };
 
     test('a fresh adapter changes nothing: log-probabilities are those of the base model', async () => {
       const computed = await writeComputed(model.directory);
@@ -417,9 +395,3 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
     });
   });
 }
-
-const sum = (values: Float32Array): number => values.reduce((a, b) => a + b, 0);
-
-/** Of one token under `[vocab]` logits, in float64. */
-const logprobOf = (logits: Float32Array, token: number): number =>
-  logits[token]! - Math.log(logits.reduce((total, x) => total + Math.exp(x), 0));
