@@ -1,5 +1,5 @@
-// What the settings of a server mean for its parts, each of which gets its slice, never the whole. Read once, and frozen. The
-// settings themselves, with their defaults, are config/settings.ts; bounds that nobody sets are here, with their reasons.
+// What the settings of a server mean for its parts: each part gets its own slice. Read once, and frozen. The
+// settings, with their defaults, are in config/settings.ts; limits that cannot be configured are here, with their reasons.
 import { basename, resolve } from 'node:path';
 import type { LogLevel } from '#base/log';
 import type { ApiLimits } from '#api/api-services';
@@ -23,25 +23,25 @@ const MB = 1_000_000;
 const DAY_MS = 86_400_000;
 
 const BOUNDS = {
-  pingMs: 15_000, // proxies and clients call a stream dead after 30 to 300 s of silence
+  pingMs: 15_000, // proxies and clients treat a stream as dead after 30 to 300 s of silence
   bodyStallMs: 30_000, // mobile networks pause for 10 to 20 s
   bodyBytesPerSecondMin: 1_000, // GPRS
   connectionsMax: 4_096, // 512 streams and their pools, eight times; four times that is a common limit of open files
-  headersMs: 60_000, // as Node: balancers open connections before they have a request
+  headersMs: 60_000, // as in Node: load balancers open connections before they have a request
   lingerMs: 10_000,
-  lingerMsMax: 120_000, // 150 MB at 10 Mbit/s; dripping longer only holds a place
+  lingerMsMax: 120_000, // 150 MB at 10 Mbit/s; a slower client only holds a place
   lingerBytesMax: 1_000 * MB, // a body of training data, twice: many clients send all of it before they read an answer
   keepAliveMs: 70_000, // pooled clients keep connections for up to 60 s; closing first resets their next request
   queuedJobsMax: 256, // each holds its body on disk
   healthDeadlineMs: 3_000, // probes give up after 5 to 10 s
   backgroundResponsesMax: 1_024, // each holds its request on disk
   evaluationSamplesMax: 64, // per prompt: an estimate of pass@k; each is a place in the sampler's batch
-  evaluationPromptBytesMax: 8 * MB, // read whole for every page of answers
+  evaluationPromptBytesMax: 8 * MB, // read completely for every page of answers
 };
 
 export type SchedulingPolicy = (typeof SCHEDULING_POLICIES)[number];
 
-/** Where rows and blobs live. */
+/** Where rows and blobs are stored. */
 export interface StoreConfig {
   readonly dataDirectory: string;
   /** `postgres://…`; null: SQLite in the data directory. */
@@ -50,7 +50,7 @@ export interface StoreConfig {
   readonly s3: S3Config | null;
 }
 
-/** An adapter that was trained elsewhere, and the model that it is a checkpoint of. */
+/** An adapter that was trained elsewhere, and the model of which it becomes a checkpoint. */
 export interface ForeignAdapter {
   readonly entity: string;
   readonly project: string;
@@ -61,73 +61,73 @@ export interface ForeignAdapter {
 export interface ServerConfig extends StoreConfig {
   readonly roles: readonly Role[];
   readonly listen: { readonly host: string; readonly port: number };
-  /** Names, directories or Hub ids. The first of these and those of workers is the default of chat requests. */
+  /** Names, directories or Hub ids. The first of these and of the worker models is the default of chat requests. */
   readonly models: readonly string[];
-  /** Named likewise: their engines are workers that connect. */
+  /** Named in the same way: their engines are workers that connect. */
   readonly workerModels: readonly string[];
-  /** Of PEFT, that become checkpoints when the server starts. */
+  /** PEFT directories that become checkpoints when the server starts. */
   readonly adapters: readonly ForeignAdapter[];
   /** Other names of models, for Tinker clients. */
   readonly tinkerAliases: ReadonlyMap<string, string>;
-  /** Of the weights that sample. */
+  /** Of the weights used for sampling. */
   readonly precision: ServingPrecision;
   /** Of the keys and values that sampling keeps. */
   readonly kvCacheDtype: KVCacheDtype;
-  /** Of the frozen weights under the adapters that are trained. */
+  /** Of the frozen weights under trained adapters. */
   readonly trainingPrecision: TrainingPrecision;
-  /** How all models of this server write calls and thinking. */
+  /** The syntax of tool calls and reasoning for all models of this server. */
   readonly parsers: AnswerParsers;
-  /** A file that takes the place of the chat templates of its models; null: each has its own. */
+  /** A file that replaces the chat templates of its models; null: each has its own. */
   readonly chatTemplate: string | null;
   readonly chat: {
     readonly schedulingPolicy: SchedulingPolicy;
     /** Alternatives per token that a request may ask for; −1: the vocabulary. */
     readonly logprobsMax: number;
-    /** Render chat templates that come with requests, in a sandbox. */
+    /** Renders chat templates that come with requests, in a sandbox. */
     readonly trustRequestTemplates: boolean;
   };
-  /** Accepted as it is, entity `default`. */
+  /** Accepted as a key, for the entity `default`. */
   readonly bootstrapKey: string | null;
   readonly logLevel: LogLevel;
   readonly api: ApiLimits;
   readonly hub: HubConfig;
-  /** For weights, caches and training; null: the machine's, or its container's. */
+  /** For weights, caches and training; null: the memory of the machine or its container. */
   readonly memoryBytes: number | null;
-  /** Per base model; null: a share of it. */
+  /** Per base model; null: a share of the memory. */
   readonly memoryLimits: MemoryLimits;
-  /** A stream that nobody reads for so long gives its place in the batch up to requests that wait. */
+  /** A stream that is not read for this long gives its place in the batch to waiting requests. */
   readonly unreadMs: number;
   readonly jobs: {
     readonly queuedMax: number;
     /** How often a long job saves its progress; 0: after each gradient step. */
     readonly saveEveryMs: number;
-    /** Of trajectories, after their job ended; null: for ever. */
+    /** For trajectories, after their job has ended; null: forever. */
     readonly keepDataMs: number | null;
   };
   readonly responses: {
     /** 0: none are kept. */
     readonly keepMs: number;
-    /** That wait in the background, or are being answered there. */
+    /** Background responses that wait or are being answered. */
     readonly backgroundMax: number;
   };
   readonly evaluation: EvaluationLimits;
   readonly stop: {
-    /** For requests that run. */
+    /** Time for running requests. */
     readonly drainMs: number;
-    /** For the gradient step that runs, from the same moment on. */
+    /** Time for the running gradient step, from the same moment on. */
     readonly stepMs: number;
   };
-  /** Null: that of the data directory. */
+  /** Null: the key of the data directory. */
   readonly secretKey: Buffer | null;
-  /** Private ones that webhooks may go to. */
+  /** Private addresses that webhooks may call. */
   readonly webhookNetworks: readonly Network[];
   readonly healthDeadlineMs: number;
 }
 
-/** What `serve` takes on the command line. */
+/** The command-line options of `serve`. */
 export type ServeFlags = Flags<typeof SETTINGS>;
 
-/** Throws `invalid_request`, naming the setting. */
+/** Throws `invalid_request` that names the setting. */
 export function readServerConfig(flags: ServeFlags, env: Environment): ServerConfig {
   const settings = readSettings(SETTINGS, flags, env);
   const stores = readStoreConfig(flags.data, env);
@@ -201,7 +201,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
   });
 }
 
-/** A name alone is in the project of adapters, of the entity that the first key has. */
+/** A name without a project belongs to the project of adapters, of the entity that the first key has. */
 function foreignAdapter({ name, directory: given }: NamedAdapter): ForeignAdapter {
   const directory = resolve(given);
   const [own, project = ADAPTERS_PROJECT, entity = DEFAULT_ENTITY] = (name ?? basename(directory)).split('/').reverse();
@@ -214,8 +214,8 @@ export function readStoreConfig(data: ServeFlags['data'], env: Environment): Sto
 }
 
 /**
- * On loopback there may be no proxy and no firewall before the server, only the browser of its user. A server that listens on all
- * addresses is asked for by names that only its operator knows.
+ * On loopback there may be no proxy and no firewall before the server, only its user's browser. A server that listens on all
+ * addresses is called by host names that only its operator knows.
  */
 function hostsOf(host: string, allowed: readonly string[]): AllowedHosts | null {
   if (isLoopback(host)) return { names: allowed, anyAddress: false };
@@ -225,8 +225,8 @@ function hostsOf(host: string, allowed: readonly string[]): AllowedHosts | null 
 }
 
 /**
- * A data directory belongs to one server, which may leave out chat or training, but not what keeps its models, jobs and keys. Servers that
- * divide the roles need a store that all of them see.
+ * A data directory belongs to one server, which may leave out chat or training, but not the parts that keep its models, jobs and keys.
+ * Servers that divide the roles need a store that they all share.
  */
 function rolesWithin(roles: readonly Role[], { databaseUrl, s3 }: StoreConfig): readonly Role[] {
   if (roles.length === ROLES.length || (databaseUrl !== null && s3 !== null)) return roles;
@@ -244,7 +244,7 @@ function rolesWithin(roles: readonly Role[], { databaseUrl, s3 }: StoreConfig): 
   );
 }
 
-/** Where this server has no trainer of its own it would change nothing. */
+/** Without a trainer on this server the setting would have no effect. */
 function trainingPrecisionOf({
   trainingPrecision,
   role,

@@ -1,20 +1,20 @@
-// What a server keeps where in its data directory, and a backup in its own. Its lock is server/data-lock.ts.
+// The files of a server's data directory, and of a backup. The lock is server/data-lock.ts.
 import { join } from 'node:path';
 
-/** SQLite's; `-wal` and `-shm` lie beside it. */
+/** SQLite's database; `-wal` and `-shm` are next to it. */
 export const databasePath = (directory: string): string => join(directory, 'whetstone.db');
 export const blobsPath = (directory: string): string => join(directory, 'blobs');
-/** Of blobs that live elsewhere. */
+/** Local copies of blobs from a remote store. */
 export const blobCopiesPath = (directory: string): string => join(directory, 'blob-copies');
 /** The first key in plain text, for commands on this machine; only its owner may read it. */
 export const localKeyPath = (directory: string): string => join(directory, 'api.key');
-/** Seals the secrets of webhooks; in base64. */
+/** Encrypts the secrets of webhooks; in base64. */
 export const secretKeyPath = (directory: string): string => join(directory, 'secret.key');
-/** Of large models, as the embedded engines map them: can be made again, and is in no backup. */
+/** Prepared weights that the embedded engines map: can be made again, and are in no backup. */
 export const weightsPath = (directory: string): string => join(directory, 'weights');
-/** Files of workers on their way; emptied at the start. */
+/** Workers' files in transfer; emptied at the start. */
 export const workersPath = (directory: string): string => join(directory, 'workers');
-/** What GGUF files say of configuration and tokenizer, as other models have it; made again when it is missing. */
+/** Configuration and tokenizer from GGUF files, in the layout of other models; made again if missing. */
 export const ggufPath = (directory: string): string => join(directory, 'gguf');
-/** Half-finished files of jobs; emptied at the start. */
+/** Incomplete files of jobs; emptied at the start. */
 export const workPath = (directory: string): string => join(directory, 'work');

@@ -1,5 +1,5 @@
-// The configuration of a store that commands read or repair. In a directory where no server was ever started they would make an empty
-// one, and find all well in it.
+// The configuration of a store that commands read or repair. Without this check, a command in a directory where no server was ever
+// started would create an empty store and report that all is well.
 import { existsSync } from 'node:fs';
 import { AppError } from '#domain/errors';
 import { readStoreConfig, type StoreConfig } from './config.ts';

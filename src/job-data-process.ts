@@ -1,5 +1,5 @@
-// Entry of the process in which the data of training jobs is read, one job at a time (server/job-data-child.ts). It has the
-// text side of one base model and nothing else; an idle one ends with the channel to the server.
+// Entry point of the process that reads the data of training jobs, one job at a time (server/job-data-child.ts). It has the
+// text side of one base model and nothing else; it ends when the channel to the server closes.
 import { AppError } from '#domain/errors';
 import { lowerPriority } from '#base/lower-priority';
 import { invariant } from '#base/invariant';
@@ -14,7 +14,7 @@ const [directory, id, vocabSize, template = ''] = process.argv.slice(2);
 invariant(process.send && directory && id, 'a process that reads job data is started by fork');
 
 lowerPriority();
-process.on('SIGINT', () => {}); // of the process group: ours to handle is the end of the channel
+process.on('SIGINT', () => {}); // sent to the whole process group: this process ends with its channel instead
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit(0));
 
@@ -23,7 +23,7 @@ const tools: Promise<DataTools> = readTextModel(directory, undefined, undefined,
   readSftLine,
   readPairLine: readPreferencePair,
 }));
-tools.catch(() => {}); // told with the first call
+tools.catch(() => {}); // the first call reports it
 
 let answered: (message: ToReader) => void = (message) => void read(message);
 
@@ -41,7 +41,7 @@ async function read(message: ToReader): Promise<void> {
   invariant('kind' in message, 'a reader is asked for something first');
   try {
     const put = async (piece: unknown) => void (await ask({ piece }));
-    // Which call belongs to which kind was checked where it was sent.
+    // The sender has checked which call belongs to which kind.
     const readKind = readJobData[message.kind] as (...args: unknown[]) => Promise<unknown>;
     const result = await readKind(message.call, content(), await tools, put);
     answered = (next) => void read(next);

@@ -1,5 +1,5 @@
-// Wires a server: it opens storage and models as far as the server's roles need them, hands them to the services, and those to
-// the HTTP layer. Implementations are named here, in server/ and in stores.ts only.
+// Assembles a server: opens the storage and models that the server's roles need, passes them to the services, and those to
+// the HTTP layer. Implementations are named only here, in server/ and in stores.ts.
 import { fileURLToPath } from 'node:url';
 import { createApp } from '#api/app';
 import { openDashboard } from '#api/dashboard';
@@ -42,19 +42,19 @@ import { closeInTime, stopListening, together } from './server/stopping.ts';
 import { openBlobs, openStorage } from './stores.ts';
 import { VERSION } from './version.ts';
 
-/** Beside this file, and where this is a source, where a build leaves it. */
+/** Next to this file; when running from source, where a build puts it. */
 const DASHBOARD_DIRECTORY = fileURLToPath(new URL('../dist/dashboard/', import.meta.url));
 const REFERENCE_DIRECTORY = fileURLToPath(new URL('../dist/reference/', import.meta.url));
 
 export interface RunningServer {
   readonly url: string;
-  /** The key that was made because there was none; shown once. */
+  /** The key that was created because there was none; shown once. */
   readonly firstKey: string | null;
-  /** Lets running requests and the running gradient step finish, up to their limits; jobs go on at the next start. */
+  /** Lets running requests and the running gradient step finish, up to their limits; jobs continue at the next start. */
   close(reason?: string): Promise<void>;
 }
 
-/** Throws AppError with what to do: directory in use or not writable, database damaged, port taken, model not found. Nothing is left open then. */
+/** Throws AppError that says what to do: directory in use or not writable, database damaged, port taken, model not found. Leaves nothing open then. */
 export async function startServer(
   config: ServerConfig,
   log: Log = createLog(config.logLevel),

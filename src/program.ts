@@ -1,5 +1,5 @@
-// All commands of `whetstone`, and what each is handed: engines and databases are loaded by those that need them. How a command ends
-// the process is cli.ts.
+// All commands of `whetstone`, and their dependencies: each command loads the engines and databases that it needs. cli.ts
+// decides how a command ends the process.
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { silentLog } from '#base/log';
@@ -42,7 +42,7 @@ async function runWorker() {
 }
 const stores = () => import('./stores.ts');
 
-/** As the server that was started in this directory, or on WHETSTONE_DATA, keeps it. */
+/** The key of the server that was started in this directory, or with WHETSTONE_DATA. */
 function findLocalKey(): string | null {
   const path = localKeyPath(readSettings({ data: SETTINGS.data }, {}, process.env).data);
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;

@@ -1,5 +1,5 @@
-// Wires a worker: the embedded engines for one model, connected to a server. It reads the model's files from this machine and nothing
-// else; what the server asks comes over the worker protocol (docs/worker-protocol.md).
+// Assembles a worker: the embedded engines for one model, connected to a server. It reads only the model's files from this machine;
+// the server's calls come over the worker protocol (docs/worker-protocol.md).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,10 +21,10 @@ import type { RunWorkerOptions } from './commands/workers.ts';
 import { STARTER_DIRECTORY } from './starter-directory.ts';
 import { VERSION } from './version.ts';
 
-/** Files of adapters that are kept: they are fetched again when they are needed again. */
+/** Cached adapter files: they are fetched again when they are needed again. */
 const CACHE_BYTES = 16_000_000_000;
 
-/** Ends when it has left its server; rejects when it is refused. */
+/** Resolves when the worker has left its server; rejects when it is refused. */
 export async function runWorker({ url, key, model, roles, name }: RunWorkerOptions, stop: AbortSignal): Promise<void> {
   const log = createLog('info');
   const { drainSeconds, stepSeconds } = readSettings(STOP_SETTINGS, {}, process.env);

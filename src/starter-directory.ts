@@ -1,4 +1,4 @@
-// Where the package keeps the model that it brings along.
+// The directory of the model that the package includes.
 import { fileURLToPath } from 'node:url';
 
 export const STARTER_DIRECTORY = fileURLToPath(new URL('../models/starter', import.meta.url));

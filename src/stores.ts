@@ -1,5 +1,5 @@
-// Where rows and blobs live, by the configuration: in the data directory, or in Postgres and an S3-compatible store. What is
-// large is loaded only where it is asked for.
+// Opens rows and blobs where the configuration says: in the data directory, or in Postgres and an S3-compatible store. Large
+// libraries are loaded only if they are needed.
 import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
 import { makePrivateDirectory } from '#base/private-directory';
@@ -31,7 +31,7 @@ export async function openBlobs({ dataDirectory, s3 }: StoreConfig): Promise<Blo
   return { ...createCheckedDirectories(withNamedFaults(blobs)), close: () => blobs.close() };
 }
 
-/** For `whetstone keys` and `limits`, beside a server that may be running. */
+/** For `whetstone keys` and `limits`, while a server may be running. */
 export async function openKeyring(
   config: StoreConfig,
   log: Log,
@@ -41,7 +41,7 @@ export async function openKeyring(
   return { apiKeys, accounts: storage.accounts, close: () => storage.close() };
 }
 
-/** Opening migrates. */
+/** Opening it migrates the schema. */
 export async function migrateStorage(config: StoreConfig, log: Log): Promise<void> {
   await (await openStorage(config, log)).close();
 }

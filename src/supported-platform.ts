@@ -1,4 +1,4 @@
-// The machines on which a server or a worker can run: those for which the package carries ONNX Runtime. Commands that only
+// The platforms on which a server or a worker can run: those for which the package includes ONNX Runtime. Commands that only
 // talk to a server run wherever Node does.
 import { AppError } from '#domain/errors';
 
@@ -10,7 +10,7 @@ const IN_WORDS = 'Linux with glibc (x64, arm64), macOS on Apple silicon and Wind
 export interface Machine {
   readonly platform: string;
   readonly arch: string;
-  /** Null on other systems than Linux, and on a Linux with another C library such as musl. */
+  /** Null on systems other than Linux, and on a Linux with another C library such as musl. */
   readonly glibc: string | null;
 }
 
@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
 };
 
 export function thisMachine(): Machine {
-  Object.assign(process.report, { excludeNetwork: true }); // else it looks up the name of every connection
+  Object.assign(process.report, { excludeNetwork: true }); // otherwise it looks up the name of every connection
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   return { platform: process.platform, arch: process.arch, glibc: header.glibcVersionRuntime ?? null };
 }

@@ -1,10 +1,10 @@
-// The key that opens the secrets of a store's webhooks goes with its rows. A key of the operator's (WHETSTONE_SECRET_KEY) does not:
-// it is kept where the operator keeps it.
+// Copies the key that decrypts the secrets of a store's webhooks together with the rows. An operator's key (WHETSTONE_SECRET_KEY)
+// is not copied: the operator keeps it.
 import { chmod, copyFile } from 'node:fs/promises';
 import { syncPath } from '#base/sync-path';
 import { secretKeyPath } from '#data-directory';
 
-/** Instead of one that a restored store had while it was empty. */
+/** Replaces a key that the restored store created while it was empty. */
 export async function copySecretKey(from: string, to: string): Promise<void> {
   const path = secretKeyPath(to);
   try {

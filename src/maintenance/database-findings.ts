@@ -1,5 +1,5 @@
-// What is wrong with the database itself, before its rows are believed. Postgres looks after its own pages and references;
-// SQLite is asked.
+// Problems of the database itself, checked before its rows are trusted. Postgres maintains its own pages and references;
+// SQLite is checked here.
 import type { Finding, FindingKind } from './finding.ts';
 import { inspectSqlite, type DatabaseFault } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
@@ -14,7 +14,7 @@ const MEANING: Readonly<Record<DatabaseFault['kind'], { readonly kind: FindingKi
   new_schema: { kind: 'new_schema', remedy: 'use the newer whetstone that wrote it' },
 };
 
-/** Any but a dangling reference: its rows cannot be read. */
+/** Any finding except a dangling reference: the rows cannot be read. */
 export async function databaseFindings(config: StoreConfig): Promise<Finding[]> {
   const { place, faults } = await inspect(config);
   return faults.map(({ kind, problem }) => ({ ...MEANING[kind], where: place, problem, repair: null }));

@@ -1,5 +1,5 @@
-// The ledger of who pays for which blob, against the blobs. It follows from them, so that all of it can be repaired. What is
-// lost or damaged has findings of its own, and stays on its owner's account until somebody decides about it.
+// Compares the ledger of who pays for which blob with the blobs. It follows from them, so all of it can be repaired. Lost or
+// damaged blobs have findings of their own, and stay on their owner's account until an operator decides.
 import { isRows } from '#domain/blob-names';
 import type { StoredBlob } from '#storage/account-store';
 import type { Finding } from './finding.ts';
@@ -23,7 +23,7 @@ export function findLedgerFaults(
       const remedy = `put its ${sizeBytes} bytes on the account of ${entity}`;
       return [{ kind: 'blob_without_ledger', where: blob, problem, remedy, repair: { do: 'write_ledger', stored } }];
     }
-    // A copied directory had its list counted.
+    // The list of a copied directory was counted.
     if (noted.sizeBytes === sizeBytes || noted.sizeBytes === unit.sizeBytes) return [];
     const problem = `${owner} is on the account of ${noted.entity} with ${noted.sizeBytes} bytes, and has ${sizeBytes}`;
     const repair = { do: 'write_ledger', stored: { ...noted, sizeBytes } } as const;

@@ -1,5 +1,5 @@
-// The repairs that doctor.ts has found safe: deletes what ended jobs have left, moves away what no row refers to, and writes the
-// ledger anew where it is wrong. Everything else stays as it is and is given back.
+// The repairs that doctor.ts considers safe: deletes leftovers of ended jobs, moves away blobs that no row refers to, and
+// rewrites the ledger where it is wrong. Everything else is left unchanged and returned.
 import type { AccountStore } from '#storage/account-store';
 import type { BlobStore } from '#storage/blobs';
 import { createChargedBlobs } from '#services/accounts/charged-blobs';
@@ -10,11 +10,11 @@ import { copyToQuarantine } from './quarantine.ts';
 export interface RepairDeps {
   readonly blobs: BlobStore;
   readonly accounts: AccountStore;
-  /** Prefix for what no row refers to. Null: it is a copy, and is deleted. */
+  /** Prefix for blobs that no row refers to. Null: the store is a copy, and they are deleted. */
   readonly quarantine: string | null;
 }
 
-/** Gives those that are repaired. Again after a crash: it goes on. */
+/** Returns the repaired findings. Can be repeated after a crash. */
 export async function repairAll(findings: readonly Finding[], deps: RepairDeps): Promise<ReadonlySet<Finding>> {
   const repaired = new Set<Finding>();
   for (const finding of findings) {

@@ -1,6 +1,6 @@
-// What is wrong with a store: rows against blobs, blobs against their checksums, jobs against their events, and who pays. It
-// decides what each finding means and what may be repaired without losing anything; repairs are doctor-repair.ts. It looks at
-// a store that nobody writes to: what is under way would look lost.
+// Finds what is wrong with a store: rows against blobs, blobs against their checksums, jobs against their events, and the ledger.
+// Decides what each finding means and what can be repaired without loss; doctor-repair.ts repairs it. The store must not be
+// in use: work in progress would look lost.
 import { parseBlobOwner } from '#domain/blob-names';
 import type { BlobReader } from '#storage/blobs';
 import type { Inventory, InventoriedJob } from '#storage/inventory';
@@ -29,7 +29,7 @@ export interface Examination {
 export interface ExamineDeps {
   readonly inventory: Inventory;
   readonly blobs: BlobReader;
-  /** Of what rows refer to; one that knows already need not read it again. */
+  /** Checks what rows refer to; a caller with earlier results need not read it again. */
   readonly check?: (reference: StoredReference) => Promise<Fault | null>;
   readonly onProgress?: OnProgress;
 }

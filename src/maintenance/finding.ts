@@ -15,16 +15,16 @@ export type FindingKind =
   | 'ledger_without_blob'
   | 'blob_without_ledger'
   | 'wrong_ledger_size'
-  | 'open_permissions'; // others may read what is stored
+  | 'open_permissions'; // other users of the machine may read what is stored
 
 export interface Finding {
   readonly kind: FindingKind;
   /** The blob, job or file. */
   readonly where: string;
   readonly problem: string;
-  /** What --repair does; without a repair, what a person can do. */
+  /** What --repair does; without a repair, what an operator can do. */
   readonly remedy: string;
-  /** Loses nothing that anybody was promised. */
+  /** Loses nothing that a user relies on. */
   readonly repair: Repair | null;
 }
 

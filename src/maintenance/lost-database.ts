@@ -1,5 +1,5 @@
-// Whether a database is the one that the blobs belong to, as far as a starting server can tell: one that knows nothing, beside blobs
-// that could only be stored for rows, has lost its rows or is another one. A server that started on it would look like new.
+// Detects at a server's start that the database does not belong to the blobs: an empty database next to blobs that are only
+// stored for rows has lost its rows or is the wrong one. A server that started on it would look like new.
 import { parseBlobOwner, stepZeroBlob } from '#domain/blob-names';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
@@ -7,14 +7,14 @@ import type { BlobReader } from '#storage/blobs';
 import type { Inventory } from '#storage/inventory';
 import { readStoredUnits } from './stored-units.ts';
 
-/** A fresh model's step 0. It holds random numbers of a seed: where its row is missing, nothing of anybody is. */
+/** A fresh model's step 0. It holds random numbers from a seed: without its row, no data is lost. */
 function isFresh(blob: string): boolean {
   const owner = parseBlobOwner(blob);
   return owner?.kind === 'checkpoint' && blob === stepZeroBlob(owner.modelId, 'fresh');
 }
 /**
- * Throws `invalid_request` with what to do. Uploads are stored before their first row: a new server that is killed in its first requests
- * leaves any number of them, and starts again. Nothing deletes them, should their rows be lost.
+ * Throws `invalid_request` that says what to do. Uploads are stored before their first row: a new server that is killed in its first
+ * requests leaves any number of them, and must be able to start again. They are not deleted, in case their rows were lost.
  */
 export async function refuseLostDatabase(
   inventory: Inventory,

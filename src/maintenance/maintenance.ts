@@ -1,4 +1,4 @@
-// `whetstone doctor`, `backup` and `restore` for cli.ts, which loads this only for them.
+// `whetstone doctor`, `backup` and `restore` for program.ts, which loads this only for these commands.
 import { withNamedFaults } from '#storage/named-faults';
 import type { Maintenance } from './reports.ts';
 import { readStoreConfig } from '#config';

@@ -1,11 +1,11 @@
-// What other users of the machine could read of a data directory, and closing it to them. Older versions wrote by the umask that
+// Finds what other users of the machine could read in a data directory, and closes it to them. Older versions wrote with the umask
 // they were started with. Symbolic links are not followed.
 import { chmod, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPrivate } from '#base/private-directory';
 import type { Finding } from './finding.ts';
 
-/** At most one: a directory that others may enter has all its files among them. */
+/** At most one finding: a directory that other users may enter exposes all its files. */
 export async function permissionFindings(directory: string): Promise<Finding[]> {
   const open = await exposedPaths(directory);
   if (open.length === 0) return [];

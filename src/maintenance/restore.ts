@@ -1,5 +1,5 @@
-// The blobs of a backup into an empty store. Rows come after them, so that whoever sees a row finds its blobs. What a restore
-// that was interrupted left there is written again; anything else there is somebody's, and a reason to stop.
+// Copies the blobs of a backup into an empty store. Rows come after them, so that every visible row has its blobs. Blobs that an
+// interrupted restore left are written again; any others are a reason to stop.
 import { AppError } from '#domain/errors';
 import type { BlobReader, BlobStore } from '#storage/blobs';
 import type { Inventory } from '#storage/inventory';
@@ -15,7 +15,7 @@ export interface RestoreBlobsDeps {
   readonly onProgress?: OnProgress;
 }
 
-/** Throws `invalid_request` where the target has blobs that are not of this backup. */
+/** Throws `invalid_request` if the target has blobs that are not in this backup. */
 export async function restoreBlobs({ inventory, source, target, onProgress }: RestoreBlobsDeps): Promise<void> {
   const { references } = await readStoredRows(inventory);
   for (const blob of (await readStoredUnits(target, references)).keys()) {

@@ -1,5 +1,5 @@
-// `whetstone backup`: a data directory that appears whole or not at all, beside a store that goes on being used. Which blobs
-// belong into it, and what happens to those that are deleted meanwhile, is maintenance/backup.ts.
+// `whetstone backup`: creates a data directory that appears completely or not at all, while the store may be in use.
+// maintenance/backup.ts decides which blobs belong to it, and what happens to those deleted meanwhile.
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { makeDirectories } from '#base/make-directories';
@@ -18,7 +18,7 @@ import { copySecretKey } from './copy-secret-key.ts';
 import { isThere, openBlobReader, getDatabase } from './store-readers.ts';
 import { blobsPath, databasePath } from '#data-directory';
 
-/** Throws `invalid_request` where the directory is there, or there is no store. */
+/** Throws `invalid_request` if the directory exists, or there is no store. */
 export async function runBackup(config: StoreConfig, into: string, onDone: OnDone): Promise<BackupReport> {
   const directory = resolve(into);
   if (await isThere(directory)) throw new AppError('invalid_request', `${directory} is there already. Name a new one.`);

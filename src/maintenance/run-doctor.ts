@@ -1,5 +1,5 @@
-// `whetstone doctor` on a store that no server uses: looks at the database, then at rows and blobs, then repairs. What is wrong
-// and what may be repaired is maintenance/doctor.ts.
+// `whetstone doctor` on a store that no server uses: checks the database, then rows and blobs, then repairs.
+// maintenance/doctor.ts decides what is wrong and what may be repaired.
 import { quarantinedBlobs } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
 import { examine } from './doctor.ts';
@@ -17,7 +17,7 @@ import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-r
 import { databasePath } from '#data-directory';
 import { openBlobs } from '#stores';
 
-/** Throws `invalid_request` where there is no store, or a server uses it. */
+/** Throws `invalid_request` if there is no store, or a server uses it. */
 export async function runDoctor(config: StoreConfig, repair: boolean, onDone: OnDone): Promise<DoctorReport> {
   const lock = await lockStore(config);
   try {
@@ -59,7 +59,7 @@ async function repairStore(
   findings: readonly Finding[],
   quarantine: string,
 ): Promise<ReadonlySet<Finding>> {
-  await refuseServers(config); // one may have started since the first look
+  await refuseServers(config); // one may have started since the first check
   const blobs = await openBlobs(config);
   try {
     return await repairAll(findings, { blobs, accounts, quarantine });
@@ -75,7 +75,7 @@ async function lockStore(config: StoreConfig): Promise<DataLock | null> {
   return (await isThere(config.dataDirectory)) ? lockDataDirectory(config.dataDirectory) : null;
 }
 
-/** Of a Postgres; a data directory has its lock. */
+/** For Postgres; a data directory has its lock. */
 async function refuseServers({ databaseUrl }: StoreConfig): Promise<void> {
   if (databaseUrl === null) return;
   const { countServerConnections } = await import('#storage/sql/postgres-servers');

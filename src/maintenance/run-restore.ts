@@ -1,5 +1,5 @@
-// `whetstone restore`: a backup into an empty store, which may be of another kind than the one it was taken from. The backup is
-// looked at first, as `whetstone doctor` does, and is not changed; blobs go before rows.
+// `whetstone restore`: copies a backup into an empty store, which may be of another kind than the original. The backup is
+// checked first, as by `whetstone doctor`, and is not changed; blobs are copied before rows.
 import { copyFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { silentLog } from '#base/log';
@@ -20,10 +20,10 @@ import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-r
 import { databasePath } from '#data-directory';
 import { openBlobs } from '#stores';
 
-/** What SQLite may keep beside a database. */
+/** Files that SQLite may keep next to a database. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 
-/** Throws `invalid_request` where the store is not empty, `damaged_data` where the backup's database cannot be read. */
+/** Throws `invalid_request` if the store is not empty, `damaged_data` if the backup's database cannot be read. */
 export async function runRestore(
   config: StoreConfig,
   from: string,
@@ -91,7 +91,7 @@ async function refuseRows(config: StoreConfig): Promise<void> {
   );
 }
 
-/** Up to date: a backup may be of an older version, and on a disk that can only be read. */
+/** Migrated: a backup may have an older schema, and be on a read-only disk. */
 async function makeWorkingCopy(backup: string, working: string): Promise<void> {
   for (const suffix of ['', '-wal']) {
     const file = `${databasePath(backup)}${suffix}`;

@@ -1,5 +1,5 @@
-// Rows and blobs for commands that look at a store or copy it, beside a server that may be using it: nothing is brought up to
-// date, emptied or locked. Servers open theirs in stores.ts.
+// Rows and blobs for commands that read or copy a store, while a server may be using it: nothing is migrated,
+// emptied or locked. Servers open theirs in stores.ts.
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { createSqliteDialect, type SqliteUse } from '#storage/sql/sqlite-dialect
 import type { StoreConfig } from '#config';
 import { blobsPath, databasePath } from '#data-directory';
 
-/** `use` is for SQLite. Throws `invalid_request` where there is no database; a Postgres that does not answer says so later. */
+/** `use` is for SQLite. Throws `invalid_request` if there is no database; a Postgres that does not answer fails later. */
 export async function getDatabase(
   { dataDirectory, databaseUrl }: Pick<StoreConfig, 'dataDirectory' | 'databaseUrl'>,
   use: SqliteUse,

@@ -1,5 +1,5 @@
-// Whether the bytes of a blob are those that were stored, by the checksums that each form of blob carries. Reads all of it, and
-// nothing but blobs. Who refers to it is stored-references.ts.
+// Checks that the bytes of a blob are those that were stored, by the checksums that each kind of blob contains. Reads all bytes, and
+// nothing but blobs. stored-references.ts knows which rows refer to them.
 import { AppError } from '#domain/errors';
 import type { BlobReader } from '#storage/blobs';
 import { CHECKSUMS, parseChecksums } from '#storage/directory-checksums';
@@ -15,7 +15,7 @@ export type Fault = { readonly kind: 'missing' | 'damaged'; readonly problem: st
 const missing = (problem: string): Fault => ({ kind: 'missing', problem });
 const damaged = (problem: string): Fault => ({ kind: 'damaged', problem });
 
-/** Null: it is there, and undamaged as far as it can tell. Throws where the store cannot be read. */
+/** Null: the blob exists and no damage was detected. Throws if the store cannot be read. */
 export async function findStoredFault(blobs: BlobReader, { blob, form }: StoredReference): Promise<Fault | null> {
   try {
     switch (form.form) {
@@ -43,7 +43,7 @@ export async function findStoredFault(blobs: BlobReader, { blob, form }: StoredR
   }
 }
 
-/** A directory without a list is older than the lists: what engines need must be there. */
+/** A directory without a list was written before lists existed: the files that engines need must exist. */
 async function directoryFault(blobs: BlobReader, prefix: string): Promise<Fault | null> {
   const files = await blobs.list(prefix);
   if (files.length === 0) return missing('has no files');
@@ -95,6 +95,6 @@ async function digestOfBlob(blobs: BlobReader, name: string) {
   return content && digestOf(content);
 }
 
-/** One bad sector, or a name that leads elsewhere: about this blob, not about the store. */
+/** A bad sector, or a name that leads outside: a fault of this blob, not of the store. */
 const isUnreadable = (error: unknown): boolean =>
   (error instanceof AppError && error.code === 'invalid_request') || (error as NodeJS.ErrnoException).code === 'EIO';

@@ -1,5 +1,5 @@
-// Which blobs the rows refer to: what they are, whose, and what their owner can do when they are lost. Whether they are there
-// is stored-checks.ts, what to make of it doctor.ts and backup.ts.
+// Which blobs the rows refer to: what they are, who owns them, and what the owner can do if they are lost. stored-checks.ts checks
+// whether they exist; doctor.ts and backup.ts decide what that means.
 import { jobOfBlob, jobRecordBlob, parseBlobOwner } from '#domain/blob-names';
 import { isFinished } from '#domain/training-job';
 import type { StoredBlob } from '#storage/account-store';
@@ -14,12 +14,12 @@ export interface StoredReference {
   /** A name, or the prefix of a directory. */
   readonly blob: string;
   readonly form: Form;
-  /** For people. */
+  /** For messages. */
   readonly owner: string;
   readonly entity: string;
-  /** Empty where nobody knows any more. */
+  /** Empty if unknown. */
   readonly keyId: string;
-  /** False: the body of a finished job, which nothing reads again. */
+  /** False: the body of a finished job, which is never read again. */
   readonly needed: boolean;
   readonly remedy: string;
 }
@@ -104,7 +104,7 @@ export async function readStoredRows(inventory: Inventory): Promise<StoredRows> 
   };
 }
 
-/** What a job that has not ended keeps for itself: its progress, and the checkpoint that it is about to make. And what a training run does. */
+/** What an unfinished job keeps: its progress, and the checkpoint that it is about to create. The same for a training run. */
 export function isUnderWay(blob: string, { jobs, models }: Pick<StoredRows, 'jobs' | 'models'>): boolean {
   const owner = parseBlobOwner(blob);
   if (owner?.kind === 'tinker') return models.has(owner.modelId); // states, requests and results of a run, as long as its model

@@ -1,5 +1,5 @@
-// The blobs that are there, gathered into what is stored and deleted as one: a checkpoint's directory, a job's progress, a file.
-// Names decide, no bytes are read.
+// Groups the existing blobs into units that are stored and deleted together: a checkpoint's directory, a job's progress, a file.
+// Uses only the names, reads no bytes.
 import { BLOB_ROOTS, blobUnit } from '#domain/blob-names';
 import type { BlobReader } from '#storage/blobs';
 import { CHECKSUMS } from '#storage/directory-checksums';
@@ -7,13 +7,13 @@ import { CHECKSUMS } from '#storage/directory-checksums';
 export interface StoredUnit {
   readonly files: number;
   readonly sizeBytes: number;
-  /** Of those, lists of checksums: their owner does not pay for them. */
+  /** Lists of checksums among them: their owner does not pay for these. */
   readonly listBytes: number;
 }
 
 export type StoredUnits = ReadonlyMap<string, StoredUnit>;
 
-/** By what refers to them; of what nothing refers to, by the form of their names. */
+/** Grouped by what refers to them; unreferenced blobs by the form of their names. */
 export async function readStoredUnits(
   blobs: Pick<BlobReader, 'list'>,
   references: ReadonlyMap<string, unknown>,

@@ -1,4 +1,4 @@
-// Where a backup grows until it is whole: beside the directory that it becomes.
+// Where a backup is written until it is complete: next to its final directory.
 import { resolve } from 'node:path';
 
 export const unfinishedBackup = (directory: string): string => `${resolve(directory)}.unfinished`;

@@ -1,5 +1,5 @@
-// What a server does that no request waits for: it clears away uploads, runs jobs, has checkpoints evaluated, answers in the
-// background, calls webhooks, each if its roles say so.
+// The server's background work: removes old uploads, runs jobs, evaluates checkpoints, answers background
+// responses, calls webhooks, each if its roles include it.
 import type { Log } from '#base/log';
 import type { TrainingEngine } from '#engine/training-engine';
 import { createEvaluationRunner } from '#services/evaluations/evaluation-runner';
@@ -17,9 +17,9 @@ import type { CloseStack } from './close-stack.ts';
 import type { Services, ServiceParts } from './services.ts';
 import { stopTraining, together } from './stopping.ts';
 
-/** Between looks for uploads that nobody made a version of, and for data that is kept no longer. */
+/** Interval between searches for uploads without a version, and for data past its retention. */
 const CLEAN_UP_MS = 60 * 60 * 1000;
-/** A full disk takes somebody's minutes; a job that waits longer says so and ends. */
+/** Freeing a full disk takes minutes; a job that waits longer fails and says so. */
 const STORAGE_RETRIES: RetryPolicy = { initialDelayMs: 500, maxDelayMs: 15_000, totalMs: 30 * 60_000 };
 
 export interface BackgroundParts extends ServiceParts {
@@ -28,7 +28,7 @@ export interface BackgroundParts extends ServiceParts {
   readonly readPairLine: JobRunnerDeps['readPairLine'];
 }
 
-/** What is to be stopped beside the requests. */
+/** What must be stopped in addition to the requests. */
 export interface Background {
   endTraining(): Promise<void>;
 }
@@ -40,10 +40,10 @@ export async function startBackground(
 ): Promise<Background> {
   const { storage, blobs, webhookStore, hosted, services, observer, readSftLine, readPairLine, clock, log } = parts;
   const { artifacts, jobEvents, webhookAddresses } = services;
-  /** Rows in the data directory are ours alone; a Postgres may have other servers. */
+  /** A data directory's rows belong to this server alone; a Postgres may have other servers. */
   const exclusive = config.databaseUrl === null;
 
-  if (exclusive) await storage.idempotency.releaseAll(); // whoever held them is gone
+  if (exclusive) await storage.idempotency.releaseAll(); // the servers that held them are gone
   if (config.roles.includes('api')) {
     await keepClean('artifacts', () => artifacts.cleanUp(), log, open);
     await keepClean('tinker', () => services.tinker.saves.deleteExpired(), log, open);
@@ -122,7 +122,7 @@ export async function startBackground(
     open.add(() => responseRunner.stop());
   }
 
-  // With `api`, not `train`: calls go out also while no trainer runs, and machines that train often reach nothing outside.
+  // With `api`, not `train`: webhooks are called even while no trainer runs, and training machines often have no internet access.
   if (config.roles.includes('api')) {
     const post = createWebhookPost(webhookAddresses);
     const sender = createWebhookSender({ store: webhookStore, jobEvents, clock, log, post });
@@ -137,7 +137,7 @@ function roomOf(engine: TrainingEngine): TrainerRoom {
   return { jobs: sessionsMax, isReady: ready };
 }
 
-/** Now, and again from time to time. */
+/** Once now, and then at intervals. */
 async function keepClean(what: string, work: () => Promise<void>, log: Log, open: CloseStack): Promise<void> {
   const cleanUp = () => work().catch((err: unknown) => log.warn(`${what}.not_cleaned`, { err }));
   await cleanUp();

@@ -1,8 +1,8 @@
-// What was opened, and closing it again in reverse. Knows nothing of what it closes.
+// Closes what was opened, in reverse order. Does not know what it closes.
 
 export interface CloseStack {
   add(close: () => Promise<void>): void;
-  /** Last opened, first closed; one that fails does not keep the others open. */
+  /** Closes the last opened first; a failure does not stop the others from being closed. */
   closeAll(): Promise<void>;
 }
 

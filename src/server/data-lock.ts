@@ -1,5 +1,5 @@
-// One server per data directory: a lock file that names its process. A lock whose process is gone is taken over, also
-// when the number of that process was given to another one since.
+// One server per data directory: a lock file that names its process. The lock of a dead process is taken over, even
+// if another process has got its number since.
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning } from '#base/is-running';
@@ -9,10 +9,10 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
-/** Throws `invalid_request` with the process that has it. */
+/** Throws `invalid_request` that names the process holding the lock. */
 export async function lockDataDirectory(directory: string): Promise<DataLock> {
   const path = join(directory, 'server.lock');
-  // Nothing is waited for between these, so p-retry has no part in it.
+  // There is nothing to wait for between attempts, so this does not use p-retry.
   for (let attempt = 1; attempt <= 3; attempt++) {
     try {
       const file = await open(path, 'wx', 0o600);
@@ -43,7 +43,7 @@ async function readHolder(path: string): Promise<Holder | null> {
     const { pid, startedAt } = JSON.parse(text) as Partial<Holder>;
     return Number.isSafeInteger(pid) ? { pid: pid!, startedAt: startedAt ?? null } : null;
   } catch {
-    return null; // its writer died before it was written
+    return null; // its writer died before the file was complete
   }
 }
 
@@ -54,10 +54,10 @@ async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
   return start === null || startedAt === null || start === startedAt;
 }
 
-/** It has ended, and whoever runs as process 1 has not looked yet: common in containers. */
+/** It has ended, but process 1 has not reaped it yet: common in containers. */
 const DEAD = 'dead';
 
-/** Boot and start time of a process, where /proc tells; process ids repeat, this does not. */
+/** Boot and start time of a process, if /proc has them; process ids repeat, this pair does not. */
 async function startOf(pid: number): Promise<string | null> {
   try {
     const [boot, stat] = await Promise.all([

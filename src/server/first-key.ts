@@ -1,4 +1,4 @@
-// The first key of a new server, kept for commands on the same machine, and the refusal to listen to the world without one. Knows nothing of what keys allow.
+// Creates the first key of a new server, kept for commands on the same machine, and refuses to listen publicly without a key. Knows nothing about scopes.
 import { writeFile } from 'node:fs/promises';
 import { isLoopback } from '#base/loopback';
 import { SCOPES } from '#domain/api-key';
@@ -7,19 +7,19 @@ import { DEFAULT_ENTITY, type ApiKeys } from '#services/accounts/api-keys';
 import type { ServerConfig } from '#config';
 import { localKeyPath } from '#data-directory';
 
-/** Null: there are keys already, or others make them. */
+/** Null: keys exist already, or other servers create them. */
 export async function makeFirstKey(
   apiKeys: ApiKeys,
   { bootstrapKey, roles, dataDirectory }: Pick<ServerConfig, 'bootstrapKey' | 'roles' | 'dataDirectory'>,
 ): Promise<string | null> {
   if (bootstrapKey !== null || !roles.includes('api') || (await apiKeys.list(null)).length > 0) return null;
   const { secret } = await apiKeys.create({ entity: DEFAULT_ENTITY, name: 'first start', scopes: SCOPES });
-  // A convenience: where it cannot be written, the key is printed all the same, and shown only then.
+  // The file is a convenience: if it cannot be written, the key is still printed, and only then.
   await writeFile(localKeyPath(dataDirectory), `${secret}\n`, { mode: 0o600 }).catch(() => {});
   return secret;
 }
 
-/** Whoever can reach a server without keys could read its first key from a log. */
+/** Anybody who can reach a server without keys could read its first key from a log. */
 export async function refuseOpenDoor(
   apiKeys: ApiKeys,
   { listen: { host }, bootstrapKey, dataDirectory }: ServerConfig,

@@ -1,5 +1,5 @@
-// One base model of this server: its tokenizer, and the backend that its roles need. Where a role is missing there is no engine:
-// chat fails by name, and there is nobody to train.
+// One base model of this server: its tokenizer, and the backend that its roles need. Without a role there is no engine for it:
+// chat fails with an error that names the role, or there is no trainer.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '#base/clock';
@@ -29,7 +29,7 @@ export interface HostedModel {
   readonly base: BaseModel;
   /** Null: this server does not train. */
   readonly trainer: Trainer | null;
-  /** For training clients of the Tinker protocol, beside jobs. */
+  /** For training clients of the Tinker protocol, which share it with jobs. */
   readonly runTrainer: RunTrainer | null;
 }
 
@@ -46,10 +46,10 @@ export type HostConfig = Pick<
   | 'dataDirectory'
 >;
 
-/** A model whose files are here, and what it may take of memory. */
+/** A model with its files on this machine, and its memory limits. */
 export interface FoundModel extends ResolvedModel {
   readonly memory: MemoryLimits;
-  /** Null: its engines run here. */
+  /** Null: its engines run in this server. */
   readonly workers: OpenWorkers | null;
 }
 
@@ -104,11 +104,11 @@ export async function hostModel(
     encoder: createConversationEncoder(id, text, inference.vocabSize),
     unload: (checkpointId) => inference.unloadAdapter(checkpointId),
     async preload({ id: checkpointId, blobPrefix, fresh }) {
-      if (fresh || !config.roles.includes('serve')) return; // the servers that chat load it when it is first called
+      if (fresh || !config.roles.includes('serve')) return; // servers with the role serve load it on its first request
       const adapter = await blobs.findDirectory(blobPrefix);
       if (adapter === null) return;
       await inference.loadAdapter({ id: checkpointId, directory: adapter }).catch((error: unknown) => {
-        if (!(error instanceof AppError && error.code === 'too_many_requests')) throw error; // all are in use: loaded when it is first called
+        if (!(error instanceof AppError && error.code === 'too_many_requests')) throw error; // all places are in use: loaded on its first request
       });
     },
   };
@@ -120,7 +120,7 @@ export async function hostModel(
   return { directory, base, trainer, runTrainer };
 }
 
-/** As config.json has it, also of families that only workers know. */
+/** From config.json, including families that only workers support. */
 async function hiddenSizeOf(directory: string): Promise<Pick<Trainer, 'hiddenSize'>> {
   const config = JSON.parse(await readFile(join(directory, 'config.json'), 'utf8')) as { hidden_size?: unknown };
   return typeof config.hidden_size === 'number' && config.hidden_size > 0 ? { hiddenSize: config.hidden_size } : {};

@@ -1,4 +1,4 @@
-// All base models of this server, and what its roles do with them: who samples, who trains. One of them is hosted-model.ts.
+// All base models of this server, and which of them it samples and trains. One of them is hosted-model.ts.
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { TrainingEngine } from '#engine/training-engine';
@@ -21,12 +21,12 @@ export interface HostedModels {
   readonly baseModels: BaseModels;
   /** By the base model's id. */
   readonly trainers: ReadonlyMap<string, Trainer>;
-  /** By the base model's id: training clients share it with the jobs. */
+  /** By the base model's id: shared by training clients and jobs. */
   readonly runTrainers: ReadonlyMap<string, RunTrainer>;
   readonly trainingEngines: readonly TrainingEngine[];
-  /** Those with an engine here. */
+  /** Those with an engine on this server. */
   readonly sampled: () => readonly BaseModel[];
-  /** Why no job can run now; empty when all is well. */
+  /** Why no job can run now; empty if jobs can run. */
   readonly trainingFaults: () => readonly string[];
 }
 
@@ -72,7 +72,7 @@ export async function hostModels(
   };
 }
 
-/** Of `--model a --model a`, one. */
+/** Removes duplicates, as in `--model a --model a`. */
 const unique = <T extends ResolvedModel>(models: readonly T[]): T[] => [
   ...new Map(models.map((each) => [each.id, each])).values(),
 ];

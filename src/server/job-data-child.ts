@@ -1,6 +1,6 @@
-// The process in which the data of training jobs is read, as the server sees it: started with the first job that has much of
-// it, and kept for those that soon follow. Its memory is its own: data that is too much for it ends it, and the job, with that
-// cause, and nothing else; the error for a crash says so. A process that others ended says nothing about the data: the job tries again.
+// The process that reads the data of training jobs, as the server sees it: started with the first job that has much data, and
+// kept for jobs that soon follow. It has its own memory: data that is too large ends this process and its job, and nothing
+// else, and the job's error says so. If the process was ended from outside, the data is not the cause, and the job tries again.
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import type { DataKind } from '#services/jobs/read-job-data';
 
 export type ToReader =
   | { readonly kind: DataKind; readonly call: unknown }
-  /** Null: that was all. */
+  /** Null: no more data follows. */
   | { readonly chunk: Uint8Array | null }
   | { readonly taken: true };
 
@@ -31,16 +31,16 @@ export interface ReaderModel {
   readonly directory: string;
   readonly id: string;
   readonly vocabSize: number;
-  /** A file in place of the model's own; null: its own. */
+  /** A file that replaces the model's own; null: the model's own. */
   readonly template: string | null;
 }
 
-/** It holds the tokenizer a second time. */
+/** The process holds a second copy of the tokenizer. */
 const IDLE_MS = 60_000;
 /** Longer than the longest conversation takes between two messages of the process. */
 const SILENT_MS = 10 * 60_000;
 
-/** V8 aborts where its heap is full; the kernel kills. Other ends are crashes, and say nothing of memory. */
+/** V8 aborts if its heap is full; the kernel kills. Other ends are crashes, unrelated to memory. */
 const MEMORY_SIGNALS: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL'];
 
 const ENTRY = new URL(`../job-data-process${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
@@ -56,7 +56,7 @@ export function createJobDataChild({ directory, id, vocabSize, template }: Reade
     return reader;
   }
 
-  /** One: where two jobs were read at once, the second ends. */
+  /** A single process: if it dies while it reads two jobs, the second one ends too. */
   function keep(reader: Reader): void {
     if (idle) return void reader.end();
     idle = reader;
@@ -66,7 +66,7 @@ export function createJobDataChild({ directory, id, vocabSize, template }: Reade
   return {
     async read(kind, call, content, put, signal) {
       const reader = take();
-      const cancel = () => reader.giveUp(new AppError('cancelled', 'The job is not wanted any more.'));
+      const cancel = () => reader.giveUp(new AppError('cancelled', 'The job is no longer needed.'));
       if (signal.aborted) cancel();
       else signal.addEventListener('abort', cancel);
       const chunks = content[Symbol.asyncIterator]();
@@ -104,9 +104,9 @@ export function createJobDataChild({ directory, id, vocabSize, template }: Reade
 interface Reader {
   isAlive(): boolean;
   say(message: ToReader): void;
-  /** Throws what its end means for the job. */
+  /** Throws what the end of the process means for the job. */
   hear(): Promise<FromReader>;
-  /** Whoever hears, hears this. */
+  /** All waiting callers get this error. */
   giveUp(reason: AppError): void;
   end(): Promise<void>;
 }
@@ -114,7 +114,7 @@ interface Reader {
 function startReader(args: readonly string[]): Reader {
   const before = countOomKills();
   const child: ChildProcess = fork(ENTRY, args, {
-    env: pickEnv(), // keys and passwords of the server are not its business
+    env: pickEnv(), // without the keys and passwords of the server
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'], // a crash of V8 prints a page
   });
@@ -150,7 +150,7 @@ function startReader(args: readonly string[]): Reader {
     },
     giveUp,
     async end() {
-      child.ref(); // whoever waits for the end lives to see it
+      child.ref(); // keeps this process alive until the child's end has been observed
       child.kill('SIGKILL');
       await ended;
     },

@@ -1,9 +1,9 @@
-// Opening the server's port, with what to do when that fails.
+// Opens the server's port, and says what to do if that fails.
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#domain/errors';
 import type { ServerConfig } from '#config';
 
-/** Gives the URL. */
+/** Returns the URL. */
 export async function listen(app: FastifyInstance, { host, port }: ServerConfig['listen']): Promise<string> {
   try {
     return await app.listen({ host, port });

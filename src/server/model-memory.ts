@@ -1,5 +1,5 @@
-// The memory of all models that run on this machine, planned together before one of them is loaded: written into the log, and refused
-// with the numbers and the settings that would make it fit. What each part takes is the engine's to say.
+// Plans the memory of all models on this machine together before one of them is loaded: logs the plan, or refuses it
+// with the numbers and the settings that would make it fit. The engine estimates what each part takes.
 import { gigabytes } from '#base/gigabytes';
 import { AppError } from '#domain/errors';
 import type { Log } from '#base/log';
@@ -15,7 +15,7 @@ type MemoryConfig = Pick<
   'roles' | 'precision' | 'kvCacheDtype' | 'trainingPrecision' | 'memoryBytes' | 'memoryLimits'
 >;
 
-/** Gives what each model's engines may take, by its id. Throws `invalid_request`. */
+/** Returns the memory for each model's engines, by model id. Throws `invalid_request`. */
 export async function planModelMemory(
   resolved: readonly ResolvedModel[],
   config: MemoryConfig,
@@ -34,11 +34,11 @@ export async function planModelMemory(
 export interface PlannedMemory {
   readonly models: readonly PlannedModel[];
   readonly plan: MemoryPlan;
-  /** Why it does not fit, and what would; null: it fits. */
+  /** Why the plan does not fit, and what would make it fit; null: it fits. */
   readonly shortage: string | null;
 }
 
-/** Reads `config.json` of each model and nothing else. */
+/** Reads only `config.json` of each model. */
 export async function plannedFor(
   resolved: readonly ResolvedModel[],
   { roles, precision, kvCacheDtype, trainingPrecision, memoryBytes, memoryLimits }: MemoryConfig,
@@ -78,7 +78,7 @@ function explainShortage(plan: MemoryPlan, models: readonly PlannedModel[], wish
   return `${names} would take at least ${shown(plan.bytes)} of memory (${parts.join(', ')}), and ${shown(plan.memoryBytes)} is available (--memory, or all of the machine or container). ${advise(models, wishes, plan)}`;
 }
 
-/** What would make it fit alone, else all of it together, else nothing does. */
+/** Names the changes that are each enough alone; otherwise all of them together; otherwise says that nothing is enough. */
 function advise(models: readonly PlannedModel[], wishes: MemoryWishes, { bytes }: MemoryPlan): string {
   const changes = changesOf(wishes, models);
   const fits = (change: Partial<MemoryWishes>) => planMemory(models, { ...wishes, ...change }).fits;
@@ -90,7 +90,7 @@ function advise(models: readonly PlannedModel[], wishes: MemoryWishes, { bytes }
   return `Use ${fewer}a smaller model, or a machine with ${shown(bytes)} or more.`;
 }
 
-/** By the flag that makes it; those that would change nothing are left out. */
+/** By the flag that makes the change; changes without effect are left out. */
 function changesOf(
   wishes: MemoryWishes,
   models: readonly PlannedModel[],

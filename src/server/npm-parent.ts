@@ -1,6 +1,6 @@
-// A server or worker that npm started (`npx whetstone serve`, an npm script) ends with npm. Between the two npm puts a shell, which does
-// not pass signals on: without this, whoever ends npx leaves a server behind that holds its port and its data directory.
-// One that was started otherwise may outlive its parent: `nohup whetstone serve &` is meant that way.
+// A server or worker that npm started (`npx whetstone serve`, an npm script) ends with npm. npm puts a shell between the two, which does
+// not forward signals: without this, stopping npx would leave a server behind that holds its port and its data directory.
+// A server that was started otherwise may outlive its parent: `nohup whetstone serve &` is meant that way.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isRunning } from '#base/is-running';
@@ -8,14 +8,14 @@ import { isRunning } from '#base/is-running';
 const LOOK_EVERY_MS = 1_000;
 
 export interface ProcessTable {
-  /** Of this process, now. */
+  /** The parent of this process, now. */
   parent(): number;
-  /** Null where it cannot be found out. */
+  /** Null if it cannot be determined. */
   parentOf(pid: number): number | null;
   isRunning(pid: number): boolean;
 }
 
-/** Calls `onGone` once, when npm or the shell between has ended. Returns what ends the watch. */
+/** Calls `onGone` once, when npm or the shell between has ended. Returns a function that stops watching. */
 export function watchNpmParent(
   env: Readonly<Record<string, string | undefined>>,
   onGone: () => void,
@@ -44,7 +44,7 @@ const processTable: ProcessTable = {
       const parent = Number.parseInt(text, 10);
       return parent > 1 ? parent : null;
     } catch {
-      return null; // Windows, or a system without ps: the shell alone is watched
+      return null; // Windows, or a system without ps: only the shell is watched
     }
   },
   isRunning,

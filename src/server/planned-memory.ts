@@ -1,4 +1,4 @@
-// The plan of memory that a server with these settings would start with, for `whetstone doctor`: nothing is loaded, no weight is fetched.
+// The memory plan with which a server with these settings would start, for `whetstone doctor`. Loads nothing and fetches no weights.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The keys with which secrets are sealed that have to come back: that of the operator, which servers of one Postgres share, or the
-// file of a data directory, which is made when it is first needed. With both, the operator's seals and the file's still opens.
+// The keys that encrypt secrets which must be readable again: the operator's key, which servers of one Postgres share, or the
+// file of a data directory, created on first use. With both, the operator's key encrypts and the file's still decrypts.
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { createId } from '#base/ids';
@@ -9,14 +9,14 @@ import { AppError } from '#domain/errors';
 import type { ServerConfig } from '#config';
 import { secretKeyPath } from '#data-directory';
 
-/** Null: servers that share a Postgres and a blob store, and no key that they share. */
+/** Null: servers that share a Postgres and a blob store, but no key. */
 export async function readSecretKeys(
   config: Pick<ServerConfig, 'secretKey' | 'databaseUrl' | 's3' | 'dataDirectory'>,
 ): Promise<readonly [Buffer, ...Buffer[]] | null> {
   const path = secretKeyPath(config.dataDirectory);
   const kept = await findKey(path);
   if (config.secretKey !== null) return [config.secretKey, ...(kept ? [kept] : [])];
-  if (config.databaseUrl !== null && config.s3 !== null) return null; // with its own blobs it is the only server
+  if (config.databaseUrl !== null && config.s3 !== null) return null; // a server with local blobs is the only one
   return [kept ?? (await makeKey(path))];
 }
 
@@ -31,7 +31,7 @@ async function findKey(path: string): Promise<Buffer | null> {
   throw new AppError('damaged_data', `${path} is not a key of ${KEY_BYTES} bytes in base64. Restore it from a backup.`);
 }
 
-/** Appears whole or not at all. */
+/** The file appears completely or not at all. */
 async function makeKey(path: string): Promise<Buffer> {
   const key = randomBytes(KEY_BYTES);
   const unfinished = `${path}.${createId()}`;

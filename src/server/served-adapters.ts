@@ -1,6 +1,6 @@
-// Adapters that the server was started with become checkpoints of models: step 0 is the base model as always, and the adapter the step
-// behind it. By their bytes: an adapter that is there already is left alone, and one that has changed since becomes the next step, since
-// a step never changes. What an adapter must be is services/artifacts/adapter-commit.ts.
+// Adapters given at the server's start become checkpoints of models: step 0 is the base model as always, and the adapter is the next
+// step. Adapters are compared by their bytes: an existing one is not stored again, and a changed one becomes the next step, because
+// a step never changes. services/artifacts/adapter-commit.ts defines what an adapter must contain.
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export interface ServedAdaptersDeps {
   readonly log: Log;
 }
 
-/** Throws what is wrong with one of them, in a sentence that names it. */
+/** Throws an error that names the adapter and what is wrong with it. */
 export async function serveAdapters(adapters: readonly ForeignAdapter[], deps: ServedAdaptersDeps): Promise<void> {
   for (const adapter of adapters) await serveAdapter(adapter, deps);
 }
@@ -47,7 +47,7 @@ async function serveAdapter(adapter: ForeignAdapter, deps: ServedAdaptersDeps): 
   const before = await storage.models.findByName(entity, project, name);
   if (before && (await isLastOfThose(before, files, deps))) return log.info('adapter.known', served);
   const baseModel = await baseModelOf(directory, deps.hosted.baseModels);
-  await check(directory, deps.hosted.baseModels.get(baseModel)); // before there is a model without it
+  await check(directory, deps.hosted.baseModels.get(baseModel)); // before the model is created
   const caller: Caller = { entity, keyId: 'operator', scopes: SCOPES, limits: {} };
   const registration = { entity, project, name, baseModel, returnExisting: true, fromCheckpoint: null };
   const { model } = await models.register(caller, registration, createId());
@@ -85,7 +85,7 @@ async function filesIn(directory: string): Promise<ArtifactFile[]> {
   return files;
 }
 
-/** Among checkpoints that were not trained here, the last has these very bytes. */
+/** Whether the last checkpoint that was not trained here has exactly these bytes. */
 async function isLastOfThose(
   { id: modelId }: Model,
   files: readonly ArtifactFile[],
@@ -104,7 +104,7 @@ async function isLastOfThose(
   }
 }
 
-/** Whom it names; where that is nobody's id, the only model of the server. Whether it fits is looked at later. */
+/** The model that the adapter names; if no model has that id, the server's only model. Whether it fits is checked later. */
 async function baseModelOf(directory: string, baseModels: BaseModels): Promise<string> {
   const json = await readFile(join(directory, 'adapter_config.json'), 'utf8').catch(() => '{}');
   const hosted = baseModels.list().map(({ id }) => id);
@@ -123,6 +123,6 @@ function nameIn(json: string): string {
     const { base_model_name_or_path: name } = JSON.parse(json) as { base_model_name_or_path?: unknown };
     return typeof name === 'string' ? name : '';
   } catch {
-    return ''; // said by whoever checks it
+    return ''; // the caller's check reports it
   }
 }

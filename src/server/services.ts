@@ -1,5 +1,5 @@
-// The services of one server, by subject, over stores and models that are open. Decides only who is handed what; how each of them
-// works is services/*. What they begin by themselves is background.ts.
+// The services of one server, by subject, over open stores and models. Only decides which service gets what; how each of them
+// works is in services/*. Their background work is in background.ts.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { ReadEvaluationLine } from '#domain/evaluation';
@@ -45,13 +45,13 @@ import type { ServerConfig } from '#config';
 import type { CloseStack } from './close-stack.ts';
 import type { HostedModels } from './hosted-models.ts';
 
-/** Of a client that asks what became of its request; the SDK gives up after 45 s. */
+/** For a client that polls the result of its request; the SDK gives up after 45 s. */
 const TINKER_WAIT_MS = 25_000;
 
 export interface ServiceParts {
   readonly storage: Storage;
   readonly blobs: BlobStore;
-  /** Its secrets are sealed. */
+  /** A store that encrypts its secrets. */
   readonly webhookStore: WebhookStore;
   readonly hosted: HostedModels;
   readonly usage: Usage;

@@ -1,5 +1,5 @@
-// How the parts of a server that do something end theirs: requests and the gradient step each get their time, side by side;
-// what needs longer is cut so that it can be repeated. With the 7 s for what is closed after them, a stop has an end.
+// How the active parts of a server stop: requests and the gradient step each get their time, in parallel;
+// what takes longer is cut off so that it can be repeated. With the 7 s for what is closed after them, a stop always ends.
 import type { FastifyInstance } from 'fastify';
 import pTimeout from 'p-timeout';
 import type { Log } from '#base/log';
@@ -22,7 +22,7 @@ export async function stopListening(app: FastifyInstance, { drainMs }: StopLimit
   await closed;
 }
 
-/** The running gradient step is finished and saved. One over the limit is lost with its engine, and done again by whoever goes on. */
+/** The running gradient step is finished and saved. A step over the limit is lost with its engine, and repeated by the next worker. */
 export async function stopTraining(
   runner: Pick<JobRunner, 'stop'>,
   engines: readonly Pick<TrainingEngine, 'close'>[],
@@ -36,13 +36,13 @@ export async function stopTraining(
   await stopped;
 }
 
-/** Resolves in any case: what could not be closed by then ends with the process. */
+/** Always resolves: what could not be closed by then ends with the process. */
 export async function closeInTime(open: CloseStack, { drainMs, stepMs }: StopLimits, log: Log): Promise<void> {
   const limitMs = Math.max(drainMs, stepMs) + CLOSE_MS;
   if (!(await endsWithin(open.closeAll(), limitMs))) log.error('server.stop_cut', { limitMs });
 }
 
-/** All of them at once; throws when all have ended. */
+/** Stops all of them at once; throws after all have ended. */
 export async function together(...endings: readonly Promise<void>[]): Promise<void> {
   const failures = (await Promise.allSettled(endings)).flatMap((end): unknown[] =>
     end.status === 'rejected' ? [end.reason] : [],
@@ -50,7 +50,7 @@ export async function together(...endings: readonly Promise<void>[]): Promise<vo
   if (failures.length > 0) throw new AggregateError(failures, 'not everything could be stopped');
 }
 
-/** False: not yet. */
+/** False: not within the time. */
 const endsWithin = (work: Promise<void>, limitMs: number): Promise<boolean> =>
   pTimeout(
     work.then(() => true),
