@@ -1,4 +1,4 @@
-// The key first, then the page that the address names, in the frame that all pages share.
+// Asks for the key first, then shows the page that the address names, in the frame that all pages share.
 import { useEffect, useRef } from 'preact/hooks';
 import { useKey } from './api/key.ts';
 import { matchPath, usePlace, type Place } from './router.ts';
@@ -12,7 +12,7 @@ export function App() {
   const key = useKey();
   const place = usePlace();
   const found = findPage(place.path);
-  const title = found?.route.title ?? 'Nothing here';
+  const title = found?.route.title ?? 'Page not found';
   useEffect(() => void (document.title = `${title} · Whetstone`), [title]);
   if (key === null) return <AskKey />;
   return (
@@ -35,7 +35,7 @@ function findPage(path: string): Found | null {
   return null;
 }
 
-/** Takes the focus when the address changes, so that a keyboard or a screen reader goes on here; not at the first page. */
+/** Takes the focus when the address changes, so that a keyboard or a screen reader continues here; not on the first page. */
 function Page({ place, found }: { place: Place; found: Found | null }) {
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -48,7 +48,7 @@ function Page({ place, found }: { place: Place; found: Found | null }) {
         {found ? (
           <found.route.page params={found.params} query={place.query} />
         ) : (
-          <Empty title="Nothing here">
+          <Empty title="Page not found">
             No page has this address. <a href="#/">Home</a> has the models and jobs.
           </Empty>
         )}

@@ -1,4 +1,4 @@
-// Puts the dashboard into the page.
+// Mounts the dashboard in the page.
 import { render } from 'preact';
 import { App } from './app.tsx';
 import './styles/tokens.css';

@@ -1,5 +1,5 @@
-// Which page the address names. The address is the part behind `#`, so that the server has one page and any prefix works:
-// `#/jobs/{id}?group=3`. Knows patterns, not pages: those are routes.tsx.
+// Decides which page the address names. The address is the part after `#`, so that the server has one page and any prefix works:
+// `#/jobs/{id}?group=3`. Knows patterns, not pages: those are in routes.tsx.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Place {
@@ -7,13 +7,13 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
-/** What a page is given of its address. */
+/** What a page receives from its address. */
 export interface PageProps {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
 }
 
-/** `/models/{id}` against `/models/abc`: `{ id: 'abc' }`; null where it is another place. */
+/** `/models/{id}` matched with `/models/abc`: `{ id: 'abc' }`; null if the path does not match. */
 export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
   const [wanted, given] = [pattern.split('/'), path.split('/')];
   if (wanted.length !== given.length) return null;
@@ -26,7 +26,7 @@ export function matchPath(pattern: string, path: string): Readonly<Record<string
   return params;
 }
 
-/** As an href: `hrefTo('/jobs/{id}', { id })`. Parameters that the pattern lacks become its query. */
+/** Returns an href: `hrefTo('/jobs/{id}', { id })`. Parameters that the pattern lacks become its query. */
 export function hrefTo(pattern: string, params: Readonly<Record<string, string | number>> = {}): string {
   const query = new URLSearchParams();
   let path = pattern;
@@ -41,7 +41,7 @@ export function goTo(href: string): void {
   location.hash = href;
 }
 
-/** The same page under another query, without an entry in the history. */
+/** Replaces the query of the current page without an entry in the history. */
 export function replacePlace(href: string): void {
   history.replaceState(null, '', href);
   dispatchEvent(new HashChangeEvent('hashchange'));
@@ -62,7 +62,7 @@ function placeOf(hash: string): Place {
   return { path: path === '' ? '/' : path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(query) };
 }
 
-/** A `%` that somebody typed is a `%`. */
+/** A `%` that a user typed and that starts no escape stays a `%`. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,4 +1,4 @@
-// The pages: one line each. `nav` stands in the navigation, in this order.
+// The pages, one line each. Those with `nav` appear in the navigation, in this order.
 import type { ComponentType } from 'preact';
 import { ANSWERS_PATH } from './evaluations/evaluations.ts';
 import { AnswersPage } from './pages/answers.tsx';

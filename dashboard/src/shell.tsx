@@ -1,4 +1,4 @@
-// The frame of all pages: navigation, what page this is, the way out. Knows routes, not pages.
+// The frame of all pages: navigation, the page's title, and the button that forgets the key. Knows routes, not pages.
 import type { ComponentChildren } from 'preact';
 import { setKey } from './api/key.ts';
 import { ROUTES } from './routes.tsx';
@@ -41,7 +41,7 @@ export function Shell({ path, title, children }: ShellProps) {
   );
 }
 
-/** The address is a page's: a jump inside of it must not change it. */
+/** The address names a page, so a jump within the page must not change it. */
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

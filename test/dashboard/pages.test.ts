@@ -98,8 +98,8 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
   test('a key is made, shown once and revoked; usage adds up', async () => {
     await openPage(page, '/keys');
     await page.getByLabel('Name').fill('for a test');
-    await page.getByRole('button', { name: 'Make key' }).click();
-    await page.getByText('Shown now and never again.').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Copy it now: it is not shown again.').waitFor();
     const secret = await page.locator('.secret').innerText();
     const other = createClient({ baseUrl: server.url, apiKey: secret });
     expect(await other.listBaseModels()).toEqual(['whetstone/starter']);

@@ -52,7 +52,7 @@ describe('the playground', skipWithout('CHROMIUM', browser !== null), () => {
   });
 
   test('stops an answer', async () => {
-    await page.getByRole('button', { name: 'Only one' }).click();
+    await page.getByRole('button', { name: 'Remove other model' }).click();
     await page.getByText('Length and stopping').click();
     await setting('ignore_eos').selectOption('true');
     await setting('max_tokens').fill('900');
@@ -64,11 +64,11 @@ describe('the playground', skipWithout('CHROMIUM', browser !== null), () => {
   });
 
   test('keeps an answer to a form, and says at its field what cannot be read', async () => {
-    await page.getByRole('button', { name: 'Start anew' }).click();
-    await page.getByText('Tools and form of the answer').click();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('Tools and output format').click();
     await setting('ignore_eos').selectOption('');
     await setting('structured_outputs').fill('{"choice": ["left", "ri');
-    await page.getByText(/^This is no JSON/).waitFor();
+    await page.getByText(/^This is not valid JSON/).waitFor();
     await setting('structured_outputs').fill('{"choice": ["left", "right"]}');
     await page.getByLabel('none', { exact: true }).check({ force: true });
     await page.getByLabel('Message').fill('Where?');

@@ -1,5 +1,5 @@
-// Calls of the server's API, typed by its own description (openapi.ts, generated). A refusal is thrown in the server's words; a
-// key that is not valid any more is forgotten, so that the page asks for another.
+// Calls the server's API, typed by its description (openapi.ts, generated). A refusal is thrown with the server's message; a key that
+// is no longer valid is forgotten, so that the page asks for another.
 import { readKey, setKey } from './key.ts';
 import type { paths } from './openapi.ts';
 
@@ -9,7 +9,7 @@ export type Method = 'get' | 'post' | 'put' | 'delete';
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
 type Of<P extends Path, M extends Method> = paths[P] extends Record<M, infer Operation> ? Operation : never;
 
-/** What a 200 carries. */
+/** The body of a 200. */
 export type Answer<P extends Path, M extends Method = 'get'> =
   Of<P, M> extends { responses: { 200: infer Response } } ? Json<Response> : never;
 /** A row of a list. */
@@ -18,7 +18,7 @@ export type Query<P extends Path, M extends Method = 'get'> =
   Of<P, M> extends { parameters: { query?: infer Given } } ? Given : never;
 
 export interface CallOptions<P extends Path, M extends Method> {
-  /** Of the path: `{ model_id: … }`. */
+  /** Path parameters: `{ model_id: … }`. */
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Query<P, M> | undefined;
   readonly body?: unknown;
@@ -26,7 +26,7 @@ export interface CallOptions<P extends Path, M extends Method> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the server said when it refused. Status 0: nothing came of it. */
+/** The server's message when it refused a call. Status 0: no response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -39,7 +39,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Throws ApiError; an aborted call throws what `fetch` does. */
+/** Throws ApiError; an aborted call throws what `fetch` throws. */
 export async function call<P extends Path, M extends Method>(
   method: M,
   path: P,
@@ -48,7 +48,7 @@ export async function call<P extends Path, M extends Method>(
   return (await (await send(method, path, options)).json()) as Answer<P, M>;
 }
 
-/** The answer as it comes: streams, downloads. */
+/** Returns the response unread: for streams and downloads. */
 export async function send<P extends Path, M extends Method>(
   method: M,
   path: P,
@@ -66,14 +66,14 @@ export async function send<P extends Path, M extends Method>(
   };
   const response = await fetch(urlOf(path, named, query ?? {}), request).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, 'The server does not answer. It may be stopped, or the line to it broken.', null);
+    throw new ApiError(0, 'The server does not respond. It may have stopped, or the connection may be broken.', null);
   });
   if (response.ok) return response;
   if (response.status === 401) setKey(null);
   throw await apiError(response);
 }
 
-/** Beside the page, whatever prefix it is under. */
+/** Relative to the page, under whatever prefix it is served. */
 function urlOf(path: string, named: Readonly<Record<string, string | number>>, query: object = {}): URL {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(named[name] ?? ''));
   const url = new URL(`.${filled}`, new URL('./', document.baseURI));
@@ -83,7 +83,7 @@ function urlOf(path: string, named: Readonly<Record<string, string | number>>, q
   return url;
 }
 
-/** `detail` is a text, or a list of faults: each with its place. */
+/** `detail` is a text, or a list of faults, each with its location. */
 async function apiError(response: Response): Promise<ApiError> {
   const requestId = response.headers.get('x-request-id');
   const text = await response.text();
@@ -93,7 +93,7 @@ async function apiError(response: Response): Promise<ApiError> {
     const message = faults.length > 0 ? faults.join('\n') : error?.message;
     if (message) return new ApiError(response.status, message, requestId);
   } catch {
-    // not ours: a proxy's page
+    // not from our server: a proxy's page
   }
   return new ApiError(response.status, `${response.status} ${response.statusText} ${text.slice(0, 200)}`, requestId);
 }

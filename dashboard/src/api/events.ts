@@ -6,7 +6,7 @@ const EVENTS = '/v1/preview/training-jobs/{training_job_id}/events';
 
 export type JobEvent = Item<typeof EVENTS>;
 
-/** From the beginning, across lost connections. Throws ApiError for what another try would meet again; returns when `signal` aborts. */
+/** Yields all events, and reconnects if the connection breaks. Throws ApiError if retrying cannot help; returns when `signal` aborts. */
 export async function* followJob(jobId: string, signal: AbortSignal): AsyncGenerator<JobEvent> {
   try {
     yield* followEvents<JobEvent>(async (lastId) => {

@@ -1,7 +1,7 @@
-// Answers of a line of JSON each, as they come: some rows at a time, so that a table can grow while thousands more are on their way.
+// Reads responses of one JSON value per line, some rows at a time, so that a table can grow while thousands more arrive.
 import { chunksOf } from '../../../src/client/chunks.ts';
 
-/** Batches of what has come; the last may be smaller. Throws what the line does when it breaks. */
+/** Yields batches of the rows that have arrived. Throws the stream's error if the connection breaks. */
 export async function* readJsonLines<Row>(body: ReadableStream<Uint8Array>): AsyncGenerator<Row[]> {
   const decoder = new TextDecoder();
   let rest = '';

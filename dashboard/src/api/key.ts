@@ -1,5 +1,5 @@
-// The API key: asked for once, kept in this tab's session storage and nowhere else. It goes into one header (client.ts); no cookie,
-// so that no other site can use it.
+// The API key: entered once, stored in this tab's session storage and nowhere else. It is sent in one header (client.ts) and not in a
+// cookie, so that no other site can use it.
 import { useEffect, useState } from 'preact/hooks';
 
 const NAME = 'whetstone.key';

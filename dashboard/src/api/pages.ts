@@ -1,4 +1,4 @@
-// Lists with cursors, as the API gives them: all rows one after another, or page by page.
+// Lists with cursors, as the API returns them: all rows one after another, or page by page.
 import { call, type Item, type Path, type Query } from './client.ts';
 
 const PAGE_ROWS = 100;
@@ -9,12 +9,12 @@ interface ListOptions<P extends Path> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Every row; the next page is asked for when its rows are. */
+/** Yields every row; loads the next page once all rows of one are consumed. */
 export async function* listAll<P extends Path>(path: P, options: ListOptions<P> = {}): AsyncGenerator<Item<P>> {
   for await (const rows of listPages(path, options)) yield* rows;
 }
 
-/** For lists that are shown while they come. */
+/** For lists that are shown while they load. */
 export async function* listPages<P extends Path>(
   path: P,
   { path: named = {}, query, signal }: ListOptions<P> = {},
@@ -28,7 +28,7 @@ export async function* listPages<P extends Path>(
   }
 }
 
-/** At most so many rows. */
+/** Returns at most `max` rows. */
 export async function listSome<P extends Path>(
   path: P,
   rowsMax: number,

@@ -1,5 +1,5 @@
-// What a page shows is asked for: while it comes, when it failed, when it is there. It may be asked for again, in time or because there
-// is something new: then what is shown stays until the next answer, and a line that breaks meanwhile takes nothing away.
+// Loads what a page shows: loading, failed, or ready. It can be loaded again, on a timer or because there is something new: then the
+// shown value stays until the next one arrives, and a lost connection in between removes nothing.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError } from './client.ts';
 
@@ -8,19 +8,19 @@ export type Load<T> = Loading<T> & { readonly reload: () => void };
 type Loading<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly error: unknown }
-  /** `lost`: why it is not of now; null: it is. */
+  /** `lost`: why the value is out of date; null: it is current. */
   | { readonly state: 'ready'; readonly value: T; readonly lost: unknown };
 
 interface Freshness<T> {
-  /** Asked for again and again, but not while nobody looks. */
+  /** Reloads at this interval, but not while the page is hidden. */
   readonly everyMs?: number;
-  /** No more, once a value is the last. */
+  /** Stops reloading once a value is final. */
   readonly isLast?: (value: T) => boolean;
   /** Changes when there is something new. */
   readonly version?: string;
 }
 
-/** Another thing, once one of `inputs` changes: nothing is shown of the one before. */
+/** If one of `inputs` changes, something else is loaded, and the old value is no longer shown. */
 export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
@@ -54,7 +54,7 @@ export function useLoad<T>(
 
 const failed = (error: unknown): Loading<never> => ({ state: 'failed', error });
 
-/** The server does not answer, or cannot now: the thing itself may well be there. */
+/** The server does not answer, or cannot now: the requested thing may still exist. */
 const isPassing = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 

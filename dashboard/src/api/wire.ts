@@ -1,4 +1,4 @@
-// Names for what the API answers, as its description (openapi.ts) types it.
+// Names for the API's response types, taken from its description (openapi.ts).
 import type { Answer, Item } from './client.ts';
 
 export type Model = Item<'/v1/preview/models'>;

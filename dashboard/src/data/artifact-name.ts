@@ -1,4 +1,4 @@
-// How a version of an artifact is called: in the API, and in addresses of this page.
+// The name of an artifact's version, in the API and in the dashboard's addresses.
 import type { Item } from '../api/client.ts';
 import { hrefTo } from '../router.ts';
 

@@ -1,5 +1,5 @@
-// A row of training data, a conversation or a preference pair with its two answers side by side: its tokens, of which those are
-// marked that count, or its messages; or why a job would refuse it.
+// A row of training data, which is a conversation or a preference pair with its two answers side by side: its tokens, with the
+// trained ones marked, or its messages; or why a job would refuse it.
 import type { Item } from '../api/client.ts';
 import { useMemo } from 'preact/hooks';
 import { Message } from '../groups/message.tsx';
@@ -28,7 +28,7 @@ export function DatasetRow({ row, view }: { row: Row; view: 'tokens' | 'messages
       ) : (
         <Messages of={messages} />
       )}
-      {view === 'tokens' && sequences?.length === 0 && <p class="muted">Nothing of it would be trained.</p>}
+      {view === 'tokens' && sequences?.length === 0 && <p class="muted">A job would train on none of its tokens.</p>}
     </li>
   );
 }
@@ -49,7 +49,7 @@ interface PairProps {
   readonly view: 'tokens' | 'messages';
 }
 
-/** With tokens, each answer stands behind its prompt, as it is trained. */
+/** In the token view, each answer follows its prompt, as it is trained. */
 function Pair({ row: { line, messages, sequences }, answers, view }: PairProps) {
   const showsTokens = view === 'tokens' && sequences?.length === 2;
   return (
@@ -72,7 +72,7 @@ function Pair({ row: { line, messages, sequences }, answers, view }: PairProps) 
 }
 
 function aboutRow({ sequences, size_bytes: size, messages, chosen }: Row): string {
-  if (!sequences) return messages ? `${bytes(size)}: too long to be encoded here` : bytes(size);
+  if (!sequences) return messages ? `${bytes(size)}: too long to tokenize here` : bytes(size);
   const tokens = sequences.reduce((sum, { token_ids: ids }) => sum + ids.length, 0);
   const trained = sequences.reduce((sum, each) => sum + each.trained.filter((one) => one).length, 0);
   return `${whole(trained)} of ${whole(tokens)} tokens ${chosen ? 'compared' : 'trained'}`;

@@ -1,4 +1,4 @@
-// Rows of a file of training data, some at a time, with the choices on which their tokens depend.
+// Rows of a training data file, a page at a time, with the choices on which their tokens depend.
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -30,7 +30,7 @@ export function RowPreview({ name, path, paths, choose }: RowPreviewProps) {
       aside={
         <>
           {paths.length > 1 && <Choice label="File" value={path} options={paths} choose={choose} />}
-          <Choice label="Tokens of" value={base || names[0] || ''} options={names} choose={setBase} />
+          <Choice label="Tokenizer of" value={base || names[0] || ''} options={names} choose={setBase} />
           {!arePairs && (
             <Choice
               label="Trained turns"
@@ -46,9 +46,9 @@ export function RowPreview({ name, path, paths, choose }: RowPreviewProps) {
       <p class="muted small masked-legend">
         <span class="token trained">Marked tokens</span>{' '}
         {arePairs
-          ? 'are what a DPO job compares: those of the chosen answer become more likely than those of the rejected one'
-          : 'are learnt'}
-        ; <span class="token context">the others</span> are context, which the loss does not count.
+          ? 'are what a DPO job compares: it makes those of the chosen answer more likely than those of the rejected one'
+          : 'are trained on'}
+        ; <span class="token context">the others</span> are context, which the loss ignores.
       </p>
       <ol class="dataset-rows">
         {rows.map((row) => (
@@ -90,7 +90,7 @@ const Choice = ({ label, value, options, choose }: ChoiceProps) => (
 
 type Wanted = { readonly path: string; readonly base_model: string; readonly assistant_turns: 'all' | 'last' };
 
-/** Pages of rows, one after another. */
+/** Loads rows page by page. */
 function useRows(name: Readonly<Record<string, string>>, wanted: Wanted) {
   const [read, setRead] = useState<{ rows: Row[]; after: string | null; hasMore: boolean }>({
     rows: [],

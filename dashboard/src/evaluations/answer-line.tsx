@@ -1,4 +1,4 @@
-// A held-out prompt as a line: what it is worth at one step and at another; opened, every answer of both, side by side.
+// A held-out prompt as a line with its mean reward at one step and at another; when opened, every answer of both, side by side.
 import { KeyValues } from '../groups/facts.tsx';
 import { Message } from '../groups/message.tsx';
 import { Change, Meter } from '../ui/comparison.tsx';
@@ -9,7 +9,7 @@ import type { Answer, AnsweredPrompt, AnswerRow } from './answer-rows.ts';
 interface AnswerLineProps {
   readonly row: AnswerRow;
   readonly step: number;
-  /** Null: nothing is compared. */
+  /** Null: no comparison. */
   readonly versus: number | null;
   readonly isOpen: boolean;
   readonly toggle: () => void;
@@ -66,11 +66,11 @@ function Answers({ title, of }: { title: string; of: AnsweredPrompt | null }) {
   return (
     <section class="answers-of" aria-label={title}>
       <h2>{title}</h2>
-      {of === null && <p class="muted">It was not asked this prompt.</p>}
+      {of === null && <p class="muted">This step was not asked this prompt.</p>}
       {of !== null && answers === null && <p class="muted">Not answered yet.</p>}
       {of?.error && (
         <p class="skip-reason">
-          <b>It could not be answered.</b> <Text>{of.error}</Text>
+          <b>This prompt could not be answered.</b> <Text>{of.error}</Text>
         </p>
       )}
       {answers?.map((answer) => (

@@ -1,5 +1,5 @@
-// Answers of one checkpoint beside those of another: prompts are known again by what they say and by what the client told of them, so
-// that two jobs whose lists differ in order or length are compared where they agree. Pure.
+// Pairs the answers of one checkpoint with those of another: prompts are matched by their text and by the client's metadata, so that
+// two jobs whose lists differ in order or length are compared on the prompts they share. Pure.
 import type { Item } from '../api/client.ts';
 
 export type AnsweredPrompt = Item<'/v1/preview/training-jobs/{training_job_id}/evaluation/answers'>;
@@ -10,7 +10,7 @@ export interface AnswerRow {
   readonly now: AnsweredPrompt;
   /** Mean reward of its answers; null: no reward was sent. */
   readonly mean: number | null;
-  /** The same prompt at the step that is compared with; null: it is not there. */
+  /** The same prompt at the compared step; null: that step lacks it. */
   readonly then: AnsweredPrompt | null;
   readonly before: number | null;
 }
@@ -45,7 +45,7 @@ function meanReward({ answers }: Pick<AnsweredPrompt, 'answers'>): number | null
 export const ORDERS = ['worst first', 'best first', 'greatest loss', 'greatest gain', 'as asked'] as const;
 export type AnswerOrder = (typeof ORDERS)[number];
 
-/** What has no number comes last; equal ones stay as they were asked. */
+/** Rows without a number come last; equal ones keep the order in which they were asked. */
 export function orderRows(rows: readonly AnswerRow[], order: AnswerOrder): readonly AnswerRow[] {
   if (order === 'as asked') return rows;
   const isChange = order === 'greatest loss' || order === 'greatest gain';

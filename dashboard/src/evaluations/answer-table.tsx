@@ -1,4 +1,4 @@
-// All held-out prompts of one step, the worst first, and beside them those of another step.
+// All held-out prompts of one step, the worst first, next to those of another step.
 import { useMemo, useState } from 'preact/hooks';
 import { compare, Verdict } from '../ui/comparison.tsx';
 import { Empty, Failure, Loading } from '../ui/states.tsx';
@@ -64,6 +64,6 @@ export function AnswerTable({ step, now, versus, then }: AnswerTableProps) {
 
 const NoRewards = () => (
   <p class="muted">
-    No rewards were sent for these answers: <code>POST …/log</code> with <code>evaluation_job_id</code> puts them here.
+    No rewards were sent for these answers. Send them with <code>POST …/log</code> and <code>evaluation_job_id</code>.
   </p>
 );

@@ -1,4 +1,4 @@
-// How the prompts of an evaluation were asked: only answers that were asked alike can be compared.
+// The sampling settings of an evaluation: only answers sampled with the same settings can be compared.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { KeyValues } from '../groups/facts.tsx';
@@ -14,7 +14,7 @@ export function EvaluationSettings({ jobId }: { jobId: string }) {
   );
   if (detail.state !== 'ready') return null;
   const { settings, source, log } = detail.value;
-  if (settings === null) return <p class="muted">Prompts and answers are not kept any more.</p>;
+  if (settings === null) return <p class="muted">Prompts and answers are no longer stored.</p>;
   const { stop, chat_template_kwargs: kwargs, ...numbers } = settings;
   const told = Object.entries({
     ...numbers,

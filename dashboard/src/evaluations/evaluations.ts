@@ -1,10 +1,10 @@
-// Which steps of a model answered held-out prompts, and where those answers are shown.
+// Which steps of a model answered held-out prompts, and the address where those answers are shown.
 import type { Item } from '../api/client.ts';
 import { listAll } from '../api/pages.ts';
 import { hrefTo } from '../router.ts';
 
 export type ModelEvaluation = Item<'/v1/preview/models/{model_id}/evaluations'>;
-/** Its step is known: its job has begun. */
+/** Its step is known because its job has begun. */
 export type StepEvaluation = ModelEvaluation & { readonly step: number };
 
 export const ANSWERS_PATH = '/models/{id}/answers';
@@ -24,12 +24,12 @@ export async function readEvaluations(modelId: string, signal: AbortSignal): Pro
 export const hasEnded = ({ status }: Pick<ModelEvaluation, 'status'>): boolean =>
   status !== 'queued' && status !== 'running';
 
-/** `12 of 20 prompts answered`, and what else there is to know. */
+/** `12 of 20 prompts answered`, and how many failed. */
 export function progressOf(
   evaluation: Pick<ModelEvaluation, 'status' | 'num_answered' | 'num_prompts' | 'num_failed'>,
 ): string {
   const { num_answered: answered, num_prompts: all, num_failed: failed } = evaluation;
   const parts = [`${answered} of ${all} prompts answered`];
-  if (failed > 0) parts.push(`${failed} could not be`);
+  if (failed > 0) parts.push(`${failed} failed`);
   return parts.join(', ');
 }

@@ -1,4 +1,4 @@
-// The held-out evaluation of a job: how far it is, what came of it, and the way to end it.
+// The held-out evaluation of a job: its progress, its result, and a button that cancels it.
 import { call } from '../api/client.ts';
 import type { JobDetail } from '../api/wire.ts';
 import { Confirm } from '../ui/confirm.tsx';
@@ -7,7 +7,7 @@ import { Failure } from '../ui/states.tsx';
 import { Progress, Status } from '../ui/status.tsx';
 import { answersHref, hasEnded, progressOf } from './evaluations.ts';
 
-/** Nothing, of a job that names no prompts. */
+/** Draws nothing if the job names no prompts. */
 export function JobEvaluation({ job, onChange }: { job: JobDetail; onChange: () => void }) {
   const { evaluation, step } = job;
   if (!evaluation) return null;
@@ -29,7 +29,7 @@ export function JobEvaluation({ job, onChange }: { job: JobDetail; onChange: () 
         {!hasEnded(evaluation) && (
           <Confirm
             action="Cancel evaluation"
-            question={<p>The job, its checkpoint and the answers that are there stay.</p>}
+            question={<p>The job, its checkpoint and the answers so far are kept.</p>}
             onConfirm={cancel}
           />
         )}

@@ -1,4 +1,4 @@
-// Answers to the prompts of one evaluation, growing while they come.
+// Loads the answers to the prompts of one evaluation; the list grows as they arrive.
 import { useEffect, useState } from 'preact/hooks';
 import { listPages } from '../api/pages.ts';
 import type { AnsweredPrompt } from './answer-rows.ts';
@@ -12,7 +12,7 @@ export interface GrowingAnswers {
 const NONE: GrowingAnswers = { prompts: [], isWhole: false, error: null };
 const NOTHING: GrowingAnswers = { ...NONE, isWhole: true };
 
-/** `version` changes when there is something new: then what is shown stays until the new answers are there. */
+/** `version` changes when there is something new: then the shown answers stay until the new ones are loaded. */
 export function useAnswers(jobId: string | null, version: string): GrowingAnswers {
   const [read, setRead] = useState<GrowingAnswers & { readonly jobId: string | null }>({ ...NONE, jobId });
   useEffect(() => {

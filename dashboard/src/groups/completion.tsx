@@ -1,5 +1,5 @@
-// One trajectory of a group as a column: its numbers, then its conversation. What it says is fetched when it comes into view, so that
-// a group of hundreds opens at once.
+// One trajectory of a group as a column: its numbers, then its conversation. The conversation is loaded when the column comes into
+// view, so that a group of hundreds opens at once.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
 import type { Shading } from '../tokens/tone.ts';
@@ -11,7 +11,7 @@ import { SkipReason } from './skip-reason.tsx';
 
 export interface Read {
   readonly trajectory: Trajectory;
-  /** Null: nothing was trained on it, or it is not known yet. */
+  /** Null: nothing was trained on it, or that is not known yet. */
   readonly tokens: TrainedTokens | null;
 }
 
@@ -80,7 +80,7 @@ export const Advantage = ({ value }: { value: number }) => (
   </span>
 );
 
-/** True from the first time that it is, or nearly is, in view. */
+/** True once the element has come into view, or close to it. */
 function useSeen(element: { readonly current: HTMLElement | null }): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {

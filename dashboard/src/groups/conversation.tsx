@@ -1,4 +1,4 @@
-// A conversation of a trajectory: messages as they are, and where their tokens are known, what was sampled as its tokens.
+// The conversation of a trajectory: messages as they are; sampled turns as their tokens, if those are known.
 import { useMemo } from 'preact/hooks';
 import { alignTurns, trainedRuns } from '../tokens/align-turns.ts';
 import { trainedColumns } from '../tokens/token-columns.ts';
@@ -13,7 +13,7 @@ interface ConversationProps {
   readonly histories: readonly History[];
   readonly sequences: readonly TrainedSequence[];
   readonly shading: Shading;
-  /** What comes before the first choice is folded: it stands above all columns. */
+  /** Fold what precedes the first choice, because it is shown above all columns. */
   readonly foldsPrompt?: boolean;
 }
 
@@ -47,7 +47,7 @@ export function Conversation({ histories, sequences, shading, foldsPrompt = fals
     <div class="conversation">
       {folded > 0 && (
         <details class="folded">
-          <summary>{folded === 1 ? '1 message before' : `${folded} messages before`}</summary>
+          <summary>{folded === 1 ? '1 earlier message' : `${folded} earlier messages`}</summary>
           {drawn.slice(0, folded)}
         </details>
       )}

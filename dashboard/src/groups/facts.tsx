@@ -1,4 +1,4 @@
-// Small lists of names and values.
+// Short lists of names and values.
 import { measured } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
 
@@ -13,7 +13,7 @@ export const Facts = ({ facts }: { facts: readonly (readonly [string, string])[]
   </dl>
 );
 
-/** What a client told, in its words: metadata, metrics. Nothing where there is nothing. */
+/** Metadata or metrics that a client sent, unchanged. Draws nothing if there are none. */
 export function KeyValues({ values }: { values: Readonly<Record<string, unknown>> }) {
   const entries = Object.entries(values);
   if (entries.length === 0) return null;

@@ -1,12 +1,12 @@
-// One group of a job, or of what was logged of a model, and its trajectories one at a time: groups may be larger than what a page
-// should fetch at once. The two kinds differ in where they are and in that only jobs have tokens.
+// Loads one group of a job, or of what was logged for a model, and its trajectories one at a time, because a group may be larger than
+// a page should load at once. The two kinds differ in their place, and only jobs have tokens.
 import { call, type Item } from '../api/client.ts';
 import type { JobGroup } from '../api/wire.ts';
 
 export type Trajectory = Item<'/v1/preview/training-jobs/{training_job_id}/groups/{group}/trajectories'>;
 export type TrainedTokens = Item<'/v1/preview/training-jobs/{training_job_id}/groups/{group}/tokens'>;
 export type TrainedSequence = TrainedTokens['sequences'][number];
-/** Of a log: without what training made of it. */
+/** A logged group lacks what training adds. */
 export type Group = Omit<JobGroup, 'skipped'> & { readonly skipped?: JobGroup['skipped'] };
 
 export interface PlacedGroup {
@@ -26,7 +26,7 @@ export interface GroupPlace {
 const JOB_GROUPS = '/v1/preview/training-jobs/{training_job_id}/groups';
 const LOG_GROUPS = '/v1/preview/models/{model_id}/logs/{log_id}/groups';
 
-/** The page that has this item alone. */
+/** The list page that contains only this item. */
 const pageOf = (index: number) => ({ limit: 1, ...(index === 0 ? {} : { after: String(index - 1) }) });
 
 export function jobGroup(jobId: string, group: number, hrefOf: GroupPlace['hrefOf']): GroupPlace {
@@ -58,7 +58,7 @@ export function loggedGroup(modelId: string, logId: string, group: number, hrefO
 
 function only<T>({ data: [item] }: { readonly data: readonly T[] }): T {
   if (item !== undefined) return item;
-  throw new Error('There is no such group or trajectory (any more).');
+  throw new Error('This group or trajectory does not exist. It may have been deleted.');
 }
 
 const placed = (page: { readonly data: readonly Group[]; readonly has_more: boolean }): PlacedGroup => ({

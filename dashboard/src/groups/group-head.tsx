@@ -1,4 +1,4 @@
-// What a group has in common: the prompt, how its rewards lie, what the client told of it, and what of it was not trained.
+// What the trajectories of a group have in common: the prompt, the distribution of rewards, the client's metadata, and what was skipped.
 import type { ComponentChildren } from 'preact';
 import { compact, measured } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
@@ -9,7 +9,7 @@ import { SkippedList } from './skip-reason.tsx';
 
 interface GroupHeadProps {
   readonly group: Group;
-  /** Of the job; null: there is none, or it is not known yet. */
+  /** Whether the job has ended; null: there is no job, or its state is not known yet. */
   readonly hasEnded: boolean | null;
   readonly colours: ComponentChildren;
 }
@@ -21,7 +21,7 @@ export function GroupHead({ group, hasEnded, colours }: GroupHeadProps) {
       <div class="group-head">
         <div class="panel">
           <h2>Prompt</h2>
-          <Text block>{`${group.prompt ?? '(nothing was said)'}${group.prompt_is_cut ? ' …' : ''}`}</Text>
+          <Text block>{`${group.prompt ?? '(empty prompt)'}${group.prompt_is_cut ? ' …' : ''}`}</Text>
           <KeyValues values={group.metadata} />
         </div>
         <div class="panel">
@@ -42,7 +42,7 @@ export function GroupHead({ group, hasEnded, colours }: GroupHeadProps) {
         </div>
       </div>
       {group.skipped && <SkippedList skipped={group.skipped} />}
-      {hasEnded === false && <p class="muted">Token numbers are there when the job has ended.</p>}
+      {hasEnded === false && <p class="muted">Token data is available once the job has ended.</p>}
       <Notes group={group} />
       {colours}
     </>

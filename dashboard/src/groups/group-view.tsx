@@ -1,4 +1,4 @@
-// A group: its prompt and rewards, then the answers to that prompt side by side, best first; or one of them, whole.
+// A group: its prompt and rewards, then the answers to that prompt side by side, best first; or one trajectory in full.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
@@ -15,10 +15,10 @@ import { OneTrajectory } from './one-trajectory.tsx';
 interface GroupViewProps {
   readonly place: GroupPlace;
   readonly group: number;
-  /** Only this trajectory; null: all. */
+  /** Show only this trajectory; null: all. */
   readonly one: number | null;
   readonly crumbs: ComponentChildren;
-  /** Of the job; null: there is none, or it is not known yet. */
+  /** Whether the job has ended; null: there is no job, or its state is not known yet. */
   readonly hasEnded: boolean | null;
 }
 
@@ -74,13 +74,13 @@ function SideBySide({ place, read, shading }: { place: GroupPlace; read: Group; 
   );
 }
 
-/** Indexes, best first; equal ones as they came. */
+/** Indexes, best first; equal ones keep their order. */
 const byReward = (rewards: readonly number[]): number[] =>
   rewards.map((_, index) => index).sort((a, b) => rewards[b]! - rewards[a]!);
 
-/** j and k go to the next and the previous group, where nobody writes. */
+/** The keys j and k go to the next and the previous group, unless the user is typing. */
 function useNeighbours(place: GroupPlace, group: number, hasNext: boolean): void {
-  // With the page, not behind it: a key that is pressed at once goes on from what is seen.
+  // A layout effect, so that a key pressed right after the page appears already applies to that page.
   useLayoutEffect(() => {
     const follow = ({ key, target, altKey, ctrlKey, metaKey }: KeyboardEvent) => {
       const isWriting = target instanceof HTMLElement && target.closest('input:not([type=radio]), textarea, select');

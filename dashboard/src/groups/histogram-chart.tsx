@@ -1,4 +1,4 @@
-// Rewards as bars. Their numbers are in the title of each bar, and all of them in the label.
+// Rewards as bars. Each bar's numbers are in its title, and all of them in the label.
 import { measured } from '../ui/numbers.ts';
 import { histogram, type Bar } from './histogram.ts';
 

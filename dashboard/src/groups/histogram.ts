@@ -1,17 +1,17 @@
-// Numbers → bars: how many lie in each of a few parts of equal width. Few different numbers get a bar each, because rewards are
-// often 0 and 1.
+// Turns numbers into bars: how many fall into each of a few intervals of equal width. A few distinct numbers get a bar each, because
+// rewards are often 0 and 1.
 
 export interface Bar {
   readonly from: number;
   readonly to: number;
-  /** `from` and `to` belong to it: it is one number. */
+  /** The bar stands for a single number: `from` equals `to`. */
   readonly isPoint: boolean;
   readonly count: number;
 }
 
 const POINTS_MAX = 8;
 
-/** By value. Empty for no numbers. */
+/** In ascending order. Empty for no numbers. */
 export function histogram(values: readonly number[], barsMax = 12): Bar[] {
   const known = values.filter(Number.isFinite);
   const points = [...new Set(known)].sort((a, b) => a - b);

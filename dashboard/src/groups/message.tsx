@@ -1,8 +1,8 @@
-// One message of a conversation: who speaks, what is said, which tools are called and with what. Everything in it is somebody's text.
+// One message of a conversation: role, content, and tool calls with their arguments. All of it is untrusted text.
 import { Text } from '../ui/text.tsx';
 import type { ComponentChildren } from 'preact';
 
-/** As the wire has it; clients send more than this. */
+/** Fields of the wire format that are read; clients send more than these. */
 export interface WireMessage {
   readonly role?: unknown;
   readonly content?: unknown;
@@ -13,9 +13,9 @@ export interface WireMessage {
 
 interface MessageProps {
   readonly message: WireMessage;
-  /** Beside the role. */
+  /** Shown next to the role. */
   readonly aside?: ComponentChildren;
-  /** Instead of what is said. */
+  /** Replaces the content. */
   readonly children?: ComponentChildren;
 }
 
@@ -49,7 +49,7 @@ function Said({ message }: { message: WireMessage }) {
     <>
       {thought !== '' && (
         <details class="thought">
-          <summary>thinking</summary>
+          <summary>reasoning</summary>
           <Text block>{thought}</Text>
         </details>
       )}
@@ -62,12 +62,12 @@ function Said({ message }: { message: WireMessage }) {
           <Text block>{indented(given)}</Text>
         </div>
       ))}
-      {text === '' && thought === '' && calls.length === 0 && <p class="muted">(nothing said)</p>}
+      {text === '' && thought === '' && calls.length === 0 && <p class="muted">(empty message)</p>}
     </>
   );
 }
 
-/** Parts are joined as chat templates get them; what is no text is named by its type. */
+/** Joins parts as chat templates do; a part that is not text is replaced by its type. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -90,7 +90,7 @@ function callsOf(calls: unknown): { name: string; given: string }[] {
   });
 }
 
-/** Arguments as they came, where they are no JSON, or so many that laying them out would take long. */
+/** Returns arguments unchanged if they are not JSON or if indenting them would take long. */
 function indented(json: string): string {
   if (json.length > 100_000) return json;
   try {

@@ -1,4 +1,4 @@
-// One trajectory, whole: its conversation, what the client told of it, and the sequences of tokens that it became, context and all.
+// One whole trajectory: its conversation, the client's metadata, and the token sequences that it became, including context.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
@@ -65,7 +65,7 @@ function factsOf({ reward, advantage, ...trajectory }: Trajectory): (readonly [s
 
 const UNKNOWN = {
   not_reached: 'The job ended before it reached this sequence.',
-  not_told: 'The engine did not tell what the trainer computed.',
+  not_told: 'The engine did not report what the trainer computed.',
 } as const;
 
 function Sequence({ number, sequence, shading }: { number: number; sequence: TrainedSequence; shading: Shading }) {

@@ -1,4 +1,4 @@
-// Why a trajectory was not trained, or not to its end.
+// Shows why a trajectory was not trained, or not to its end.
 import { explainSkip, nameSkip } from './skip-reasons.ts';
 
 export const SkipReason = ({ reason }: { reason: string }) => (
@@ -7,7 +7,7 @@ export const SkipReason = ({ reason }: { reason: string }) => (
   </p>
 );
 
-/** Of a group or a job: how many for which reason. */
+/** For a group or a job: how many were skipped for each reason. */
 export function SkippedList({ skipped }: { skipped: Readonly<Record<string, number>> }) {
   const reasons = Object.entries(skipped).filter(([, count]) => count > 0);
   if (reasons.length === 0) return null;

@@ -1,5 +1,5 @@
-// What needs attention, or that nothing does. Why jobs failed and what they warn of stands with each job: asked for when the newest
-// jobs are others, or stand otherwise.
+// Lists what needs attention, or says that nothing does. Loads the error and warnings of each of the newest jobs, again whenever the
+// set of newest jobs or the status of one changes.
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -22,7 +22,8 @@ export function Attention({ newest }: { newest: readonly NewestJob[] }) {
       <Loaded of={details}>
         {(known) => {
           const concerns = concernsOf(newest, known);
-          if (concerns.length === 0) return <p class="calm">Nothing: none of the newest jobs failed or warns.</p>;
+          if (concerns.length === 0)
+            return <p class="calm">Nothing. None of the newest jobs failed or has warnings.</p>;
           const left = concerns.length - SHOWN_FIRST;
           return (
             <ul class="concerns">
@@ -39,7 +40,7 @@ export function Attention({ newest }: { newest: readonly NewestJob[] }) {
               {left > 0 && (
                 <li>
                   <button class="link" type="button" onClick={() => setShowsAll(!showsAll)}>
-                    {showsAll ? 'Fewer' : `${left} more`}
+                    {showsAll ? 'Show fewer' : `Show ${left} more`}
                   </button>
                 </li>
               )}

@@ -1,18 +1,18 @@
-// What of the newest jobs somebody should look at: those that failed, and what jobs warn of, said once per model. Pure.
+// Finds what needs attention among the newest jobs: failures, and warnings, each listed once per model. Pure.
 import type { JobDetail, Overview } from '../api/wire.ts';
 
 export type NewestJob = Overview['newest'][number];
 
 export interface Concern {
   readonly kind: 'failed' | 'warned';
-  /** The newest of those that say so. */
+  /** The newest job with this failure or warning. */
   readonly job: NewestJob;
   readonly text: string;
-  /** How many more jobs of the model say so. */
+  /** How many more jobs of the model have it. */
   readonly also: number;
 }
 
-/** Newest first, failures before warnings. `details`: of those jobs, by id, as far as they are known. */
+/** Failures before warnings, each newest first. `details`: the jobs' details by id, as far as they are loaded. */
 export function concernsOf(newest: readonly NewestJob[], details: ReadonlyMap<string, JobDetail>): Concern[] {
   const concerns = new Map<string, Concern>();
   const add = (kind: Concern['kind'], job: NewestJob, text: string) => {
@@ -22,7 +22,7 @@ export function concernsOf(newest: readonly NewestJob[], details: ReadonlyMap<st
   };
   for (const job of newest) {
     const { error_message: reason, warnings = [] } = details.get(job.id) ?? { error_message: null };
-    if (job.status === 'failed') add('failed', job, reason ?? 'It failed.');
+    if (job.status === 'failed') add('failed', job, reason ?? 'The job failed.');
     for (const warning of warnings) add('warned', job, warning);
   }
   const rank = ({ kind }: Concern) => (kind === 'failed' ? 0 : 1);

@@ -1,4 +1,4 @@
-// Models in short, latest activity first, a page at a time: how the reward moves, and what the last job does.
+// A short list of models, latest activity first, a page at a time: how the reward moves, and the status of the last job.
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -63,7 +63,7 @@ export function ModelList() {
 
 const NoModels = ({ isSearch }: { isSearch: boolean }) =>
   isSearch ? (
-    <Empty title="No model’s name contains this" />
+    <Empty title="No model name contains this text" />
   ) : (
     <Empty title="No models yet">
       <code>POST /v1/preview/models</code> registers one; <code>npm run demo</code> trains two.

@@ -1,4 +1,4 @@
-// The models that moved last, each with the curve of its reward and how far it came: what a person looks at first.
+// The models that were active last, each with its reward curve and how far the reward moved: what a person looks at first.
 import type { ModelSummary } from '../api/wire.ts';
 import { ModelLink } from '../jobs/job-cells.tsx';
 import { Change } from '../ui/comparison.tsx';
@@ -32,7 +32,7 @@ function RewardCard({ model }: { model: ModelSummary }) {
       <p class="reward-now">
         <b>{measured(last.reward)}</b> <span class="muted small">reward, </span>
         {last.reward === first.reward ? (
-          <span class="muted small">as at step {first.step}</span>
+          <span class="muted small">unchanged since step {first.step}</span>
         ) : (
           <>
             <Change by={last.reward - first.reward} /> <span class="muted small">since step {first.step}</span>

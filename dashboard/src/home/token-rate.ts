@@ -1,5 +1,5 @@
-// Tokens per second, out of how much the count of today's tokens grew over the last minute. Requests are counted when they end, so
-// that one long answer comes as a step; a minute evens that out.
+// Computes tokens per second from how much today's token count grew over the last minute. Requests are counted when they end, so one
+// long answer arrives as a step; a minute evens that out.
 import { useRef } from 'preact/hooks';
 
 const WINDOW_MS = 60_000;
@@ -9,14 +9,14 @@ interface Sample {
   readonly tokens: number;
 }
 
-/** Null: nothing to compare with yet. A count that fell (a new day) begins anew. */
+/** Null: nothing to compare with yet. If the count falls (a new day), the window starts over. */
 export function tokenRate(samples: readonly Sample[]): number | null {
   const [first, last] = [samples[0], samples.at(-1)];
   if (!first || !last || last.atMs === first.atMs) return null;
   return ((last.tokens - first.tokens) * 1000) / (last.atMs - first.atMs);
 }
 
-/** `tokens` is a new object's each time it was asked for. */
+/** `answer` is a new object each time the count was loaded. */
 export function useTokenRate(answer: object | null, tokens: number): number | null {
   const seen = useRef<{ answer: object | null; samples: readonly Sample[] }>({ answer: null, samples: [] });
   if (answer !== null && answer !== seen.current.answer) {

@@ -1,9 +1,9 @@
-// Gradient steps of a job as series: one list per metric, over the steps.
+// Gradient steps of a job as series: one list of values per metric.
 import type { JobEvent } from '../api/events.ts';
 
 export interface StepSeries {
   readonly steps: readonly number[];
-  /** By metric, sorted by how often people look at it. */
+  /** By metric, the most commonly read ones first. */
   readonly series: ReadonlyMap<string, readonly (number | null)[]>;
 }
 
@@ -19,7 +19,7 @@ export function stepSeries(events: readonly JobEvent[]): StepSeries {
 const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Metrics that everybody knows, then by name. */
+/** Well-known metrics first, then by name. */
 export function byInterest(a: string, b: string): number {
   const rank = (name: string) => {
     const at = FIRST.findIndex((known) => name === known || name.endsWith(`/${known}`));

@@ -1,4 +1,4 @@
-// What of a job stands in a line: its name, how far it is, how long it will take.
+// Table cells about a job: its name, its progress, its remaining time.
 import type { Job, Model } from '../api/wire.ts';
 import { hrefTo } from '../router.ts';
 import { percent } from '../ui/numbers.ts';
@@ -25,7 +25,7 @@ export const JobProgress = ({ job }: { job: Pick<Job, 'progress' | 'step'> }) =>
   </span>
 );
 
-/** As if the rest took as long as what is done. */
+/** Assumes that the rest takes as long per share of progress as what is done. */
 export function TimeLeft({ job }: { job: Pick<Job, 'progress' | 'training_start'> }) {
   const nowMs = useNow(1_000);
   if (job.training_start === null || job.progress <= 0) return <span class="muted">–</span>;
@@ -33,7 +33,7 @@ export function TimeLeft({ job }: { job: Pick<Job, 'progress' | 'training_start'
   return <span>{duration((ranS * (1 - job.progress)) / job.progress)}</span>;
 }
 
-/** Of one that ended. */
+/** Duration of a job that ended. */
 export function took({
   training_start: start,
   training_end: end,

@@ -1,4 +1,4 @@
-// What a job trains with: every setting, defaults filled in.
+// The settings of a job, including defaults.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Section } from '../ui/page-head.tsx';
@@ -15,7 +15,10 @@ export function JobConfigSection({ jobId, isOver }: { jobId: string; isOver: boo
   return (
     <Section
       title="Settings"
-      aside={config.state === 'ready' && (config.value.as_trained ? 'as trained' : 'as this version would train')}
+      aside={
+        config.state === 'ready' &&
+        (config.value.as_trained ? 'as trained' : 'as this version of the server would train')
+      }
     >
       <Loaded of={config}>
         {({ config: settings, input }) => (

@@ -1,4 +1,5 @@
-// The events of a job as the server sent them, newest first, with all their data. Gradient steps may be thousands: only those seen are there.
+// The events of a job as the server sent them, newest first, with all their data. There may be thousands of gradient steps, so only
+// the visible rows are in the page.
 import type { JobEvent } from '../api/events.ts';
 import { Section } from '../ui/page-head.tsx';
 import { measured, whole } from '../ui/numbers.ts';
@@ -35,7 +36,7 @@ export const JobEventList = ({ of: { events, told } }: { of: KeptEvents }) => (
 );
 
 const ROW_PX = 38;
-/** Room for one that is opened. */
+/** Room for one opened row. */
 const OPENED_PX = 160;
 const FIELDS_SHOWN = 3;
 

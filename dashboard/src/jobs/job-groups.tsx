@@ -1,4 +1,4 @@
-// The groups that a job was sent: what was asked, what the answers earned, what was left out and why.
+// The groups that a job received: the prompt, the rewards of the answers, what was skipped and why.
 import { useState } from 'preact/hooks';
 import { listPages } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -35,7 +35,7 @@ export function JobGroups({ jobId, isOver }: { jobId: string; isOver: boolean })
         {(rows) => (
           <>
             {rows.length === 0 ? (
-              <Empty title="No groups were sent" />
+              <Empty title="The job has no groups" />
             ) : (
               <Table label="Groups" rows={rows.slice(0, max)} keyOf={({ id }) => id} columns={columnsOf(jobId)} />
             )}

@@ -1,4 +1,4 @@
-// How a job stands: status, time, what was skipped and why, what it warns of.
+// The state of a job: status, time, what was skipped and why, and its warnings.
 import type { JobEvent } from '../api/events.ts';
 import type { JobDetail } from '../api/wire.ts';
 import { SkippedList } from '../groups/skip-reason.tsx';
@@ -29,13 +29,13 @@ export function JobSummary({ job, events }: { job: JobDetail; events: readonly J
           {whole(typeof steps === 'number' ? steps : 0)}
         </Tile>
         {job.training_end === null ? (
-          <Tile label="Left">
+          <Tile label="Time left">
             <TimeLeft job={job} />
           </Tile>
         ) : (
-          <Tile label="Took">{took(job)}</Tile>
+          <Tile label="Duration">{took(job)}</Tile>
         )}
-        <Tile label="Skipped" note={skipped > 0 ? 'trajectories; why is below' : undefined}>
+        <Tile label="Skipped" note={skipped > 0 ? 'trajectories; reasons below' : undefined}>
           {whole(skipped)}
         </Tile>
       </Tiles>

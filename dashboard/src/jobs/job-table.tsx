@@ -1,4 +1,4 @@
-// Jobs in a table: of one model, or of several.
+// Tables of jobs, of one model or of several.
 import type { Job, JobOfModel } from '../api/wire.ts';
 import { nameSkip } from '../groups/skip-reasons.ts';
 import { whole } from '../ui/numbers.ts';
@@ -27,7 +27,7 @@ const SKIPPED: Column<Job> = {
   cell: (job) => (skippedOf(job) === 0 ? <span class="muted">0</span> : reasonsOf(job)),
   sortBy: skippedOf,
 };
-const TOOK: Column<Job> = { title: 'Took', align: 'right', cell: took };
+const TOOK: Column<Job> = { title: 'Duration', align: 'right', cell: took };
 const CREATED: Column<Job> = {
   title: 'Submitted',
   align: 'right',
@@ -37,7 +37,7 @@ const CREATED: Column<Job> = {
 
 const MODEL: Column<JobOfModel> = { title: 'Model', cell: ({ model }) => <ModelLink model={model} />, isWide: true };
 const PROGRESS: Column<Job> = { title: 'Progress', cell: (job) => <JobProgress job={job} /> };
-const LEFT: Column<Job> = { title: 'Left', align: 'right', cell: (job) => <TimeLeft job={job} /> };
+const LEFT: Column<Job> = { title: 'Time left', align: 'right', cell: (job) => <TimeLeft job={job} /> };
 
 const idOf = ({ id }: Job): string => id;
 

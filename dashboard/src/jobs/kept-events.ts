@@ -1,10 +1,10 @@
-// The events of a job that a page holds: a bounded number, however long it stays open. Where there are more gradient steps, every second
-// of them goes, then every second of those that are left: curves keep their length and lose what no screen shows. Pure.
+// The events of a job that a page holds: a bounded number, however long it stays open. If there are more gradient steps, every second
+// one is dropped, then every second of the rest: curves keep their length and lose detail that no screen shows. Pure.
 import type { JobEvent } from '../api/events.ts';
 
 export interface KeptEvents {
   readonly events: readonly JobEvent[];
-  /** How many there were. */
+  /** How many the server sent. */
   readonly told: number;
 }
 
@@ -22,7 +22,7 @@ export function keepEvents({ events, told }: KeptEvents, news: readonly JobEvent
   return { events: kept, told: told + news.length };
 }
 
-/** The newest stays. */
+/** The newest is kept. */
 function everySecondStep(events: readonly JobEvent[]): JobEvent[] {
   let stepsBehind = events.filter(isStep).length;
   return events.filter((event) => !isStep(event) || --stepsBehind % 2 === 0);

@@ -1,4 +1,4 @@
-// Rewards of one group on a line, from the lowest to the highest: whether the answers differ is seen at once.
+// Rewards of one group on a line, from the lowest to the highest: shows at a glance whether the answers differ.
 
 const [WIDTH, HEIGHT, EDGE] = [110, 16, 5];
 

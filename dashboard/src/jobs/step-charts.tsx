@@ -1,4 +1,4 @@
-// What the gradient steps of a job measured, a small chart per metric. They share their zoom and their pointer.
+// What the gradient steps of a job measured, a small chart per metric. The charts share zoom and pointer.
 import { useMemo, useState } from 'preact/hooks';
 import { LineChart, type Range } from '../ui/line-chart.tsx';
 import { Section } from '../ui/page-head.tsx';
@@ -15,7 +15,7 @@ export function StepCharts({ series: { steps, series }, isLive }: { series: Step
   const shown = showsAll ? all : all.slice(0, SHOWN_FIRST);
   const more = all.length > SHOWN_FIRST && (
     <button class="link" type="button" onClick={() => setShowsAll(!showsAll)}>
-      {showsAll ? 'Fewer metrics' : `All ${all.length} metrics`}
+      {showsAll ? 'Show fewer metrics' : `Show all ${all.length} metrics`}
     </button>
   );
   const zoomedOut = range && (
@@ -33,7 +33,7 @@ export function StepCharts({ series: { steps, series }, isLive }: { series: Step
       }
     >
       {steps.length === 0 ? (
-        <Empty title={isLive ? 'No gradient step yet' : 'No gradient step was taken'} />
+        <Empty title={isLive ? 'No gradient steps yet' : 'The job took no gradient steps'} />
       ) : (
         <div class="charts">
           {shown.map(([name, values]) => (

@@ -1,5 +1,5 @@
-// A job's events while the page is open, from the first on. What comes together is shown together: a job of a thousand steps draws
-// a few times, not a thousand.
+// Loads a job's events from the first on, while the page is open. Events that arrive together are shown together: a job of a thousand
+// steps draws a few times, not a thousand.
 import { useEffect, useState } from 'preact/hooks';
 import { followJob, type JobEvent } from '../api/events.ts';
 import { keepEvents, NO_EVENTS, type KeptEvents } from './kept-events.ts';

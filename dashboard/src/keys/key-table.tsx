@@ -1,4 +1,4 @@
-// Keys of the team. A revoked one stays in the list, for what was used with it.
+// Keys of the team. A revoked key stays in the list, because usage refers to it.
 import { call } from '../api/client.ts';
 import type { ApiKey } from '../api/wire.ts';
 import { Confirm } from '../ui/confirm.tsx';
@@ -14,10 +14,10 @@ export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange
   };
   const columns: readonly Column<ApiKey>[] = [
     { title: 'Name', cell: ({ name }) => <Text>{name}</Text>, isWide: true, sortBy: ({ name }) => name },
-    { title: 'May', cell: ({ scopes }) => scopes.join(', ') },
+    { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
     { title: 'Limits', cell: ({ limits }) => limitsOf(limits) },
     {
-      title: 'Made',
+      title: 'Created',
       align: 'right',
       cell: ({ created_at }) => <Ago at={created_at} />,
       sortBy: ({ created_at }) => created_at,
@@ -36,7 +36,7 @@ export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange
             action="Revoke"
             question={
               <p>
-                Whoever uses <Text>{name}</Text> is refused from the next request on. This cannot be undone.
+                The server refuses every further request with the key <Text>{name}</Text>. This cannot be undone.
               </p>
             }
             onConfirm={() => revoke(id)}
@@ -51,5 +51,5 @@ export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange
 
 const limitsOf = (limits: ApiKey['limits']) => {
   const named = Object.entries(limits).map(([name, value]) => `${name.replaceAll('_', ' ')} ${whole(value)}`);
-  return named.length === 0 ? <span class="muted">the team's</span> : named.join(', ');
+  return named.length === 0 ? <span class="muted">the team’s limits</span> : named.join(', ');
 };

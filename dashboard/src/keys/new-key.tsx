@@ -1,4 +1,4 @@
-// Makes a key, and shows its secret once.
+// Creates a key, and shows its secret once.
 import { useState } from 'preact/hooks';
 import { call, type Answer } from '../api/client.ts';
 import { Failure } from '../ui/states.tsx';
@@ -34,7 +34,7 @@ export function NewKey({ onMade }: { onMade: () => void }) {
           <input value={name} required maxLength={200} onInput={({ currentTarget }) => setName(currentTarget.value)} />
         </label>
         <fieldset class="row">
-          <legend class="sr-only">May</legend>
+          <legend class="sr-only">Scopes</legend>
           {Object.entries(scopes).map(([scope, isOn]) => (
             <label key={scope} class="check">
               <input type="checkbox" checked={isOn} onChange={() => setScopes({ ...scopes, [scope]: !isOn })} /> {scope}
@@ -42,14 +42,14 @@ export function NewKey({ onMade }: { onMade: () => void }) {
           ))}
         </fieldset>
         <button class="primary" type="submit">
-          Make key
+          Create key
         </button>
       </div>
       {error !== null && <Failure error={error} />}
       {made && (
         <p role="status">
           <Text>{made.name}</Text>: <code class="secret">{made.secret}</code>{' '}
-          <span class="muted">Shown now and never again.</span>
+          <span class="muted">Copy it now: it is not shown again.</span>
         </p>
       )}
     </form>

@@ -1,4 +1,4 @@
-// What was used, by day, key, project and model; the sums are of the whole range.
+// Usage by day, key, project and model; the sums cover the whole range.
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -64,11 +64,11 @@ export function UsageTable() {
               <Tile label="Completion tokens">{compact(totals.completion_tokens)}</Tile>
             </Tiles>
             {data.length === 0 ? (
-              <Empty title="Nothing was used in these days" />
+              <Empty title="No usage in this period" />
             ) : (
               <Table label="Usage" rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
             )}
-            {hasMore && <p class="muted small">The first {ROWS_MAX} rows; GET /v1/usage has all.</p>}
+            {hasMore && <p class="muted small">These are the first {ROWS_MAX} rows; GET /v1/usage returns all.</p>}
           </>
         )}
       </Loaded>

@@ -1,4 +1,4 @@
-// The steps of a model that are there, newest first: call one, two side by side, take it home, begin another model with it, delete it.
+// A model's checkpoints, newest first: try one, compare two, download, fork or delete one.
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import type { Checkpoint, Model } from '../api/wire.ts';
@@ -71,7 +71,7 @@ export function CheckpointTable({ model, checkpoints, evaluations, onChange }: C
             action="Delete"
             question={
               <p>
-                <Text>{stepName(model, step)}</Text> cannot be called any more, and its number is not given again.
+                <Text>{stepName(model, step)}</Text> can no longer be used, and its step number is not reused.
               </p>
             }
             onConfirm={() => remove(step)}

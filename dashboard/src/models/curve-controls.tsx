@@ -1,11 +1,11 @@
-// How curves are shown, and which other models are laid over them.
+// Controls for how curves are shown and which other models are drawn with them.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Text, visibleText } from '../ui/text.tsx';
 
 export interface CurveChoice {
   readonly others: readonly { readonly id: string; readonly name: string }[];
-  /** Weight of the past, 0 to below 1. */
+  /** Weight of past values, at least 0 and below 1. */
   readonly smoothing: number;
   readonly isLogarithmic: boolean;
   readonly showsAll: boolean;
@@ -40,12 +40,12 @@ export function CurveControls({ modelId, choice, onChange }: CurveControlsProps)
           type="button"
           onClick={() => onChange({ ...choice, others: choice.others.filter((other) => other.id !== id) })}
         >
-          <Text>{name}</Text> ✕<span class="sr-only"> take away</span>
+          <Text>{name}</Text> ✕<span class="sr-only"> remove</span>
         </button>
       ))}
       {offered.length > 0 && (
         <select
-          aria-label="Lay another model over it"
+          aria-label="Compare with another model"
           value=""
           onChange={({ currentTarget }) => add(currentTarget.value)}
         >

@@ -1,4 +1,4 @@
-// Histories of models as lines over common steps, smoothed as people ask for it. Pure.
+// Turns the histories of models into lines over common steps, smoothed as the user chose. Pure.
 import type { HistoryStep } from '../api/wire.ts';
 import { byInterest } from '../jobs/gradient-steps.ts';
 import type { Line } from '../ui/line-chart.tsx';
@@ -12,11 +12,11 @@ export interface ModelHistory {
 interface Curves {
   /** Of all models together, ascending. */
   readonly steps: readonly number[];
-  /** By metric; a line per model, and a faint one with what was measured behind one that is smoothed. */
+  /** By metric: one line per model, and if that is smoothed, a faint line with the measured values. */
   readonly metrics: ReadonlyMap<string, readonly Line[]>;
 }
 
-/** What a history tells beside its metrics. */
+/** What a history contains in addition to its metrics. */
 const SECONDS = 'seconds';
 const SKIPPED = 'skipped';
 
@@ -43,8 +43,8 @@ export function curvesOf(histories: readonly ModelHistory[], smoothing: number):
 }
 
 /**
- * A checkpoint keeps as `train/reward` what its gradient steps tell as `reward`: one curve. Where nothing could be trained there were
- * no gradient steps, and where the checkpoint was deleted there are only those.
+ * A checkpoint stores as `train/reward` what its gradient steps report as `reward`: both belong to one curve. If nothing could be trained
+ * there were no gradient steps, and if the checkpoint was deleted only the gradient steps are left.
  */
 const TRAINED = /^train\//;
 

@@ -1,4 +1,4 @@
-// A checkpoint as a file of the reader's. A link could not send the key; the browser keeps what comes until it is saved.
+// Downloads a checkpoint as a file. A link could not send the key; the browser holds the data until it is saved.
 import { send } from '../api/client.ts';
 import type { Model } from '../api/wire.ts';
 

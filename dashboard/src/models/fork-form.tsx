@@ -1,4 +1,4 @@
-// A new model whose step 0 is a copy of a step of this one, with its optimizer's state.
+// Creates a model whose step 0 is a copy of a step of this one, with its optimizer state.
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import type { Checkpoint, Model } from '../api/wire.ts';

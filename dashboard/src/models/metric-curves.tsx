@@ -1,4 +1,4 @@
-// Curves of every metric over the steps of one model, or of several laid over each other: smoothed, logarithmic, zoomed together.
+// Curves of every metric over the steps of one or more models: smoothed, logarithmic, with a common zoom.
 import { useMemo, useState } from 'preact/hooks';
 import { listAll } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -11,13 +11,13 @@ import { CurveControls, type CurveChoice } from './curve-controls.tsx';
 import { curvesOf, type ModelHistory } from './curves.ts';
 
 const SHOWN_FIRST = 8;
-/** Colours tell so many apart. */
+/** Colours distinguish at most this many. */
 const MODELS_MAX = 8;
 
 interface MetricCurvesProps {
   readonly modelId: string;
   readonly name: string;
-  /** Changes when there is something new. */
+  /** Changes when there is new data. */
   readonly version: string;
 }
 
@@ -63,7 +63,7 @@ function Charts({ histories, choice, range, zoom }: ChartsProps) {
   const { smoothing, isLogarithmic, showsAll } = choice;
   const curves = useMemo(() => curvesOf(histories, smoothing), [histories, smoothing]);
   const metrics = [...curves.metrics];
-  if (metrics.length === 0) return <Empty title="Nothing was measured yet">Curves begin with the first job.</Empty>;
+  if (metrics.length === 0) return <Empty title="No metrics yet">Curves appear with the first job.</Empty>;
   return (
     <>
       <div class="charts">

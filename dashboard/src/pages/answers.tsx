@@ -1,4 +1,4 @@
-// What a checkpoint answered to held-out prompts, alone or against another checkpoint. Which ones stands in the address.
+// What a checkpoint answered to held-out prompts, alone or compared with another checkpoint. The address names both.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { AnswerTable } from '../evaluations/answer-table.tsx';
@@ -36,8 +36,8 @@ export function AnswersPage({ params, query }: PageProps) {
       <Loaded of={evaluations}>
         {(found) =>
           found.length === 0 ? (
-            <Empty title="No checkpoint was asked held-out prompts">
-              A training job may name them in <code>evaluation</code>; the checkpoint that it makes answers them.
+            <Empty title="No checkpoint has answered held-out prompts">
+              A training job can name them in <code>evaluation</code>; the checkpoint that it makes then answers them.
             </Empty>
           ) : (
             <Chosen modelId={id} evaluations={found} query={query} />
@@ -106,7 +106,7 @@ const Steps = ({ of }: { of: readonly StepEvaluation[] }) => (
   </>
 );
 
-/** Another text when there are more answers, or other rewards. */
+/** A text that changes when there are more answers or other rewards. */
 function useVersion(evaluation: StepEvaluation | null): string {
   const id = evaluation?.id ?? null;
   const log = useLoad(

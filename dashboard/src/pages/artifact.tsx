@@ -1,4 +1,4 @@
-// One version of an artifact: its files, and rows of training data with their tokens as a job would train them.
+// One version of an artifact: its files, and rows of training data with their tokens as a job would train on them.
 import { call, send } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { ARTIFACT_PAGE, type Artifact } from '../data/artifact-name.ts';
@@ -70,7 +70,7 @@ function Files({ artifact, name }: { artifact: Artifact; name: Readonly<Record<s
           },
           { title: 'SHA-256', cell: ({ sha256 }) => <code title={sha256}>{sha256.slice(0, 12)}</code> },
           {
-            title: 'Get it',
+            title: 'Download',
             cell: ({ path }) => (
               <button
                 type="button"
@@ -88,7 +88,7 @@ function Files({ artifact, name }: { artifact: Artifact; name: Readonly<Record<s
   );
 }
 
-/** A link could not carry the key. */
+/** By script, because a link cannot send the key. */
 async function download(name: Readonly<Record<string, string>>, path: string): Promise<void> {
   const answer = await send('get', '/v1/artifacts/{entity}/{project}/{artifact}/{path}', { path: { ...name, path } });
   const url = URL.createObjectURL(await answer.blob());

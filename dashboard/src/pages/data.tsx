@@ -1,4 +1,4 @@
-// Artifacts: training data and adapters that were stored, a row per version.
+// Artifacts: stored training data and adapters, one row per version.
 import { listSome } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
 import { artifactHref } from '../data/artifact-name.ts';
@@ -18,7 +18,7 @@ export function DataPage() {
     <>
       <PageHead
         title="Data"
-        about="Versions of artifacts: what SFT and DPO jobs train on, and what clients keep here."
+        about="Versions of artifacts: data for SFT and DPO jobs, and files that clients store here."
       />
       <Loaded of={artifacts}>
         {(rows) =>

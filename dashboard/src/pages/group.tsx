@@ -1,4 +1,4 @@
-// A group that a job trained on, or that was logged of a model: where it is, the rest is groups/.
+// The page of a group that a job trained on, or that was logged for a model. Finds the group; groups/ draws it.
 import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -76,7 +76,7 @@ export function LoggedGroupPage({ params, query }: PageProps) {
   return <GroupView place={place} group={group} one={trajectoryOf(query)} crumbs={crumbs} hasEnded={null} />;
 }
 
-/** The only trajectory that the address asks for; null: all. */
+/** The single trajectory that the address names; null: all. */
 function trajectoryOf(query: URLSearchParams): number | null {
   const text = query.get('trajectory');
   return text !== null && /^\d+$/.test(text) ? Number(text) : null;

@@ -1,4 +1,4 @@
-// What is alive: what runs and waits, what it costs, and how the models' rewards move.
+// The home page: what is running and queued, how many tokens are used, and how the models' rewards move.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { Overview } from '../api/wire.ts';
@@ -82,7 +82,7 @@ function Workers() {
   const workers = useLoad((signal) => call('get', '/v1/workers', { signal }), [], { everyMs: REFRESH_MS });
   const count = workers.state === 'ready' ? workers.value.data.length : '–';
   return (
-    <Tile label="Workers" note={count === 0 ? 'the server computes itself' : <a href="#/workers">all</a>}>
+    <Tile label="Workers" note={count === 0 ? 'the server uses its own engine' : <a href="#/workers">all</a>}>
       {count}
     </Tile>
   );

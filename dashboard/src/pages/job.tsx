@@ -1,4 +1,4 @@
-// One job: how far it is, what its gradient steps measured, what it trains with, and what it was sent. Live until it ends.
+// One job: its progress, what its gradient steps measured, its settings, and the groups it received. Live until the job ends.
 import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -75,7 +75,7 @@ function JobHead({ job, cancel }: { job: JobDetail; cancel: () => Promise<void> 
         !isOver(job) && (
           <Confirm
             action="Cancel job"
-            question={<p>It stops at its next gradient step and makes no checkpoint.</p>}
+            question={<p>The job stops at its next gradient step and makes no checkpoint.</p>}
             onConfirm={cancel}
           />
         )

@@ -1,4 +1,4 @@
-// Who may do what here, and what was used: keys for those who may manage them, usage for everybody who may read.
+// Keys and usage: keys for users who may manage them, usage for everyone who may read it.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { KeyTable } from '../keys/key-table.tsx';

@@ -1,4 +1,4 @@
-// One model: how its numbers moved, which steps are there, which jobs made them.
+// One model: how its metrics moved, which checkpoints exist, and which jobs made them.
 import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { listSome } from '../api/pages.ts';

@@ -1,4 +1,5 @@
-// Talk to a checkpoint, or to two at once, with all that a request can carry; see how likely each token was, and take the request along.
+// Chat with one checkpoint or with two at once, using everything a request can contain; see how likely each token was, and copy the
+// request as code.
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -14,7 +15,7 @@ import { ShadingChoice } from '../tokens/shading-choice.tsx';
 import type { Shading } from '../tokens/tone.ts';
 import { PageHead } from '../ui/page-head.tsx';
 
-/** Beside each token, what else could have come. */
+/** Alternatives to request for each token. */
 const TOP_LOGPROBS = 5;
 const SHADINGS = ['logprob', 'none'] as const;
 
@@ -87,7 +88,7 @@ export function PlaygroundPage({ query }: PageProps) {
   );
 }
 
-/** Up to the last question: that is what a request would send. Before the first, a greeting stands in. */
+/** Up to the last question, which is what a request would send. Before the first question, a greeting is used. */
 function askedOf(messages: readonly unknown[]): readonly unknown[] {
   const last = messages.findLastIndex((message) => (message as { role: string }).role !== 'assistant');
   const asked = messages.slice(0, last + 1);

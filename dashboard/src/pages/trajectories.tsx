@@ -1,5 +1,5 @@
-// Trajectories of a model over its steps: choose a split and a step, then look at single ones, or at what each prompt was worth. What
-// is chosen stands in the address.
+// Trajectories of a model over its steps: choose a split and a step, then look at single trajectories or at the mean reward of each
+// prompt. The choice is kept in the address.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { hrefTo, replacePlace, type PageProps } from '../router.ts';
@@ -31,7 +31,9 @@ export function TrajectoriesPage({ params, query }: PageProps) {
       <Loaded of={sources}>
         {(read) =>
           read.length === 0 ? (
-            <Empty title="No trajectories yet">They come with the first training job, or are logged by a client.</Empty>
+            <Empty title="No trajectories yet">
+              They appear with the first training job, or when a client logs some.
+            </Empty>
           ) : (
             <Chosen modelId={id} sources={read} query={query} />
           )

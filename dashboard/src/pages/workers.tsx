@@ -14,7 +14,7 @@ const REFRESH_MS = 3_000;
 const COLUMNS: readonly Column<Worker>[] = [
   { title: 'Worker', cell: ({ name }) => <Text>{name}</Text>, isWide: true, sortBy: ({ name }) => name },
   { title: 'State', cell: ({ state }) => <span class={`worker-${state}`}>{state}</span>, sortBy: ({ state }) => state },
-  { title: 'Does', cell: ({ roles }) => roles.join(', ') },
+  { title: 'Roles', cell: ({ roles }) => roles.join(', ') },
   { title: 'Base model', cell: ({ base_model }) => <Text>{base_model}</Text>, sortBy: ({ base_model }) => base_model },
   {
     title: 'Running',

@@ -1,5 +1,5 @@
-// An answer while it streams: chunks of the chat endpoint → text, thinking, tool calls and tokens of each choice. Pure; asking is
-// ask.ts.
+// Builds a streaming answer: chunks of the chat endpoint become text, reasoning, tool calls and tokens of each choice. Pure; sends no
+// requests.
 import { columnsOf, type Alternative, type TokenColumns } from '../tokens/token-columns.ts';
 import { textsOfBytes } from '../tokens/token-spans.ts';
 
@@ -9,7 +9,7 @@ interface WireToken {
   readonly top_logprobs?: readonly { readonly logprob: number; readonly bytes: readonly number[] | null }[];
 }
 
-/** What is read of a chunk. */
+/** The fields of a chunk that are read. */
 export interface Chunk {
   readonly choices?: readonly {
     readonly index: number;
@@ -53,7 +53,7 @@ export interface Answer {
 export const NO_ANSWER: Answer = { choices: [], usage: null };
 const NO_CHOICE: Choice = { content: '', reasoning: '', calls: [], tokens: [], ids: [], finish: null };
 
-/** Throws what the server says of a failure in its stream. */
+/** Throws the server's message if the stream reports a failure. */
 export function addChunk(answer: Answer, chunk: Chunk): Answer {
   if (chunk.error) throw new Error(chunk.error.message);
   const choices = answer.choices.slice();
@@ -88,7 +88,7 @@ function addCall(
   return next;
 }
 
-/** As the next request carries it. */
+/** As the next request contains it. */
 export const messageOf = ({ content, reasoning, calls }: Choice) => ({
   role: 'assistant',
   content: content === '' && calls.length > 0 ? null : content,
@@ -96,7 +96,7 @@ export const messageOf = ({ content, reasoning, calls }: Choice) => ({
   ...(calls.length === 0 ? {} : { tool_calls: calls }),
 });
 
-/** Of what was sampled, special tokens and all. */
+/** Columns of all sampled tokens, including special tokens. */
 export function tokensOf({ tokens, ids }: Choice): TokenColumns {
   const alternative = ({ logprob, bytes }: { logprob: number; bytes: readonly number[] | null }): Alternative => ({
     text: textsOfBytes([bytes ?? []]).join(''),

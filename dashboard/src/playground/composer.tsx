@@ -1,11 +1,11 @@
-// Where one writes. Enter sends, Shift and Enter begins a line.
+// The message field. Enter sends, Shift+Enter starts a new line.
 import { useState } from 'preact/hooks';
 
 interface ComposerProps {
   readonly isBusy: boolean;
-  /** Null: nothing is in the way. */
+  /** Why a message cannot be sent; null: it can. */
   readonly obstacle: string | null;
-  /** The model waits for what a tool says. */
+  /** The model waits for the result of a tool call. */
   readonly awaitsTool: boolean;
   readonly send: (role: string, text: string) => void;
   readonly stop: () => void;
@@ -36,7 +36,7 @@ export function Composer({ isBusy, obstacle, awaitsTool, send, stop, clear }: Co
       <textarea
         rows={3}
         aria-label="Message"
-        placeholder={role === 'tool' ? 'What the tool says' : 'Ask something'}
+        placeholder={role === 'tool' ? 'Result of the tool call' : 'Ask something'}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
@@ -65,7 +65,7 @@ export function Composer({ isBusy, obstacle, awaitsTool, send, stop, clear }: Co
         )}
         {clear && (
           <button type="button" onClick={clear}>
-            Start anew
+            Clear
           </button>
         )}
         {obstacle !== null && <span class="problem small">{obstacle}</span>}

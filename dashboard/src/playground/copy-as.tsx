@@ -1,4 +1,4 @@
-// The request as code: shown, and copied.
+// Shows the request as code, and copies it.
 import { useState } from 'preact/hooks';
 import { SNIPPETS, type SnippetKind, type SnippetRequest } from './snippets.ts';
 
@@ -10,7 +10,7 @@ export function CopyAs({ request }: { request: () => SnippetRequest }) {
   async function copy(kind: SnippetKind) {
     const text = SNIPPETS[kind].write(request());
     setShown({ kind, text, isCopied: false });
-    // Without https, browsers have no clipboard for pages: the text is there to be selected.
+    // Without https, browsers give pages no clipboard: the user can select the text instead.
     const isCopied = await (navigator.clipboard as Clipboard | undefined)?.writeText(text).then(
       () => true,
       () => false,

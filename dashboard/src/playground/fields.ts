@@ -1,6 +1,6 @@
-// What can be set of a chat request, as the form asks for it and as the request carries it. Pure: the form is settings.tsx.
+// The settings of a chat request, as the form shows them and as the request contains them. Pure: the form is settings-form.tsx.
 
-/** `lines`: a text per line. `json`: any value. */
+/** `lines`: one text per line. `json`: any value. */
 export type FieldKind = 'number' | 'integer' | 'lines' | 'json' | 'switch' | 'choice';
 
 export interface Field {
@@ -28,44 +28,44 @@ export const FIELD_GROUPS: readonly FieldGroup[] = [
     title: 'Sampling',
     isOpen: true,
     fields: [
-      number('temperature', '0 is greedy'),
-      number('top_p', 'the likeliest tokens that together have this probability'),
-      integer('top_k', 'so many of the likeliest tokens'),
-      number('min_p', 'at least this fraction as likely as the likeliest'),
-      integer('max_tokens', 'most tokens of an answer'),
-      integer('seed', 'the same answer again'),
-      integer('n', 'answers at once'),
+      number('temperature', '0: always the most likely token'),
+      number('top_p', 'sample from the most likely tokens that together have this probability'),
+      integer('top_k', 'sample from this many of the most likely tokens'),
+      number('min_p', 'leave out tokens less likely than this fraction of the most likely'),
+      integer('max_tokens', 'maximum length of an answer'),
+      integer('seed', 'the same seed gives the same answer'),
+      integer('n', 'number of answers'),
     ],
   },
   {
     title: 'Penalties and biases',
     fields: [
-      number('frequency_penalty', '−2 to 2, for each time a token was there'),
-      number('presence_penalty', '−2 to 2, once a token was there'),
-      number('repetition_penalty', 'more than 1: repeats less'),
+      number('frequency_penalty', '−2 to 2, for each time a token has occurred'),
+      number('presence_penalty', '−2 to 2, for each token that has occurred'),
+      number('repetition_penalty', 'above 1: less repetition'),
       json('logit_bias', '{"token id": −100 to 100}'),
-      json('allowed_token_ids', '[1, 2, 3]: no other can come'),
-      lines('bad_words', 'one per line: cannot come'),
+      json('allowed_token_ids', '[1, 2, 3]: sample only these'),
+      lines('bad_words', 'one per line: never sampled'),
     ],
   },
   {
     title: 'Length and stopping',
     fields: [
-      integer('min_tokens', 'until then nothing ends the answer'),
-      lines('stop', 'one per line: ends the answer'),
-      json('stop_token_ids', '[1, 2]: end the answer'),
-      toggle('include_stop_str_in_output', 'keep the stop text'),
-      toggle('ignore_eos', 'the model’s own end does not end it'),
+      integer('min_tokens', 'the answer does not end before'),
+      lines('stop', 'one per line: each ends the answer'),
+      json('stop_token_ids', '[1, 2]: each ends the answer'),
+      toggle('include_stop_str_in_output', 'keep the stop text in the answer'),
+      toggle('ignore_eos', 'do not stop at the end-of-text token'),
       toggle('use_beam_search', 'n beams instead of samples'),
-      number('length_penalty', 'of beams'),
+      number('length_penalty', 'for beam search'),
     ],
   },
   {
-    title: 'Tools and form of the answer',
+    title: 'Tools and output format',
     fields: [
       json('tools', '[{"type": "function", "function": {"name": …, "parameters": {…}}}]'),
       json('tool_choice', '"auto", "none", "required" or {"type": "function", …}'),
-      toggle('parallel_tool_calls', 'several calls at once'),
+      toggle('parallel_tool_calls', 'allow several calls in one answer'),
       json('response_format', '{"type": "json_schema", "json_schema": {"name": …, "schema": {…}}}'),
       json('structured_outputs', '{"regex": …}, {"choice": […]}, {"grammar": …}'),
     ],
@@ -75,18 +75,18 @@ export const FIELD_GROUPS: readonly FieldGroup[] = [
     fields: [
       { name: 'reasoning_effort', kind: 'choice', hint: 'for templates that read it', options: ['none', 'low', 'medium', 'high'] },
       json('chat_template_kwargs', '{"enable_thinking": false}'),
-      toggle('skip_special_tokens', 'leave special tokens out of the text'),
-      integer('truncate_prompt_tokens', 'keep so many of the last tokens'),
+      toggle('skip_special_tokens', 'omit special tokens from the text'),
+      integer('truncate_prompt_tokens', 'keep only this many tokens at the end of the prompt'),
     ],
   },
 ]; // prettier-ignore
 
-/** As typed; '' where nothing was: then the field is not sent. */
+/** As typed; '' for an empty field, which is not sent. */
 export type Settings = Readonly<Record<string, string>>;
 
 export interface ReadSettings {
   readonly values: Readonly<Record<string, unknown>>;
-  /** By field, what is wrong with what was typed. */
+  /** By field, what is wrong with the typed value. */
   readonly problems: Readonly<Record<string, string>>;
 }
 
@@ -106,14 +106,14 @@ export function readSettings(settings: Settings): ReadSettings {
 type Read = { readonly value: unknown } | { readonly problem: string };
 
 const READ: Readonly<Record<FieldKind, (typed: string) => Read>> = {
-  number: (typed) => (Number.isFinite(Number(typed)) ? { value: Number(typed) } : { problem: 'This is no number.' }),
-  integer: (typed) => (Number.isSafeInteger(Number(typed)) ? { value: Number(typed) } : { problem: 'This is no whole number.' }),
+  number: (typed) => (Number.isFinite(Number(typed)) ? { value: Number(typed) } : { problem: 'This is not a number.' }),
+  integer: (typed) => (Number.isSafeInteger(Number(typed)) ? { value: Number(typed) } : { problem: 'This is not a whole number.' }),
   lines: (typed) => ({ value: typed.split('\n').filter((line) => line !== '') }),
   json: (typed) => {
     try {
       return { value: JSON.parse(typed) as unknown };
     } catch (error) {
-      return { problem: `This is no JSON: ${(error as Error).message}` };
+      return { problem: `This is not valid JSON: ${(error as Error).message}` };
     }
   },
   switch: (typed) => ({ value: typed === 'true' }),

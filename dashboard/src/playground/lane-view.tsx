@@ -1,4 +1,4 @@
-// A conversation with one checkpoint, newest below: what was said, and each answer with its tokens.
+// A conversation with one checkpoint, the newest message last, each answer with its tokens.
 import { useMemo } from 'preact/hooks';
 import { Message } from '../groups/message.tsx';
 import { TokenText } from '../tokens/token-text.tsx';
@@ -59,7 +59,7 @@ function Tokens({ choice, shading }: { choice: Choice; shading: Shading }) {
   return <TokenText label="Answer" columns={columns} shading={shading} />;
 }
 
-/** A rate of fewer is chance. */
+/** A rate over fewer tokens is mostly noise. */
 const RATE_TOKENS_MIN = 16;
 
 const STATES: Readonly<Record<Answered['state'], string>> = {
@@ -77,7 +77,7 @@ function aboutOf({ answer, state, firstMs, totalMs }: Answered): string {
   return [
     STATES[state],
     tokens > 0 ? `${tokens} tokens` : '',
-    firstMs === null ? '' : `first after ${Math.round(firstMs)} ms`,
+    firstMs === null ? '' : `first token after ${Math.round(firstMs)} ms`,
     tokens >= RATE_TOKENS_MIN && decodeMs > 0 ? `${((1000 * (tokens - 1)) / decodeMs).toFixed(0)} tokens/s` : '',
     logprobs.length > 0 ? `mean logprob ${measured(sum / logprobs.length)}` : '',
   ]

@@ -1,9 +1,9 @@
-// Who answers: one, or two side by side. Names can be typed, with suggestions: a server may have thousands.
+// Chooses which model answers, or two side by side. Names can be typed, with suggestions: a server may have thousands.
 interface ModelChoiceProps {
   readonly names: readonly string[];
   readonly model: string;
   readonly setModel: (name: string) => void;
-  /** Null: nobody else. */
+  /** Null: only one model. */
   readonly other: string | null;
   readonly setOther: (name: string | null) => void;
 }
@@ -20,7 +20,7 @@ export function ModelChoice({ names, model, setModel, other, setOther }: ModelCh
         <>
           <NameInput label="Other model" value={other} placeholder={names[0] ?? ''} change={setOther} />
           <button type="button" onClick={() => setOther(null)}>
-            Only one
+            Remove other model
           </button>
         </>
       )}

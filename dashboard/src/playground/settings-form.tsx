@@ -1,4 +1,4 @@
-// The form of all that can be set of a request. What is left empty is not sent.
+// The form with every setting of a request. Empty fields are not sent.
 import { Text } from '../ui/text.tsx';
 import { FIELD_GROUPS, type Field, type Settings } from './fields.ts';
 

@@ -1,5 +1,5 @@
-// A chat request as code to copy: for a shell, for TypeScript and for Python with OpenAI's clients. The key is not in it: code is
-// pasted into places where keys must not be.
+// A chat request as code to copy: for a shell, and for TypeScript and Python with OpenAI's clients. The key is left out, because
+// code is pasted into places where keys must not be.
 
 export interface SnippetRequest {
   /** Of the API, with its prefix, without /v1. */
@@ -35,7 +35,7 @@ console.log(answer.choices[0].message);
 `;
 }
 
-/** What OpenAI's Python client takes by name; the rest goes into extra_body. */
+/** Arguments that OpenAI's Python client accepts by name; the rest goes into extra_body. */
 const PYTHON_NAMES = new Set(
   'model messages temperature top_p n seed max_tokens frequency_penalty presence_penalty logit_bias stop tools tool_choice parallel_tool_calls response_format reasoning_effort logprobs top_logprobs'.split(
     ' ',
@@ -60,7 +60,7 @@ print(answer.choices[0].message)
 `;
 }
 
-/** JSON's strings are Python's, but for what lies beyond 16 bits, which JSON may leave as it is. */
+/** JSON strings are valid Python strings, except for characters beyond 16 bits, which JSON may leave unescaped. */
 function pythonValue(value: unknown, indent: number): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

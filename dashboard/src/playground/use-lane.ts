@@ -1,4 +1,4 @@
-// One conversation with one checkpoint: what was said, and the answer that is coming. Two of them answer side by side.
+// One conversation with one checkpoint: its messages, and the answer that is arriving. Two conversations can run side by side.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readServerSentEvents } from '../../../src/client/sse-reader.ts';
 import { chunksOf } from '../../../src/client/chunks.ts';
@@ -16,7 +16,7 @@ export interface Answered {
   readonly answer: Answer;
   readonly state: 'coming' | 'whole' | 'stopped' | 'failed';
   readonly error: unknown;
-  /** From the question to the first token, and to now. */
+  /** Milliseconds from the question to the first token, and so far. */
   readonly firstMs: number | null;
   readonly totalMs: number;
 }
@@ -57,7 +57,7 @@ export function useLane(): Lane {
   };
 }
 
-/** As a request carries them. A turn that failed said nothing. */
+/** As a request contains them. A turn that failed is left out. */
 export function messagesOf(system: string, turns: readonly Turn[]): unknown[] {
   const said = turns.flatMap((turn) => {
     if (turn.kind === 'said') return [turn.message];
@@ -67,7 +67,7 @@ export function messagesOf(system: string, turns: readonly Turn[]): unknown[] {
   return system.trim() === '' ? said : [{ role: 'system', content: system }, ...said];
 }
 
-/** A tool's result answers the first call that has none. */
+/** A tool's result answers the first call that has no result yet. */
 function messageFrom(role: string, content: string, turns: readonly Turn[]): Said['message'] {
   if (role !== 'tool') return { role, content };
   const answered = new Set(turns.flatMap((turn) => (turn.kind === 'said' ? [turn.message['tool_call_id']] : [])));
@@ -75,7 +75,7 @@ function messageFrom(role: string, content: string, turns: readonly Turn[]): Sai
   return { role, content, tool_call_id: calls.find(({ id }) => !answered.has(id))?.id ?? '' };
 }
 
-/** Shows at most once per frame: a fast model has hundreds of tokens a second. */
+/** Draws at most once per frame: a fast model produces hundreds of tokens per second. */
 async function answerTo(
   body: Readonly<Record<string, unknown>>,
   signal: AbortSignal,

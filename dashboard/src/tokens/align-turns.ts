@@ -1,14 +1,14 @@
-// Which sampled turn of a conversation is which run of trained tokens. Training knows sequences, people read turns; both are in order,
-// but turns that were not trained have no run, and the last run may have been cut.
+// Finds which run of trained tokens belongs to which sampled turn of a conversation. Training works on sequences, people read turns;
+// both are in order, but turns that were not trained have no run, and the last run may have been truncated.
 
-/** Tokens of a sequence that were trained one after another: from, up to and without. */
+/** Consecutive trained tokens of a sequence: from `from` up to, excluding, `to`. */
 export interface Run {
   readonly sequence: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Of all sequences of a trajectory, in order. */
+/** Runs of all sequences of a trajectory, in order. */
 export function trainedRuns(sequences: readonly { readonly trained: readonly boolean[] }[]): Run[] {
   return sequences.flatMap(({ trained }, sequence) => {
     const runs: Run[] = [];
@@ -23,7 +23,7 @@ export function trainedRuns(sequences: readonly { readonly trained: readonly boo
   });
 }
 
-/** By sampled turn its run; null where it was not trained. `tokenCounts`: of each sampled turn, null where nobody knows. */
+/** The run of each sampled turn; null if it was not trained. `tokenCounts`: one per sampled turn, null if unknown. */
 export function alignTurns(tokenCounts: readonly (number | null)[], runs: readonly Run[]): (Run | null)[] {
   let next = 0;
   return tokenCounts.map((count) => {

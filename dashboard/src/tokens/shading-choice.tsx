@@ -1,4 +1,4 @@
-// What tokens are coloured by, and what the colours mean.
+// Chooses what tokens are coloured by, and explains the colours.
 import { SHADINGS, type Shading } from './tone.ts';
 
 interface ShadingChoiceProps {

@@ -1,4 +1,4 @@
-// All numbers of the token that is looked at, beside it. A character of several tokens has the numbers of each.
+// All numbers of the picked token, shown next to it. A character of several tokens shows the numbers of each.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { visibleParts } from '../ui/text.tsx';
 import { numbersOf, type TokenColumns } from './token-columns.ts';
@@ -7,7 +7,7 @@ interface TokenCardProps {
   readonly columns: TokenColumns;
   readonly from: number;
   readonly to: number;
-  /** Of its text in the window. */
+  /** Position of its text in the window. */
   readonly rect: DOMRect;
 }
 
@@ -59,13 +59,13 @@ function OneToken({ columns, at }: { columns: TokenColumns; at: number }) {
   );
 }
 
-/** Six digits: more than a float32 has would be noise. */
+/** Six digits, because a float32 has no more. */
 const exactly = (value: number): string =>
   (Number.isInteger(value) ? String(value) : Number(value.toPrecision(6)).toString()).replace('-', '−');
 
 const SEEN: Readonly<Record<string, string>> = { ' ': '␣', '\n': '⏎', '\t': '⇥' };
 
-/** White space too. */
+/** Makes white space visible too. */
 const shownText = (text: string): string =>
   text === ''
     ? 'part of a character'

@@ -1,5 +1,5 @@
-// The numbers of a sequence of tokens, a list each, as the pages draw them: of what a job trained, of what the playground sampled, of
-// training data. What is not known is null.
+// The numbers of a sequence of tokens, a list per kind, as the pages draw them: trained by a job, sampled in the playground, or from
+// training data. Unknown numbers are null.
 
 type PerToken = readonly (number | null)[];
 
@@ -7,7 +7,7 @@ export interface TokenColumns {
   /** What each token completes: '' inside a character. */
   readonly texts: readonly string[];
   readonly ids: readonly number[] | null;
-  /** False: context. Null: all are what was sampled. */
+  /** False: context. Null: all were sampled. */
   readonly trained: readonly boolean[] | null;
   readonly sampler: PerToken | null;
   readonly trainer: PerToken | null;
@@ -17,7 +17,7 @@ export interface TokenColumns {
   /** Of each trained token. */
   readonly advantage: number | null;
   readonly weight: number | null;
-  /** What else could have come, likeliest first. */
+  /** The most likely alternatives, most likely first. */
   readonly alternatives: readonly (readonly Alternative[])[] | null;
 }
 
@@ -57,7 +57,7 @@ interface Sequence {
   readonly weight: number;
 }
 
-/** Where nobody knows the texts of tokens, their ids stand for them. */
+/** If the tokens' texts are not known, their ids are shown. */
 export const trainedColumns = (read: Sequence): TokenColumns => ({
   texts: read.texts ?? read.token_ids.map((id) => `⟨${id}⟩`),
   ids: read.token_ids,
@@ -75,11 +75,11 @@ export const trainedColumns = (read: Sequence): TokenColumns => ({
 export interface TokenNumbers {
   readonly label: string;
   readonly value: number;
-  /** A second reading of the same number. */
+  /** The same number in another unit. */
   readonly also?: string;
 }
 
-/** All that is known of one token, in the order in which it is read. */
+/** Everything known of one token, in reading order. */
 export function numbersOf(columns: TokenColumns, at: number): TokenNumbers[] {
   const isTrained = columns.trained?.[at] ?? true;
   const rows: (readonly [string, number | null | undefined, boolean?])[] = [
@@ -97,7 +97,7 @@ export function numbersOf(columns: TokenColumns, at: number): TokenNumbers[] {
   );
 }
 
-/** Nats → per cent: `63 %`, `0.4 %`, `< 0.01 %`. */
+/** Converts nats to per cent: `63 %`, `0.4 %`, `< 0.01 %`. */
 function likelihood(logprob: number): string {
   const percent = 100 * Math.exp(logprob);
   if (percent < 0.01) return '< 0.01 %';

@@ -1,5 +1,5 @@
-// Tokens as running text, coloured by one of their numbers; the mouse or the arrow keys tell all numbers of a token. Of long texts
-// only a window is in the page, which grows as it is scrolled: thousands of spans at once would hold it up.
+// Tokens as running text, coloured by one of their numbers; the mouse or the arrow keys show all numbers of a token. Of a long text only
+// a window is in the page, which grows while scrolling: thousands of spans at once would block the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visibleParts } from '../ui/text.tsx';
 import type { TokenColumns } from './token-columns.ts';
@@ -9,16 +9,16 @@ import { toneClass, type Shading } from './tone.ts';
 import { usePicked } from './use-picked.ts';
 
 interface TokenTextProps {
-  /** What it is, for who does not see it. */
+  /** What the text is, for screen readers. */
   readonly label: string;
   readonly columns: TokenColumns;
-  /** Of the tokens; all where it is left out. */
+  /** Range of tokens; default: all. */
   readonly from?: number;
   readonly to?: number;
   readonly shading: Shading;
 }
 
-/** What a column shows, and some more. */
+/** What fits in a column, and some more. */
 const WINDOW_SPANS = 180;
 
 export function TokenText({ label, columns, from = 0, to = columns.texts.length, shading }: TokenTextProps) {
@@ -36,7 +36,7 @@ export function TokenText({ label, columns, from = 0, to = columns.texts.length,
       ref={frame}
       class="tokens"
       role="group"
-      aria-label={`${label}, ${to - from} tokens. Arrow keys go from one to the next.`}
+      aria-label={`${label}, ${to - from} tokens. Use the arrow keys to move between tokens.`}
       tabIndex={0}
       dir="auto"
       {...handlers}
@@ -64,7 +64,7 @@ function drawSpan({ text, from, to }: TokenSpan, at: number, offset: number, col
   );
 }
 
-/** Line breaks are seen and still break lines. */
+/** Shows line breaks and keeps them. */
 function drawText(text: string) {
   const parts = visibleParts(text);
   return parts.length === 1 && !parts[0]!.isMark
@@ -72,7 +72,7 @@ function drawText(text: string) {
     : parts.map((part) => (part.isMark ? <span class="mark">{part.text}</span> : part.text));
 }
 
-/** Asked for by scrolling there, or by pressing it. */
+/** Grows the window when scrolled into view or pressed. */
 function More({ left, grow }: { left: number; grow: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {

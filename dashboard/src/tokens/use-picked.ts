@@ -1,4 +1,4 @@
-// Which span of a text is looked at: under the mouse, or gone to with the arrow keys. One listener for all spans of a text.
+// Tracks which span of a text is picked: under the mouse, or reached with the arrow keys. One listener serves all spans of a text.
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -9,7 +9,7 @@ interface Picked {
   readonly rect: DOMRect;
 }
 
-/** `reach`: told of a span before it is looked for, so that it can be drawn. */
+/** `reach` is called with a span before it is looked up, so that it can be drawn. */
 export function usePicked(frame: RefObject<HTMLElement | null>, count: number, reach: (at: number) => void) {
   const [picked, setPicked] = useState<Picked | null>(null);
   const [wanted, setWanted] = useState<number | null>(null);

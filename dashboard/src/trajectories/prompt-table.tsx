@@ -1,4 +1,4 @@
-// What each prompt of a step was worth, the worst first, and beside it what it was worth at another step.
+// The rewards of each prompt of a step, the lowest first, next to its reward at another step.
 import { useMemo } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
 import { KeyValues } from '../groups/facts.tsx';
@@ -17,7 +17,7 @@ interface PromptTableProps {
   readonly sources: readonly Source[];
   readonly steps: readonly number[];
   readonly step: number;
-  /** The step that is compared with. */
+  /** The step to compare with. */
   readonly versus: number | null;
   readonly before: readonly Source[];
   readonly choose: Choose;
@@ -53,7 +53,9 @@ export function PromptTable({ modelId, sources, steps, step, versus, before, cho
             ))}
           </select>
         </label>
-        {versus !== null && earlier.state === 'ready' && !compared && <span class="muted">No prompt is in both.</span>}
+        {versus !== null && earlier.state === 'ready' && !compared && (
+          <span class="muted">The two steps have no prompt in common.</span>
+        )}
       </div>
       {compared && <Verdict {...compared} step={step} versus={versus!} />}
       <Loaded of={groups}>

@@ -1,5 +1,5 @@
-// What each prompt of a step was worth, and whether it became better since another step. A prompt is known again by its text and by
-// what the client told of its group: a game whose prompt is always the same is told apart by its secret.
+// The rewards of each prompt of a step, and whether they improved since another step. Prompts are matched by their text and by the
+// client's metadata of their group: games whose prompt is always the same are distinguished by their secret.
 import { listAll } from '../api/pages.ts';
 import type { Group } from '../groups/group-data.ts';
 import type { Source } from './sources.ts';
@@ -11,7 +11,7 @@ export interface PromptRow {
   readonly mean: number;
   readonly best: number;
   readonly worst: number;
-  /** Mean reward of the same prompt at the step that is compared with; null: it is not there. */
+  /** Mean reward of the same prompt at the compared step; null: that step lacks the prompt. */
   readonly before: number | null;
 }
 

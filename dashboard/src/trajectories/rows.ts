@@ -1,4 +1,4 @@
-// Rows of the table of trajectories: read as they come, put in order. Numbers that are not known come last in either direction.
+// Rows of the trajectory table, read as they arrive, and sorted. Unknown numbers come last in either direction.
 import { send } from '../api/client.ts';
 import { readJsonLines } from '../api/json-lines.ts';
 import type { Source } from './sources.ts';
@@ -25,7 +25,7 @@ export interface TrajectoryRow extends Summary {
   readonly source: Source;
 }
 
-/** Of all sources, as they come. */
+/** Rows of all sources, as they arrive. */
 export async function* readRows(
   sources: readonly Source[],
   modelId: string,
@@ -58,7 +58,7 @@ export interface Sorting {
   readonly isDown: boolean;
 }
 
-/** A new list; what is equal stays as it came. */
+/** Returns a new list; equal rows keep their order. */
 export function sortRows(rows: readonly TrajectoryRow[], { by, isDown }: Sorting): readonly TrajectoryRow[] {
   if (by === 'order') return isDown ? rows.toReversed() : rows;
   const sign = isDown ? -1 : 1;

@@ -1,4 +1,4 @@
-// Words to look for: sent when they are finished, because the server reads everything for them.
+// The search field. The query is sent on submit, because the server reads every trajectory for it.
 import { useState } from 'preact/hooks';
 
 interface SearchBoxProps {
@@ -19,8 +19,8 @@ export function SearchBox({ value, search }: SearchBoxProps) {
     >
       <input
         type="search"
-        aria-label="Look for a text in messages, calls, metadata and logs"
-        placeholder="Search in messages, metadata, logs"
+        aria-label="Search messages, tool calls, metadata and logs"
+        placeholder="Search messages, metadata, logs"
         maxLength={1000}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}

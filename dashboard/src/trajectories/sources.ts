@@ -1,5 +1,5 @@
-// Where a model's trajectories are, step by step: those that each job trained on, and those that were logged under a split. Which of
-// them a page shows is for its address to say.
+// Where a model's trajectories are, step by step: those that each job trained on, and those that were logged under a split. The page's
+// address decides which of them are shown.
 import { listAll } from '../api/pages.ts';
 import type { Item } from '../api/client.ts';
 import type { HistoryStep } from '../api/wire.ts';
@@ -7,15 +7,15 @@ import { hrefTo } from '../router.ts';
 
 export type Log = Item<'/v1/preview/models/{model_id}/logs'>;
 
-/** Of what was trained on. A client's split of this name is shown under it too. */
+/** Name of the trained-on trajectories. A client's split of this name is shown under it too. */
 export const TRAINED = 'trained';
 
 export interface Source {
   readonly kind: 'job' | 'log';
-  /** Of the job or the log. */
+  /** Id of the job or the log. */
   readonly id: string;
   readonly split: string;
-  /** Of a job: the checkpoint that it made of these; of a log: the latest one when they came. */
+  /** For a job: the checkpoint that it made from these. For a log: the latest checkpoint when they were logged. */
   readonly step: number;
   readonly hrefOf: (group: number, trajectory?: number) => string;
 }
@@ -33,7 +33,7 @@ export async function readSources(modelId: string, signal: AbortSignal): Promise
   return sources;
 }
 
-/** Null: no job, one that has not begun, or one without groups. */
+/** Null: there is no job, it has not begun, or it has no groups. */
 function ofJob({ job_id: id, type, step }: HistoryStep): Source | null {
   if (id === null || type !== 'rl' || step === null) return null;
   const hrefOf = (group: number, trajectory?: number) =>
@@ -52,7 +52,7 @@ function ofLog(modelId: string, { id, split, step }: Log): Source {
 
 export const splitsOf = (sources: readonly Source[]): string[] => [...new Set(sources.map(({ split }) => split))];
 
-/** Steps at which the split has something, smallest first. */
+/** Steps at which the split has trajectories, in ascending order. */
 export const stepsOf = (sources: readonly Source[], split: string): number[] =>
   [...new Set(sources.filter((source) => source.split === split).map(({ step }) => step))].sort((a, b) => a - b);
 

@@ -1,4 +1,4 @@
-// Which split, which step, and single trajectories or prompts.
+// Chooses the split, the step, and whether to show single trajectories or prompts.
 import { visibleText } from '../ui/text.tsx';
 import { TRAINED } from './sources.ts';
 
@@ -62,8 +62,8 @@ export function StepChoice({ splits, split, steps, step, view, choose }: StepCho
       </fieldset>
       <span class="muted small">
         {split === TRAINED
-          ? `What the job trained on that made step ${step}: it was sampled before, usually from step ${step - 1}.`
-          : `Logged while step ${step} was the latest.`}
+          ? `Training data of the job that made step ${step}, usually sampled from step ${step - 1}.`
+          : `Logged while step ${step} was the latest step.`}
       </span>
     </div>
   );

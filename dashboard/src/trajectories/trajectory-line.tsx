@@ -1,4 +1,4 @@
-// A trajectory as a line; opened, its conversation below.
+// A trajectory as a line; when opened, its conversation appears below.
 import { useLoad } from '../api/use-load.ts';
 import { Advantage } from '../groups/completion.tsx';
 import { Conversation } from '../groups/conversation.tsx';

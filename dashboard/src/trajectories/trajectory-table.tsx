@@ -1,4 +1,4 @@
-// All trajectories of a step, thousands where there are: found by their words, sorted by their numbers, opened in their place.
+// All trajectories of a step, possibly thousands: searched by text, sorted by their numbers, opened in place.
 import { useMemo, useState } from 'preact/hooks';
 import { whole } from '../ui/numbers.ts';
 import { Empty, Failure } from '../ui/states.tsx';

@@ -1,4 +1,4 @@
-// Trajectories of some sources, growing while they come.
+// Loads the trajectories of some sources; the list grows as they arrive.
 import { useEffect, useState } from 'preact/hooks';
 import { readRows, type TrajectoryRow } from './rows.ts';
 import type { Source } from './sources.ts';
@@ -10,7 +10,7 @@ export interface GrowingRows {
 }
 
 const NONE: GrowingRows = { rows: [], isWhole: false, error: null };
-/** How often a table that grows is drawn anew. */
+/** How often a growing table is redrawn. */
 const DRAW_MS = 150;
 
 export function useRows(modelId: string, sources: readonly Source[], search: string): GrowingRows {

@@ -1,4 +1,4 @@
-// Asks for the key, once per tab. It is tried against the server before it is kept.
+// Asks for the key once per tab, and checks it with the server before storing it.
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { setKey } from '../api/key.ts';
@@ -40,8 +40,8 @@ export function AskKey() {
           />
         </label>
         <p class="muted small">
-          Kept in this tab until it is closed. The server printed one at its first start;{' '}
-          <code>whetstone keys create</code> makes more.
+          Kept in this tab until it is closed. The server prints one when it starts for the first time;{' '}
+          <code>whetstone keys create</code> creates more.
         </p>
         <button class="primary" type="submit" disabled={busy}>
           Open

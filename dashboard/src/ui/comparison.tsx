@@ -1,10 +1,10 @@
-// Rewards of the same prompts at two steps, and what follows from them: how many became better, and whether the difference is more
-// than the prompts' own scatter.
+// Compares rewards of the same prompts at two steps: how many improved, and whether the difference exceeds the scatter between
+// prompts.
 import { measured } from './numbers.ts';
 
 export interface Compared {
   readonly mean: number | null;
-  /** At the step that is compared with; null: it does not have this prompt, or no reward of it. */
+  /** At the compared step; null: that step lacks this prompt, or a reward of it. */
   readonly before: number | null;
 }
 
@@ -15,11 +15,11 @@ export interface Comparison {
   /** Mean rewards over the prompts that both steps have. */
   readonly mean: number;
   readonly before: number;
-  /** Standard error of their difference: deviation of the prompts' differences over the root of their number. Null: one prompt. */
+  /** Standard error of the mean difference: standard deviation of the prompts' differences over the root of their number. Null: one prompt. */
   readonly error: number | null;
 }
 
-/** Null: no prompt is in both. */
+/** Null: the steps have no prompt in common. */
 export function compare(rows: readonly Compared[]): Comparison | null {
   const both = rows.filter((row): row is { mean: number; before: number } => row.mean !== null && row.before !== null);
   if (both.length === 0) return null;
@@ -38,7 +38,7 @@ export function compare(rows: readonly Compared[]): Comparison | null {
 
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value / values.length, 0);
 
-/** Of two standard errors a difference is rarely chance. */
+/** A difference of two standard errors is rarely chance. */
 const ERRORS_THAT_COUNT = 2;
 
 interface VerdictProps extends Comparison {
@@ -57,7 +57,7 @@ export function Verdict({ prompts, better, worse, mean, before, error, step, ver
         </b>
       ) : (
         <b>
-          Step {step} and step {versus} cannot be told apart.
+          Steps {versus} and {step} do not differ measurably.
         </b>
       )}{' '}
       Mean reward <b>{measured(before)}</b> at step {versus}, <b>{measured(mean)}</b> at step {step}:{' '}
@@ -81,7 +81,7 @@ export function Change({ by }: { by: number }) {
   );
 }
 
-/** Of rewards between 0 and 1, which most are, a bar too. */
+/** For rewards between 0 and 1, which most are, also draws a bar. */
 export const Meter = ({ value }: { value: number | null }) => (
   <span class="meter">
     {value !== null && value >= 0 && value <= 1 && <span class="meter-bar" style={{ width: `${48 * value}px` }} />}

@@ -1,10 +1,10 @@
-// A button that asks again before it does what cannot be undone, in a dialog of the browser's own: focus stays inside, Escape leaves.
+// A button that asks for confirmation before an irreversible action, in the browser's own dialog: focus stays inside, Escape closes it.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Failure } from './states.tsx';
 
 interface ConfirmProps {
-  /** On the button, and in the dialog. */
+  /** Label of the button, and of the confirming button in the dialog. */
   readonly action: string;
   readonly question: ComponentChildren;
   readonly onConfirm: () => Promise<void>;
@@ -42,7 +42,7 @@ export function Confirm({ action, question, onConfirm, disabled = false }: Confi
               {action}
             </button>
             <button type="button" onClick={() => dialog.current?.close()}>
-              Leave it
+              Go back
             </button>
           </div>
         </div>

@@ -1,4 +1,4 @@
-// A page that breaks says so, and the rest stays.
+// Shows the error of a page that breaks, and keeps the rest of the dashboard working.
 import { Component, type ComponentChildren } from 'preact';
 import { Failure } from './states.tsx';
 

@@ -1,5 +1,5 @@
-// Lines over steps, drawn by uPlot: drag to zoom, double click to see all again, the values under the pointer in the legend. Colours
-// come from the style sheet, so that they follow the reader's scheme. Knows nothing of metrics.
+// Lines over steps, drawn by uPlot: drag to zoom, double click to see all again; the legend shows the values under the pointer. Colours
+// come from the style sheet, so that they follow the user's colour scheme. Knows nothing of metrics.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -8,11 +8,11 @@ import { Text } from './text.tsx';
 
 export interface Line {
   readonly label: string;
-  /** As many as `x` has; null: not measured there. */
+  /** As many as `x` has; null: not measured at that step. */
   readonly values: readonly (number | null)[];
   /** 1 to 8: a colour of the style sheet. */
   readonly color: number;
-  /** Behind the others: what a smoothed line was made of. Not in the legend. */
+  /** Drawn faintly: the measured values of a smoothed line. Not in the legend. */
   readonly isFaint?: boolean;
 }
 
@@ -22,17 +22,17 @@ export interface Range {
 }
 
 interface LineChartProps {
-  /** What it shows, for who does not see it. */
+  /** What the chart shows, for screen readers. */
   readonly label: string;
   /** Ascending. */
   readonly x: readonly number[];
   readonly lines: readonly Line[];
-  /** Where anything is positive. */
+  /** Applies only if some value is positive. */
   readonly isLogarithmic?: boolean;
   /** Null: all. */
   readonly range?: Range | null;
   readonly onZoom?: (range: Range | null) => void;
-  /** Charts with the same key show the same place. */
+  /** Charts with the same key share their pointer. */
   readonly syncKey?: string;
   readonly height?: number;
 }
@@ -49,7 +49,7 @@ export function LineChart(props: LineChartProps) {
   const hasPoints = x.length <= POINTS_MAX;
   const drawn = JSON.stringify(lines.map(({ label, color, isFaint }) => [label, color, isFaint]));
 
-  // A chart lives as long as what it draws is of one kind; numbers that come go into it, and zoom and pointer stay where they are.
+  // A chart lives as long as its lines are the same; new numbers are set on it, and zoom and pointer stay.
   useEffect(() => {
     const element = place.current!;
     const onZoom = (range: Range | null) => zoom.current?.(range);
@@ -107,11 +107,11 @@ function describe({ label, values }: Line): string {
 
 const isPositive = (value: number | null): value is number => value !== null && value > 0;
 
-/** A logarithmic axis is a linear one of logarithms: it may show less than a power of ten. */
+/** A logarithmic axis is a linear axis of logarithms: it may cover less than a power of ten. */
 const drawable = (values: Line['values'], isLogarithmic: boolean): (number | null)[] =>
   values.map((value) => (isLogarithmic ? (isPositive(value) ? Math.log10(value) : null) : value));
 
-/** Values that differ by rounding only are one value. */
+/** Values that differ only by rounding count as one value. */
 function rangeOf(min: number | null, max: number | null): [number, number] {
   if (min === null || max === null) return [0, 1];
   const size = Math.max(Math.abs(min), Math.abs(max));
@@ -122,7 +122,7 @@ function rangeOf(min: number | null, max: number | null): [number, number] {
 
 const TICKS_MAX = 50;
 
-/** uPlot counts decimals in a number's text, finds none in `1e-7`, and would go on for ever. */
+/** uPlot counts decimals in a number's text, finds none in `1e-7`, and would loop forever. */
 function ticksBetween(min: number, max: number, step: number): number[] {
   if (!(step > 0)) return [min, max];
   const first = Math.ceil(min / step);
@@ -130,7 +130,7 @@ function ticksBetween(min: number, max: number, step: number): number[] {
   return Array.from({ length: Math.max(0, count) }, (_, at) => (first + at) * step);
 }
 
-/** More would hide the line. */
+/** More points would hide the line. */
 const POINTS_MAX = 30;
 
 interface Drawing extends Required<Pick<LineChartProps, 'lines' | 'isLogarithmic' | 'height'>> {

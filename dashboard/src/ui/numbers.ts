@@ -1,11 +1,11 @@
-// Numbers as people read them: short, of one width, never longer than what they mean.
+// Numbers as people read them: short, and with no more digits than are meaningful.
 
 const THIN = '\u2009';
 
 /** `1 234 567` */
 export const whole = (value: number): string => value.toLocaleString('en').replaceAll(',', THIN).replace('-', '−');
 
-/** `12.3 M`: for counts where the exact number does not matter; titles have it. */
+/** `12.3 M`: for counts whose exact number does not matter; titles have the exact number. */
 export function compact(value: number): string {
   for (const [size, unit] of [
     [1e9, 'G'],
@@ -18,7 +18,7 @@ export function compact(value: number): string {
   return Number.isInteger(value) ? whole(value) : value.toFixed(1);
 }
 
-/** Four digits that matter: `0.1235`, `12.35`, `1.2e-7`. */
+/** Four significant digits: `0.1235`, `12.35`, `1.2e-7`. */
 export function measured(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return whole(value);
@@ -27,7 +27,7 @@ export function measured(value: number | null | undefined): string {
   return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4).replace('-', '−');
 }
 
-/** On an axis: without the zeros that `measured` aligns by. */
+/** For axes: without the trailing zeros that align the results of `measured`. */
 export const tick = (value: number): string =>
   measured(value)
     .replace(/(\.\d*?)0+$/, '$1')

@@ -1,4 +1,4 @@
-// The head of a page: where it is, what it is called, what can be done.
+// The head of a page: its place, its title and its actions.
 import type { ComponentChildren } from 'preact';
 
 interface PageHeadProps {
@@ -22,7 +22,7 @@ export const PageHead = ({ title, crumbs, about, actions }: PageHeadProps) => (
 
 interface SectionProps {
   readonly title: string;
-  /** Beside the title: a count, a control. */
+  /** Shown next to the title: a count, a control. */
   readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
 }

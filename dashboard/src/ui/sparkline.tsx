@@ -1,10 +1,10 @@
-// A curve as small as a word, or as a card: the last values of something, the newest marked.
+// A small curve, for a table cell or a card: the latest values of something, the newest marked.
 
 interface SparklineProps {
   readonly values: readonly number[];
-  /** What it is a curve of. */
+  /** What the curve shows. */
   readonly label: string;
-  /** As wide as its place. */
+  /** As wide as its container. */
   readonly isLarge?: boolean;
 }
 

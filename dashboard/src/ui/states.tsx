@@ -1,4 +1,4 @@
-// What stands where there is nothing to show: not yet, nothing at all, or a failure in the server's words.
+// What a page shows in place of data: loading, empty, or a failure with the server's message.
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../api/client.ts';
 import type { Load } from '../api/use-load.ts';
@@ -34,7 +34,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
   );
 }
 
-/** `children` when it is there, with a word above where it is not of now. */
+/** Draws `children` once the value is loaded, with an error above it if a later reload failed. */
 export function Loaded<T>({ of, children }: { of: Load<T>; children: (value: T) => ComponentChildren }) {
   if (of.state === 'loading') return <Loading />;
   if (of.state === 'failed') return <Failure error={of.error} retry={of.reload} />;

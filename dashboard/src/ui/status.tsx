@@ -1,4 +1,4 @@
-// How a job stands: a word and a mark, which do not need their colour.
+// The status of a job: a word and a mark, which are clear without their colour.
 import type { Job } from '../api/wire.ts';
 
 const MARKS: Readonly<Record<Job['status'], string>> = {

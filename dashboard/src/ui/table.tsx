@@ -1,20 +1,20 @@
-// A table whose columns say what stands in them. Sorting is by what a column says it sorts by. Scrolls sideways on small screens.
-// For thousands of rows there is virtual-list.tsx.
+// A table described by its columns, and sorted by the value that a column names. Scrolls sideways on small screens. Use
+// virtual-list.tsx for thousands of rows.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand right, under each other. */
+  /** Aligns numbers on the right. */
   readonly align?: 'right';
   readonly sortBy?: (row: Row) => number | string;
-  /** The rest of the width. */
+  /** Takes the remaining width. */
   readonly isWide?: boolean;
 }
 
 interface TableProps<Row> {
-  /** What it is, for who does not see it. */
+  /** What the table shows, for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -1,8 +1,8 @@
-// Text of clients and models, shown as the characters that it has. Preact escapes it; what would change how its neighbours read
-// (marks of direction, control characters, halves of surrogates) is shown by its code, and the rest cannot turn what surrounds it.
+// Shows the text of clients and models character by character. Preact escapes it; characters that change how neighbouring text reads
+// (direction marks, control characters, lone surrogates) are shown by their code, so that they cannot affect what surrounds the text.
 import { useState } from 'preact/hooks';
 
-/** A browser lays out this many at once without a pause; more comes when asked for. */
+/** A browser lays out this many characters without a pause; the rest is shown on request. */
 const CHARACTERS_SHOWN = 20_000;
 
 const INVISIBLE =
@@ -10,7 +10,7 @@ const INVISIBLE =
 
 const BETWEEN = new RegExp(`(${INVISIBLE.source})`);
 
-/** Runs of text, and codes such as `U+202E` of what nobody would see. */
+/** Runs of text, and codes such as `U+202E` for characters that would be invisible. */
 export function visibleParts(text: string): readonly { readonly text: string; readonly isMark: boolean }[] {
   if (!INVISIBLE.test(text)) return text === '' ? [] : [{ text, isMark: false }]; // most of thousands of tokens
   return text
@@ -19,7 +19,7 @@ export function visibleParts(text: string): readonly { readonly text: string; re
     .filter((part) => part.text !== '');
 }
 
-/** For places that hold text only, such as options. */
+/** For places that hold only text, such as options. */
 export const visibleText = (text: string): string =>
   visibleParts(text)
     .map((part) => part.text)
@@ -30,7 +30,7 @@ const codeOf = (character: string): string =>
 
 interface TextProps {
   readonly children: string;
-  /** Lines as they are, in a block of its own. */
+  /** Keeps line breaks, in a block of its own. */
   readonly block?: boolean;
 }
 

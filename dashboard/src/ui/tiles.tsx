@@ -1,4 +1,4 @@
-// A few numbers that say how things stand.
+// A few key numbers at the top of a page.
 import type { ComponentChildren } from 'preact';
 
 export const Tiles = ({ children }: { children: ComponentChildren }) => <dl class="tiles">{children}</dl>;
@@ -6,7 +6,7 @@ export const Tiles = ({ children }: { children: ComponentChildren }) => <dl clas
 interface TileProps {
   readonly label: string;
   readonly children: ComponentChildren;
-  /** Under the number. */
+  /** Shown under the number. */
   readonly note?: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-// Times: how long something took, how long ago it was. The exact moment is in the title.
+// Times: how long something took, and how long ago it was. The title has the exact moment.
 import { useEffect, useState } from 'preact/hooks';
 
 /** `45 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
@@ -31,14 +31,14 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** `2026-11-21 14:03:20`, in the reader's zone. */
+/** `2026-11-21 14:03:20`, in the user's time zone. */
 function exact(at: string): string {
   const date = new Date(at);
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Ticks while somebody looks. */
+/** Ticks while the page is visible. */
 export function useNow(everyMs: number): number {
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {

@@ -1,5 +1,5 @@
-// A list of any length of which only what is seen is in the page. Rows may differ in height and change it (a row that opens in its
-// place): each is measured once it is there, and counts as `rowHeight` before. It scrolls in a frame of its own.
+// A list of any length of which only the visible rows are in the page. Rows may differ in height and change it (a row that opens in
+// place): each is measured once it is drawn, and counts as `rowHeight` before. The list scrolls in a frame of its own.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -14,7 +14,7 @@ interface VirtualListProps<Row> {
   readonly children: (row: Row, index: number) => ComponentChildren;
 }
 
-/** Rows above and below what is seen, so that quick scrolling shows no gaps. */
+/** Extra rows above and below the visible ones, so that quick scrolling shows no gaps. */
 const OVERSCAN_PX = 400;
 
 export function VirtualList<Row>({ label, rows, rowHeight, height, keyOf, children }: VirtualListProps<Row>) {
@@ -97,7 +97,7 @@ function Measured({ id, top, observer, children }: MeasuredProps) {
   );
 }
 
-/** The row that lies at this height, by halves. */
+/** The row at this height, by binary search. */
 function indexAt(tops: readonly number[], y: number): number {
   let [low, high] = [0, tops.length - 1];
   while (low < high) {
