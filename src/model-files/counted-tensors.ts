@@ -1,6 +1,6 @@
-// Tensors that are written one after the other, and how many of their numbers are.
+// Tensors that are written one after the other, with a count of the numbers written.
 
-/** So many numbers of all were read and made ready to be written. */
+/** This many numbers of the total were read and prepared for writing. */
 export type OnNumbers = (done: number, of: number) => void;
 
 interface Tensor {

@@ -1,5 +1,5 @@
 // float32 ↔ float16 and bfloat16, on whole typed arrays. Widening is exact; narrowing rounds to nearest, ties to even,
-// as PyTorch and NumPy do. Halves are held as their bits in a Uint16Array. NaN stays NaN, its payload may change.
+// as PyTorch and NumPy do. 16-bit floats are stored as bits in a Uint16Array. NaN stays NaN; its payload may change.
 
 /** bfloat16 is the upper half of a float32. */
 export function bfloat16ToFloat32(halves: Uint16Array): Float32Array {

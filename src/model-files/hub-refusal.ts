@@ -1,12 +1,12 @@
-// Why a model does not come from the Hub, in one sentence with what to do: a gated model, none of this name, no network, a full disk.
-// Knows the Hub's statuses and error codes; does not know what was being downloaded.
+// Explains in one sentence why a model cannot be fetched from the Hub, and what to do: a gated model, an unknown name, no network, a
+// full disk. Knows the Hub's statuses and error codes; does not know what was being downloaded.
 import { AppError } from '#domain/errors';
 import { nameOf, type HubModel } from './hub-model.ts';
 
-/** An answer that is not the one that was asked for. */
+/** An unexpected answer. */
 export class HubRefusal extends Error {
   readonly status: number;
-  /** `GatedRepo`, `RepoNotFound`, `RevisionNotFound`, …; null: it says none. */
+  /** `GatedRepo`, `RepoNotFound`, `RevisionNotFound`, …; null: the answer contains none. */
   readonly code: string | null;
 
   constructor(response: Response) {

@@ -1,9 +1,9 @@
-// Blocks of ggml → float32. A block is a run of values of one row that share their scales; the kinds are listed in ggml-types.ts. Layouts and
+// Blocks of ggml → float32. A block is a run of values of one row that share their scales; ggml-types.ts lists the types. Layouts and
 // arithmetic are those of ggml's dequantize_row_* (ggml-quants.c): every product and sum here is exact in float64 and rounded once, which
-// gives its float32 bit for bit.
+// returns ggml's float32 bit for bit.
 import { float16ToFloat32 } from '../half-precision.ts';
 
-/** Fills `values` from the blocks in `bytes`, whose numbers fit each other. */
+/** Fills `values` from the blocks in `bytes`; their lengths must match. */
 export type DecodeBlocks = (bytes: Uint8Array, values: Float32Array) => void;
 
 let halves: Float32Array | undefined; // all 65,536, 256 KB
@@ -34,7 +34,7 @@ export const decodeQ4_0: DecodeBlocks = (bytes, values) => {
   }
 };
 
-/** As Q4_0, with a minimum that is added instead of the 8 that are taken off. */
+/** Like Q4_0, with a minimum that is added instead of the 8 that is subtracted. */
 export const decodeQ4_1: DecodeBlocks = (bytes, values) => {
   for (let at = 0, v = 0; v < values.length; at += 20, v += 32) {
     const [d, m] = [half(bytes, at), half(bytes, at + 2)];

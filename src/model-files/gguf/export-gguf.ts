@@ -1,5 +1,5 @@
-// A checkpoint for llama.cpp and what is built on it: a whole model, base and adapter in one file, or the adapter alone, for who has the base
-// model as GGUF already.
+// Exports a checkpoint for llama.cpp and tools based on it: a whole model, base and adapter in one file, or the adapter alone, for users who
+// already have the base model as GGUF.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathExists } from '#base/path-exists';
@@ -22,25 +22,25 @@ import { writeGguf, type TensorToWrite, type TypedValue } from './write-gguf.ts'
 export interface GgufExport {
   /** Model directory. */
   readonly base: string;
-  /** PEFT directory; null: the base model as it is. */
+  /** PEFT directory; null: the base model without adapter. */
   readonly adapter: string | null;
-  /** Is made; must not be there. Appears whole or not at all. */
+  /** Must not exist. Appears completely or not at all. */
   readonly out: string;
-  /** For people: which model this is. */
+  /** The model's name, for people. */
   readonly name: string;
   readonly onNumbers?: OnNumbers;
 }
 
 const ALWAYS_TIED =
   'llama.cpp reads a model of this family with one matrix for embedding and head, and this adapter is on the head alone.';
-/** It looks for the adapted weight by name, and a tied head has none of its own. */
+/** llama.cpp looks for the adapted weight by name, and a tied head has none of its own. */
 const NO_TIED_HEAD =
   'This adapter is on the head, which is the embedding in the base model, and llama.cpp cannot adapt one of the two. Export the merged model.';
 
-/** `general.file_type`, as llama.h numbers what most tensors are. */
+/** `general.file_type`: llama.h's number for the type of most tensors. */
 const FILE_TYPE: Readonly<Record<WrittenType, number>> = { F32: 0, F16: 1, Q8_0: 7, BF16: 32 };
 
-/** Vectors are F32, as llama.cpp wants them, and so are matrices whose rows are no whole blocks. Throws `invalid_request`, `bad_model_files`. */
+/** Vectors are F32, as llama.cpp requires, and so are matrices whose rows are not whole blocks. Throws `invalid_request`, `bad_model_files`. */
 export async function exportGgufModel(
   { base, adapter, out, name, onNumbers }: GgufExport,
   type: WrittenType,
@@ -94,7 +94,7 @@ export async function exportGgufModel(
   }
 }
 
-/** In float32. llama.cpp multiplies by alpha / rank, so alpha is written as that which gives the adapter's scale. */
+/** In float32. llama.cpp multiplies by alpha / rank, so alpha is chosen to give the adapter's scale. */
 export async function exportGgufAdapter({ base, adapter, out, name }: GgufExport & { adapter: string }): Promise<void> {
   await refuseExisting(out);
   const config = await readDecoderConfig(base);
@@ -127,7 +127,7 @@ export async function exportGgufAdapter({ base, adapter, out, name }: GgufExport
   await writeGguf(out, metadata, tensors);
 }
 
-/** Parameters that are one tensor in the file, in its order: the experts of a layer. */
+/** Parameters that form one tensor in the file, in its order: the experts of a layer. */
 function stacksOf(parameters: readonly GgufParameter[]): readonly (readonly GgufParameter[])[] {
   const stacks = new Map<string, GgufParameter[]>();
   for (const parameter of parameters) {
@@ -148,7 +148,7 @@ async function readStack(
   return values;
 }
 
-/** B's rows are those of the weight. */
+/** B has the weight's rows. */
 function rowsAsThere(
   b: Float32Array,
   path: string,

@@ -1,5 +1,5 @@
-// The kinds of tensors in GGUF files, by their numbers in ggml.h: how many values a block has, in how many bytes, and how it is read. What
-// cannot be read still has a name, so that it can be refused by it.
+// The types of tensors in GGUF files, by their numbers in ggml.h: values per block, bytes per block, and how to read them. Unsupported
+// types still have a name for the error message.
 import { bfloat16ToFloat32, float16ToFloat32 } from '../half-precision.ts';
 import {
   decodeQ4_0,
@@ -46,13 +46,13 @@ function type(name: string, blockValues: number, blockBytes: number, decode: Dec
   return { name, blockValues, blockBytes, decode };
 }
 
-/** Null: it cannot be read. */
+/** Null: unsupported. */
 export const ggmlType = (number: number): GgmlType | null => READ[number] ?? null;
 
 export const ggmlTypeName = (number: number): string =>
   READ[number]?.name ?? NOT_READ[number] ?? `type ${number}, which is not known`;
 
-/** As files write it. */
+/** As file names spell it. */
 export function ggmlTypeNumber(name: string): number {
   return Number(Object.keys(READ).find((number) => READ[Number(number)]!.name === name));
 }

@@ -1,5 +1,5 @@
-// The beginning of a GGUF file (ggml's docs/gguf.md, versions 2 and 3): metadata by key, and where each tensor lies. Decides what a well-formed
-// file is; what the keys mean is architectures.ts and gguf-tokenizer.ts. Arrays of numbers and strings become JavaScript's own.
+// The header of a GGUF file (ggml's docs/gguf.md, versions 2 and 3): metadata by key, and the position of each tensor. Decides whether a file is
+// well formed; architectures.ts and gguf-tokenizer.ts interpret the keys. Arrays of numbers and strings become JavaScript arrays.
 import { AppError } from '#domain/errors';
 import { ggmlType, ggmlTypeName, READABLE_TYPES } from './ggml-types.ts';
 
@@ -7,11 +7,11 @@ export type GgufValue = number | boolean | string | readonly (number | boolean |
 
 export interface GgufTensor {
   readonly name: string;
-  /** Slowest dimension first, as everywhere here; files have it the other way round. */
+  /** Slowest dimension first, as everywhere in this code; files have the reverse order. */
   readonly shape: readonly number[];
-  /** Of ggml. */
+  /** ggml's number of the type. */
   readonly type: number;
-  /** From the beginning of the file. */
+  /** From the start of the file. */
   readonly start: number;
   readonly byteLength: number;
 }
@@ -29,12 +29,12 @@ export const VALUE_TYPES = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 
 /** `bytes` ended inside the header: more of the file is needed. */
 export class HeaderGoesOn extends Error {}
 
-/** The file is whole, but not of a kind that is read. */
+/** The file is complete, but of an unsupported kind. */
 export class UnreadType extends AppError {}
 
 const DIMENSIONS_MAX = 4;
 
-/** `bytes` are the first of a file of `byteLength`. Throws `HeaderGoesOn`, and `bad_model_files`. */
+/** `bytes` are the first bytes of a file of `byteLength`. Throws `HeaderGoesOn`, and `bad_model_files`. */
 export function parseGgufHeader(bytes: Uint8Array, path: string, byteLength: number): GgufHeader {
   const read = valueReader(bytes, path);
   checkVersion(bytes, path);
@@ -118,7 +118,7 @@ function valueReader(bytes: Uint8Array, path: string) {
     return at - size;
   };
   const u32 = () => view.getUint32(take(4), true);
-  const u64 = () => Number(view.getBigUint64(take(8), true)); // what does not fit a number fits no file
+  const u64 = () => Number(view.getBigUint64(take(8), true)); // a number that does not fit exceeds any file
   const string = () => {
     const length = u64();
     const start = take(length);
@@ -147,7 +147,7 @@ function valueReader(bytes: Uint8Array, path: string) {
     if (type !== VALUE_TYPES.array) return scalar(type);
     const itemType = u32();
     const count = u64();
-    if (count > bytes.length) throw new HeaderGoesOn(); // an item has a byte at least
+    if (count > bytes.length) throw new HeaderGoesOn(); // each item has at least one byte
     return Array.from({ length: count }, () => scalar(itemType));
   };
   return { u32, u64, string, value, skip: take, position: () => at };

@@ -1,32 +1,32 @@
-// Which file `owner/name:Q8_0` means, and which `owner/name` alone, of a repository that has a model several times in GGUF: by the names of its
-// files, as `llama-server -hf` goes by them. What is in the files is not known here.
+// Finds the file for `owner/name:Q8_0`, and for `owner/name` alone, in a repository with several GGUF files: by the names of its
+// files, like `llama-server -hf`. Does not look into the files.
 import { AppError } from '#domain/errors';
 import { isGguf } from '../foreign-formats.ts';
 import type { HubModel } from '../hub-model.ts';
 import { READABLE_TYPES } from './ggml-types.ts';
 
 export interface GgufChoice {
-  /** In the repository. */
+  /** The path in the repository. */
   readonly file: string;
-  /** The model's in the API, so that adapters stay with the weights they were trained on. */
+  /** The model's id in the API, so that adapters stay with the weights they were trained on. */
   readonly id: string;
 }
 
-/** A part of a name between dashes or dots that says a type; the last one counts. */
+/** A part of a name between dashes or dots that names a type; the last one counts. */
 const TAG = /(?<=^|[-./])(?:UD-)?(?:I?Q\d\w*|TQ\d\w*|B?F16|FP16|F32|FP32|MXFP4\w*|NVFP4\w*)(?=[-.])/gi;
 const PART = /-(\d{5})-of-(\d{5})\.gguf$/i;
 
-/** What llama.cpp takes where nobody says which. */
+/** llama.cpp's default if no tag is given. */
 const FIRST_TAGS = ['Q4_K_M', 'Q8_0'];
 
 /** `a-q4_k_m.gguf` → `Q4_K_M`. */
 const tagOf = (file: string): string | null => file.match(TAG)?.at(-1)?.toUpperCase() ?? null;
 
-/** Only GGUF: no weights beside it that would be taken first. */
+/** Whether there is only GGUF: other weights in the repository would be preferred. */
 export const isGgufRepository = (names: readonly string[]): boolean =>
   names.some(isGguf) && !names.some((name) => name.endsWith('.safetensors'));
 
-/** Null: there is none of this tag. Throws `bad_model_files` where several are meant, or a part of one. */
+/** Null: no file has this tag. Throws `bad_model_files` if several match, or only a part of one. */
 export function findGguf(model: HubModel, names: readonly string[]): GgufChoice | null {
   const files = names.filter((name) => isGguf(name) && Number(PART.exec(name)?.[1] ?? 1) === 1).sort();
   const [file, ...more] = model.tag === null ? byPreference(files) : byTag(files, model.tag);
@@ -39,7 +39,7 @@ export function findGguf(model: HubModel, names: readonly string[]): GgufChoice 
   return { file, id: tag === null ? model.id : `${model.id}:${tag}` };
 }
 
-/** As `findGguf`; also throws `base_model_not_found`. */
+/** Like `findGguf`; also throws `base_model_not_found`. */
 export function getGguf(model: HubModel, names: readonly string[]): GgufChoice {
   const found = findGguf(model, names);
   if (found) return found;
@@ -52,7 +52,7 @@ export function getGguf(model: HubModel, names: readonly string[]): GgufChoice {
   );
 }
 
-/** To be named instead of one that cannot be read; empty: none. */
+/** Readable alternatives to a file that cannot be read; empty if there are none. */
 export function adviseReadable({ id }: HubModel, { file }: GgufChoice, names: readonly string[]): string {
   const others = tagsOf(names.filter((name) => isGguf(name) && isRead(name) && name !== file));
   return others.length === 0 ? '' : ` Of ${id} can be read: ${others.join(', ')}.`;
@@ -64,7 +64,7 @@ function byTag(files: readonly string[], tag: string): readonly string[] {
   return named.length > 0 ? named : ofTag(files, tag);
 }
 
-/** What is surely read goes first. */
+/** Files that are certainly readable come first. */
 function byPreference(files: readonly string[]): readonly string[] {
   const read = files.filter(isRead);
   const all = read.length > 0 ? read : files;
@@ -72,7 +72,7 @@ function byPreference(files: readonly string[]): readonly string[] {
   return tag === null ? all.filter((file) => tagOf(file) === null) : ofTag(all, tag);
 }
 
-/** `Q4_K_XL` also means UD-Q4_K_XL, where there is no other. */
+/** `Q4_K_XL` also matches UD-Q4_K_XL, if there is no other. */
 function ofTag(files: readonly string[], tag: string): readonly string[] {
   const exact = files.filter((file) => tagOf(file) === tag.toUpperCase());
   return exact.length > 0 ? exact : files.filter((file) => sameTag(tagOf(file) ?? '', tag));
@@ -81,14 +81,14 @@ function ofTag(files: readonly string[], tag: string): readonly string[] {
 const sameTag = (tag: string, other: string): boolean =>
   tag === other.toUpperCase() || tag === `UD-${other.toUpperCase()}`;
 
-/** By its name: a mixture such as Q4_K_M has other types in it, which its header says. */
+/** Judged by its name: a mixture such as Q4_K_M contains other types, which only its header lists. */
 function isRead(file: string): boolean {
   const tag = tagOf(file)?.replace(/^UD-/, '').replace(/^FP/, 'F') ?? '';
   const types = [tag, tag.replace(/_[A-Z]+$/, '')]; // Q4_K_M is of Q4_K
   return !PART.test(file) && types.some((type) => READABLE_TYPES.includes(type));
 }
 
-/** How each can be named. */
+/** The name to use for each file. */
 const tagsOf = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((file) => tagOf(file) ?? file))].sort();
 

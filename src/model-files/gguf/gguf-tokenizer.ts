@@ -1,9 +1,9 @@
-// The tokenizer in a GGUF file's metadata → tokenizer.json, tokenizer_config.json and generation_config.json. Two kinds are read: byte-level BPE
-// (`gpt2`, with merges) and SentencePiece's BPE (`llama`, with scores).
+// The tokenizer in a GGUF file's metadata → tokenizer.json, tokenizer_config.json and generation_config.json. Two kinds are supported: byte-level
+// BPE (`gpt2`, with merges) and SentencePiece's BPE (`llama`, with scores).
 import type { Metadata } from './metadata.ts';
 import { PRE_TOKENIZERS } from './pre-tokenizers.ts';
 
-/** Of llama.h. */
+/** Token types of llama.h. */
 export const TOKEN_TYPE = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
 
 export interface TokenizerJson {
@@ -13,7 +13,7 @@ export interface TokenizerJson {
 }
 
 interface Vocabulary {
-  /** By id; those that only fill the embedding are left out. */
+  /** By id; tokens that only pad the embedding are left out. */
   readonly tokens: readonly string[];
   readonly types: readonly number[];
 }
@@ -71,7 +71,7 @@ const addedToken = (id: number, content: string, type: number) => ({
   special: type !== TOKEN_TYPE.userDefined,
 });
 
-/** Token → id. Added tokens are found before any merge, so that most need not be here. */
+/** Token → id. Added tokens are found before any merge, so most need not be here. */
 const vocabOf = ({ tokens, types }: Vocabulary, isIn: (type: number | undefined) => boolean): Record<string, number> =>
   Object.fromEntries(tokens.flatMap((token, id) => (isIn(types[id]) ? [[token, id]] : [])));
 
@@ -145,7 +145,7 @@ function sentencePiece(metadata: Metadata, vocabulary: Vocabulary) {
   };
 }
 
-/** A token comes of every two that make it, the best score first: SentencePiece's BPE, written as merges as Transformers writes it. */
+/** Every pair that makes a token is a merge, the best score first: SentencePiece's BPE, written as merges as in Transformers. */
 function mergesOf({ tokens, types }: Vocabulary, scores: readonly number[]): [string, string][] {
   const idOf = new Map(tokens.flatMap((token, id) => (types[id] === TOKEN_TYPE.normal ? [[token, id] as const] : [])));
   const ids = [...idOf.values()].sort((a, b) => scores[b]! - scores[a]! || a - b);
@@ -190,7 +190,7 @@ function chatTemplates(metadata: Metadata): Record<string, unknown> {
   return { chat_template: named.length === 0 ? template : [{ name: 'default', template }, ...named] };
 }
 
-/** llama.cpp ends at these too, whatever the file names. */
+/** llama.cpp also ends at these tokens, whatever the file names. */
 const ENDS = ['<|eot_id|>', '<|im_end|>', '<|end|>', '<end_of_turn>', '<|endoftext|>', '<|end_of_text|>', '<|eom_id|>'];
 
 function endsOfTurn(metadata: Metadata, { tokens, types }: Vocabulary): number[] {

@@ -1,20 +1,20 @@
-// Values of a GGUF file's metadata by key, or a refusal that says which file and which key. Keys of an architecture begin with its name.
+// Values of a GGUF file's metadata by key, or a refusal that names the file and the key. Keys of an architecture start with its name.
 import type { AppError } from '#domain/errors';
 import { badGguf, type GgufValue } from './gguf-header.ts';
 
 export interface Metadata {
   readonly architecture: string;
   refuse(problem: string): AppError;
-  /** Null where the key is missing or of another type. */
+  /** Null if the key is missing or has another type. */
   text(key: string): string | null;
   texts(key: string): readonly string[] | null;
   numbers(key: string): readonly number[] | null;
   number(key: string): number | null;
   flag(key: string): boolean | null;
-  /** Of the architecture: `own('block_count')`. A list of equal numbers, one per layer, is that number. */
+  /** A key of the architecture: `own('block_count')`. A list of equal numbers, one per layer, counts as that number. */
   own(key: string): number | null;
   ownText(key: string): string | null;
-  /** Throws where it is missing. */
+  /** Throws if it is missing. */
   needed(key: string): number;
   keys(): readonly string[];
 }

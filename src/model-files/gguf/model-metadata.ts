@@ -1,4 +1,4 @@
-// DecoderConfig → the metadata and the extra tensors by which llama.cpp computes the same, or a refusal that says what its graphs do not have.
+// DecoderConfig → metadata and extra tensors with which llama.cpp computes the same, or a refusal that names what its graphs lack.
 import { AppError } from '#domain/errors';
 import type { RopeScaling } from '../block.ts';
 import type { ConfigJson } from '../config-json.ts';
@@ -24,7 +24,7 @@ export function refuseGguf(what: string): AppError {
   );
 }
 
-/** Throws `invalid_request` for families of which llama.cpp has no graph. */
+/** Throws `invalid_request` for families without a graph in llama.cpp. */
 export function ggufArchitecture({ family }: DecoderConfig): string {
   if (family === 'mistral' || family === 'mixtral') return 'llama'; // without windows, see below
   const found = Object.entries(ARCHITECTURES).find(([, { modelType }]) => modelType === family);
@@ -32,7 +32,7 @@ export function ggufArchitecture({ family }: DecoderConfig): string {
   return found[0];
 }
 
-/** `json` is config.json, for what is no matter of the embedded engine. */
+/** `json` is config.json, for values that the embedded engine does not use. */
 export function modelMetadata(config: DecoderConfig, json: ConfigJson): ModelMetadata {
   const architecture = ggufArchitecture(config);
   checkLayers(config, architecture);
@@ -100,7 +100,7 @@ function expertValues({ experts }: DecoderConfig, architecture: string): Record<
   };
 }
 
-/** Of experts llama.cpp's graphs fix this. */
+/** llama.cpp's graphs fix these properties of experts. */
 function checkExperts({ experts }: DecoderConfig): void {
   if (experts === null) return;
   const dense = experts.layers.indexOf(false);
@@ -109,7 +109,7 @@ function checkExperts({ experts }: DecoderConfig): void {
     throw refuseGguf('llama.cpp divides the weights of experts by their sum, the model does not (norm_topk_prob)');
 }
 
-/** What llama.cpp's graphs fix for all models of an architecture. */
+/** Properties that llama.cpp's graphs fix for all models of an architecture. */
 function checkLayers(config: DecoderConfig, architecture: string): void {
   const { attention, multipliers, heads, hidden, headDim, layers } = config;
   const isLocal: Readonly<Record<string, (layer: number) => boolean>> = {
@@ -178,7 +178,7 @@ function ropeScaling(
   }
 }
 
-/** By how much each frequency is divided; between the two wavelengths smoothly (`rope_type: llama3` of Transformers). */
+/** The divisor of each frequency; smooth between the two wavelengths (`rope_type: llama3` of Transformers). */
 function llama3Factors(
   { factor, lowFrequencyFactor, highFrequencyFactor, originalMaxPositions }: RopeScaling & { kind: 'llama3' },
   theta: number,

@@ -1,12 +1,12 @@
-// How text is split before merges, by the names that llama.cpp gives (`tokenizer.ggml.pre`): the parts of tokenizer.json that the models of that
-// name have. Unknown names are refused: other splits are other tokens than the model was trained on.
+// How text is split before merges, by llama.cpp's names (`tokenizer.ggml.pre`): the matching parts of tokenizer.json.
+// Unknown names are refused, because another split produces other tokens than the model was trained on.
 
 export interface PreTokenizer {
   readonly normalizer: 'NFC' | null;
   readonly splits: readonly object[];
-  /** A piece that is a token as a whole is that token. */
+  /** A piece that is a token as a whole becomes that token. */
   readonly ignoreMerges: boolean;
-  /** Where the file does not say whether texts begin with BOS. */
+  /** Used if the file does not say whether texts start with BOS. */
   readonly addsBos: boolean;
 }
 

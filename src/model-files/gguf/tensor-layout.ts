@@ -1,4 +1,4 @@
-// What a decoder's tensors are called in GGUF, and how their values lie there: one table for reading and writing.
+// The names of a decoder's tensors in GGUF, and the layout of their values: one table for reading and writing.
 import type { DecoderConfig } from '../decoder-config.ts';
 import {
   decoderParameters,
@@ -9,13 +9,13 @@ import {
 } from '../decoder-parameters.ts';
 
 export interface GgufParameter extends ParameterSpec {
-  /** In the file. */
+  /** The name in the file. */
   readonly gguf: string;
   /** Not null: its place in that tensor, `[experts, …shape]`, and what it is called in older files, where it is a tensor by itself. */
   readonly expert: { readonly place: number; readonly alone: string } | null;
   /** Not null: rows of this many heads, which may lie in pairs (`toPairs`). */
   readonly heads: number | null;
-  /** The file has 1 + weight. */
+  /** The file stores 1 + weight. */
   readonly plusOne: boolean;
 }
 

@@ -1,5 +1,5 @@
-// tokenizer.json and what lies beside it → the metadata from which llama.cpp makes the same tokens. Byte-level BPE only: how it splits text must be
-// one of the ways that llama.cpp has a name for.
+// tokenizer.json and the files next to it → metadata from which llama.cpp makes the same tokens. Byte-level BPE only; its way of splitting text
+// must be one that llama.cpp has a name for.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '#base/is-object';
@@ -10,7 +10,7 @@ import type { TypedValue } from './write-gguf.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `rows` are those of the embedding: more than there are tokens where it is padded. */
+/** `rows` of the embedding: more than the tokens if it is padded. */
 export async function tokenizerMetadata(directory: string, rows: number): Promise<Record<string, TypedValue>> {
   const tokenizer = await readJson(join(directory, 'tokenizer.json'));
   const config = await readJson(join(directory, 'tokenizer_config.json'));
@@ -77,14 +77,14 @@ function preTokenizerName(tokenizer: Json, model: Json): string {
       splitsOf({ type: 'Sequence', pretokenizers: splits }) === own
     );
   });
-  // Tokenizers that differ in NFC alone are one to llama.cpp, which normalises nothing.
+  // llama.cpp does not normalise, so tokenizers that differ only in NFC are the same to it.
   const normalizes = isObject(tokenizer['normalizer']);
   const found = names.find((name) => (PRE_TOKENIZERS[name]!.normalizer !== null) === normalizes) ?? names[0];
   if (found === undefined) throw refuseGguf('llama.cpp has no name for how the tokenizer splits text into words');
   return found;
 }
 
-/** What matters of a pre-tokenizer, as text. */
+/** The relevant parts of a pre-tokenizer, as text. */
 function splitsOf(preTokenizer: unknown): string {
   if (!isObject(preTokenizer)) return 'none';
   const { type, pretokenizers, pattern, behavior, use_regex: useRegex, individual_digits: digits } = preTokenizer;

@@ -1,4 +1,4 @@
-// The writer of GGUF files, version 3: metadata in the order given, tensors in the order given, each aligned. Equal arguments are equal bytes.
+// Writes GGUF files, version 3: metadata and tensors in the order given, each tensor aligned. Equal arguments produce equal bytes.
 import type { FileHandle } from 'node:fs/promises';
 import { invariant } from '#base/invariant';
 import { unfinishedPath, writeWholeFile } from '#base/whole-file';
@@ -9,7 +9,7 @@ import { ENCODERS, type WrittenType } from './quantize.ts';
 type Scalar = number | boolean | string;
 type ScalarType = Exclude<keyof typeof VALUE_TYPES, 'array'>;
 
-/** A value with the type that llama.cpp expects of its key; arrays are of that type. */
+/** A value with the type that llama.cpp expects for its key; arrays have elements of that type. */
 export interface TypedValue {
   readonly type: ScalarType;
   readonly value: Scalar | readonly Scalar[];
@@ -17,14 +17,14 @@ export interface TypedValue {
 
 export interface TensorToWrite {
   readonly name: string;
-  /** Slowest dimension first; the last is a multiple of 32 where the type is Q8_0. */
+  /** Slowest dimension first; the last is a multiple of 32 if the type is Q8_0. */
   readonly shape: readonly number[];
   readonly type: WrittenType;
-  /** Read when it is written: a model need not be in memory as a whole. */
+  /** Read when it is written, so that a model need not be in memory as a whole. */
   readonly data: () => Promise<Float32Array>;
 }
 
-/** Written beside its place, fsynced, then renamed: `path` never holds half a file. */
+/** Written to a temporary file, fsynced, then renamed: `path` never holds an incomplete file. */
 export async function writeGguf(
   path: string,
   metadata: Readonly<Record<string, TypedValue>>,
