@@ -1,5 +1,5 @@
-// What the layers of a decoder are made of, as its family says it (families/): plain data, from which the tensor map and
-// the graphs of sampler and trainer are built. What no family needs is not here.
+// What the layers of a decoder consist of, as its family declares it (families/): plain data, from which the tensor map and
+// the graphs of sampler and trainer are built. Contains only what some family needs.
 
 /** Linears that read the same input run as one matmul. */
 export const FUSED_LINEARS = ['qkv', 'o', 'gate_up', 'down'] as const;
@@ -16,7 +16,7 @@ export interface Projection {
 }
 
 export interface Norms {
-  /** Names of a layer's RMS norms by what they are applied to; null: nothing is. */
+  /** Names of a layer's RMS norms by what they are applied to; null: no norm there. */
   readonly attentionInput: string | null;
   readonly attentionOutput: string | null;
   readonly mlpInput: string | null;
@@ -58,7 +58,7 @@ export type RopeScaling =
     };
 
 export interface Rope {
-  /** How many values of a head turn, from its first. */
+  /** How many values of a head are rotated, counted from its first. */
   readonly dim: number;
   readonly theta: number;
   readonly scaling: RopeScaling | null;
@@ -66,9 +66,9 @@ export interface Rope {
 
 /** What attention of one layer looks at. */
 export interface LayerAttention {
-  /** Tokens, oneself included; null: all before. */
+  /** Window in tokens, including the token itself; null: all earlier tokens. */
   readonly window: number | null;
-  /** Null: tokens are told apart by the mask alone (arXiv:2305.19466). */
+  /** Null: no rotation; only the mask distinguishes positions (arXiv:2305.19466). */
   readonly rope: Rope | null;
 }
 

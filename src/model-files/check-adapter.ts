@@ -1,4 +1,4 @@
-// Whether an adapter that somebody sends can be served and trained: its base model, its tensors by name and shape, and that all values
+// Checks whether an uploaded adapter can be served and trained: its base model, its tensors by name and shape, and that all values
 // are finite. One tensor is in memory at a time.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Values of config.json by key, or a refusal that says which file, which key and what it holds.
+// Values of config.json by key, or a refusal that names the file, the key and its value.
 import { AppError } from '#domain/errors';
 
 export type ConfigJson = Readonly<Record<string, unknown>>;
@@ -6,13 +6,13 @@ export type ConfigJson = Readonly<Record<string, unknown>>;
 export interface ConfigReader {
   readonly json: ConfigJson;
   refuse(problem: string): AppError;
-  /** `fallback` where the key is missing or null. */
+  /** `fallback` if the key is missing or null. */
   positive(key: string, fallback?: number): number;
   positiveOrNull(key: string): number | null;
   flag(key: string): boolean;
   /** A number per layer or frequency, or whatever else comes in a list; null where the key is missing or null. */
   listOrNull<T>(key: string, length: number, isItem: (value: unknown) => value is T): readonly T[] | null;
-  /** Throws where the key holds anything but one of these. */
+  /** Throws if the key holds anything but one of these. */
   only(key: string, allowed: readonly unknown[], reason: string): void;
 }
 

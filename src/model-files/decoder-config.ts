@@ -1,4 +1,4 @@
-// config.json → DecoderConfig, or a clear refusal. Knows which families exist; what a family is stands in its own file.
+// config.json → DecoderConfig, or a clear refusal. Knows which families exist; each family is defined in its own file.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';

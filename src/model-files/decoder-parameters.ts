@@ -1,5 +1,5 @@
-// The tensors of a decoder by their Hugging Face names: which exist, and in which shape. Whoever reads them checks every shape
-// before, so that what follows can trust them.
+// The tensors of a decoder by their Hugging Face names: which exist, and in which shape. Readers check every shape first,
+// so that later code can rely on them.
 import { AppError } from '#domain/errors';
 import { ATTENTION_LINEARS, FUSED_LINEARS, type Experts, type FusedLinear } from './block.ts';
 import type { DecoderConfig } from './decoder-config.ts';
@@ -73,7 +73,7 @@ function queryKeyNorms({ norms, heads, kvHeads, headDim }: DecoderConfig, prefix
   ];
 }
 
-/** Throws `bad_model_files` with the first tensor that is not there, or not in its shape. */
+/** Throws `bad_model_files` that names the first tensor that is missing or has another shape. */
 export function checkParameters(source: TensorSource, parameters: readonly ParameterSpec[]): void {
   for (const { name, shape } of parameters) {
     if (!source.has(name))

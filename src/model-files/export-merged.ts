@@ -1,6 +1,6 @@
-// An adapter folded into its base model: W + scale · B·A per adapted layer, written as a Hugging Face directory that loads
-// without PEFT. Reads and writes one tensor at a time; everything that is not a weight is copied. Where an adapter is on a head that is the
-// embedding, the merged model has two matrices: what reads tokens stays as it was.
+// Merges an adapter into its base model: W + scale · B·A per adapted layer, written as a Hugging Face directory that loads
+// without PEFT. Reads and writes one tensor at a time; everything that is not a weight is copied. If the adapter is on a head tied to
+// the embedding, the merged model has two matrices: the embedding stays unchanged.
 import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { invariant } from '#base/invariant';
@@ -20,7 +20,7 @@ export interface MergeRequest {
   readonly base: string;
   /** PEFT directory. */
   readonly adapter: string;
-  /** Is made; must not be there. Appears whole or not at all. */
+  /** Must not exist. Appears completely or not at all. */
   readonly out: string;
   readonly dtype: StoredDtype;
   readonly onNumbers?: OnNumbers;
@@ -29,7 +29,7 @@ export interface MergeRequest {
 const TORCH_DTYPE: Readonly<Record<StoredDtype, string>> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
 const IS_WEIGHTS = /\.safetensors(?:\.index\.json)?$|^model\.gguf\.json$/;
 
-/** Throws `invalid_request` where `out` is there, `bad_model_files` for an adapter of another model. */
+/** Throws `invalid_request` if `out` exists, `bad_model_files` for an adapter of another model. */
 export async function exportMerged({
   base,
   adapter: adapterDirectory,

@@ -1,5 +1,5 @@
-// What people name with --model that is no model as Transformers saves one: adapters, single files, other formats. One sentence for each,
-// with what to do, from the names of files alone.
+// Recognizes what users pass to --model although it is not a Transformers model: adapters, single files, other formats. Returns one
+// sentence with what to do, from file names alone.
 import { basename, extname } from 'node:path';
 
 const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
@@ -17,7 +17,7 @@ const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
 /** A model of llama.cpp. What sees images for one, guesses ahead, or was measured for quantising is none. */
 export const isGguf = (name: string): boolean => /\.gguf$/i.test(name) && !/mmproj|imatrix|^mtp-/i.test(basename(name));
 
-/** `path` is a file. Null: of no kind that anybody would take for a model. */
+/** `path` is a file. Null: not a kind of file that could be taken for a model. */
 export function foreignFile(path: string): string | null {
   if (extname(path) === '.safetensors')
     return `${path} is a single file of weights. Name its directory, which also needs config.json and tokenizer.json.`;
@@ -25,7 +25,7 @@ export function foreignFile(path: string): string | null {
   return other ? `${path} ${other[1]}.` : null;
 }
 
-/** `names` are those of all files of a directory or a repository; null: nothing known is wrong, or a model is there. */
+/** `names` are all files of a directory or a repository; null: no known problem, or it contains a model. */
 export function foreignFormat(where: string, names: readonly string[], adapterBase: string | null): string | null {
   const has = (name: RegExp) => names.some((each) => name.test(each));
   if (has(/^adapter_config\.json$/) && !has(/^model.*\.safetensors$/)) {

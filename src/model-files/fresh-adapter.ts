@@ -1,4 +1,4 @@
-// The adapter that every trained model begins with: B is zero, so that it changes nothing yet.
+// The adapter with which every trained model starts: B is zero, so that it changes nothing yet.
 import type { LoraConfig } from '#domain/lora-config';
 import type { DecoderConfig } from './decoder-config.ts';
 import { createLoraAdapter, linearLayers } from './lora.ts';

@@ -1,6 +1,6 @@
-// One file of the Hub → its blob in the cache. A download that breaks off goes on where it stopped, in this process or after a new start:
-// what has arrived lies beside the blob under the hash that the whole must have, which is checked at the end. A broken download never has
-// the blob's name.
+// Downloads one file of the Hub into its blob in the cache. An interrupted download resumes where it stopped, in this process or after a
+// restart: received bytes are next to the blob under the hash that the complete file must have, which is checked at the end. An incomplete
+// download never has the blob's name.
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';

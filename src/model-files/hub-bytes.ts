@@ -1,5 +1,5 @@
-// Parts of one file of the Hub, by ranges: what a GGUF file says of itself is at its beginning, and is wanted before gigabytes are. Whole files
-// arrive through hub-blob.ts.
+// Reads parts of one file of the Hub by byte ranges: the header of a GGUF file is needed before gigabytes are downloaded. hub-blob.ts
+// downloads whole files.
 import pRetry from 'p-retry';
 import type { GgufBytes } from './gguf/gguf-file.ts';
 import { isBroken, type BlobRequest } from './hub-blob.ts';

@@ -1,5 +1,5 @@
-// The Hub's own cache on disk: blobs by content, a snapshot of links per commit, refs from names of revisions to commits. What other
-// tools have downloaded is found here, and the other way round. Asks nobody on the network.
+// The Hub's own cache on disk: blobs by content, a snapshot of links per commit, refs from names of revisions to commits. Downloads of
+// other tools are found here, and theirs find ours. Makes no network requests.
 import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pathExists } from '#base/path-exists';
@@ -13,7 +13,7 @@ export interface CachedModel {
   readonly gguf: GgufChoice | null;
 }
 
-/** `without weights`: what tokens and prompts need, for a model that runs elsewhere. */
+/** `without weights`: only the files for tokens and prompts, for a model that runs elsewhere. */
 export type ModelParts = 'everything' | 'without weights';
 
 export const modelFolder = ({ id }: HubModel, cacheDirectory: string): string =>
@@ -37,7 +37,7 @@ export async function findCachedModel(
   return gguf && { snapshot, gguf };
 }
 
-/** By their paths in the repository; without links whose blob was deleted. */
+/** By their paths in the repository; links whose blob was deleted are left out. */
 async function presentFiles(snapshot: string): Promise<readonly string[]> {
   const names = (await readdir(snapshot, { recursive: true }).catch(() => [])).map((name) => name.replaceAll(sep, '/'));
   const present = await Promise.all(names.map((name) => pathExists(join(snapshot, name))));
@@ -78,7 +78,7 @@ function ignoreOthersFiles(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPERM' && error.code !== 'ENOENT') throw error;
 }
 
-/** Enough to load: configuration, tokenizer, and all weights that the index names. */
+/** Whether it can be loaded: configuration, tokenizer, and all weights that the index names. */
 export async function hasModelFiles(directory: string, parts: ModelParts): Promise<boolean> {
   const has = (name: string) => pathExists(join(directory, name));
   if (!(await has('config.json')) || !(await has('tokenizer.json'))) return false;

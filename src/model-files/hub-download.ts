@@ -1,5 +1,5 @@
-// Fetches a model's files from the Hugging Face Hub into the Hub's own cache (hub-cache.ts): which files, in which order, and where there
-// is no room for them. How one of them arrives is hub-blob.ts; which of several GGUF files is the model, gguf/gguf-tags.ts.
+// Downloads a model's files from the Hugging Face Hub into the Hub's own cache (hub-cache.ts): decides which files, in which order, and
+// whether there is room. hub-blob.ts downloads one file; gguf/gguf-tags.ts chooses among several GGUF files.
 import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { listFiles, modelInfo, type ListFileEntry } from '@huggingface/hub';
 import { pathExists } from '#base/path-exists';
@@ -22,13 +22,13 @@ export interface HubAccess {
   readonly cacheDirectory: string;
   readonly endpoint: string;
   readonly token: string | null;
-  /** Read where there is no token: `huggingface-cli login` leaves it there. */
+  /** Read if no token is configured: `huggingface-cli login` stores it there. */
   readonly tokenPath: string;
-  /** Nobody is asked. */
+  /** Makes no network requests. */
   readonly offline: boolean;
 }
 
-/** Told while a model is downloaded, or something is made of it, in bytes; and when that has ended, well or not. */
+/** Called with bytes while a model is downloaded or converted, and when that has ended, successfully or not. */
 export interface DownloadProgress {
   /** `doing`: not said while it is downloaded. */
   readonly onBytes: (model: string, done: number, of: number, doing?: string) => void;

@@ -1,4 +1,4 @@
-// What a Hub says about a commit and its files, checked before any of it becomes a path on this machine: hashes are hex
+// What a Hub says about a commit and its files, checked before any of it becomes a local path: hashes are hex
 // digits, paths are plain and relative. Knows how Git and LFS name content; does not know where it is stored.
 import { createHash, type Hash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';

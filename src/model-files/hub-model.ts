@@ -1,11 +1,11 @@
-// How a model of the Hugging Face Hub is named: `owner/name`, which of its GGUF files, which revision. Knows no files.
+// The name of a model on the Hugging Face Hub: `owner/name`, which of its GGUF files, which revision. Knows no files.
 import { isCommit } from './hub-file.ts';
 
 /** A model of the Hub in one of its versions: a branch, a tag, or a commit. */
 export interface HubModel {
   readonly id: string;
   readonly revision: string;
-  /** Which of its GGUF files: `Q8_0`, or a file's name. Null: not said, and most models have none. */
+  /** Which of its GGUF files: `Q8_0`, or a file's name. Null: not given, as for most models, which have none. */
   readonly tag: string | null;
 }
 

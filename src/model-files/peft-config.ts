@@ -1,5 +1,5 @@
-// adapter_config.json, as PEFT writes and reads it. What we cannot compute exactly is refused by name: an adapter that
-// loads is an adapter that means here what it means there.
+// adapter_config.json, as PEFT writes and reads it. Options that we cannot compute exactly are refused by name: an adapter that
+// loads has the same meaning here as in PEFT.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';

@@ -1,5 +1,5 @@
-// An adapter as a PEFT directory: adapter_config.json and adapter_model.safetensors in float32. Whatever does not fit
-// the base model is refused with the tensor's name and both shapes. Equal adapters are equal bytes.
+// An adapter as a PEFT directory: adapter_config.json and adapter_model.safetensors in float32. Tensors that do not fit
+// the base model are refused with their name and both shapes. Equal adapters are equal bytes.
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#domain/errors';

@@ -1,4 +1,4 @@
-// Checkpoints whose weights are codes of a quantisation, by what config.json says. We understand none: codes that are stored as BF16 or
+// Detects checkpoints whose weights are quantisation codes, from config.json. None are supported: codes that are stored as BF16 or
 // F32 would be read as weights, without their scales.
 import type { ConfigJson } from './config-json.ts';
 

@@ -1,10 +1,10 @@
-// Some bytes of an open file: all that were asked for, or an error.
+// Reads bytes of an open file: exactly as many as requested, or an error.
 import type { FileHandle } from 'node:fs/promises';
 import type { AppError } from '#domain/errors';
 
 const CHUNK_BYTES = 2 ** 28; // one read takes less than 2^31 bytes; smaller ones also keep a second shard's read going
 
-/** Throws what `refuse` makes of the reason where the file ends before. */
+/** Throws `refuse(reason)` if the file ends earlier. */
 export async function readBytes(
   handle: FileHandle,
   start: number,

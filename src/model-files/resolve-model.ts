@@ -1,5 +1,5 @@
-// What `--model` may name → a directory with config, tokenizer and weights. In this order: the starter model that ships
-// with the package, a directory or a GGUF file on this machine, a model of the Hugging Face Hub (from its cache if it is there).
+// Turns the value of `--model` into a directory with config, tokenizer and weights. In this order: the starter model that the package
+// includes, a directory or a GGUF file on this machine, a model of the Hugging Face Hub (from its cache if it is there).
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Log } from '#base/log';
@@ -31,7 +31,7 @@ export interface ResolvedModel {
   readonly directory: string;
 }
 
-/** Once downloaded, a Hub model stays as it is: adapters were trained on these very weights. Throws `base_model_not_found`, `bad_model_files`. */
+/** Once downloaded, a Hub model never changes: adapters were trained on exactly these weights. Throws `base_model_not_found`, `bad_model_files`. */
 export async function resolveModelDirectory(name: string, options: ResolveModelOptions): Promise<ResolvedModel> {
   const { parts, ggufDirectory } = options;
   if (name === 'starter' || name === STARTER_ID) return resolveLocal(STARTER_ID, options.starterDirectory, options);

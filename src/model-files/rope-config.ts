@@ -1,5 +1,5 @@
-// How far positions turn queries and keys, from config.json. Which values of a head turn, and in which layers, is the
-// family's to say.
+// How positions rotate queries and keys, from config.json. The family decides which values of a head are rotated, and in
+// which layers.
 import type { Rope, RopeScaling } from './block.ts';
 import { isNumber, type ConfigJson, type ConfigReader } from './config-json.ts';
 

@@ -1,6 +1,6 @@
 // The header of a .safetensors file: 8 bytes of length (little endian), then JSON that maps tensor names to dtype,
-// shape and byte range. Checked as strictly as the reference reader: ranges follow each other without gap or overlap
-// and end where the file ends, so a truncated download is found when it is opened and not in the middle of loading.
+// shape and byte range. Checked as strictly as by the reference reader: ranges follow each other without gap or overlap
+// and end where the file ends, so a truncated download is detected when it is opened and not in the middle of loading.
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 

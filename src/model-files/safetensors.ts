@@ -1,5 +1,5 @@
-// Tensors by name from .safetensors files, always as float32; opening reads headers only. And the writer, whose bytes
-// depend on nothing but its arguments, so that equal adapters are equal files.
+// Tensors by name from .safetensors files, always as float32; opening reads headers only. Also writes them; the bytes
+// depend only on the arguments, so that equal adapters are equal files.
 import { open, readFile, stat, type FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';

@@ -4,9 +4,9 @@ import type { ConfigJson, ConfigReader } from '../config-json.ts';
 
 export interface Family {
   readonly modelType: string;
-  /** What Transformers takes where config.json says nothing. */
+  /** The default of Transformers if config.json has no value. */
   readonly defaults: ConfigJson;
-  /** Throws `bad_model_files` for what we do not have. */
+  /** Throws `bad_model_files` for unsupported options. */
   block(config: ConfigReader, sizes: Sizes): Block;
   /** Where it has them. */
   experts?(config: ConfigReader, sizes: Sizes): Experts;

@@ -1,4 +1,4 @@
-// Families that people will try and that we do not have, each with the reason; of others, what config.json gives away.
+// Families that users will try and that are not supported, each with the reason; for others, the reason that config.json reveals.
 import type { ConfigJson } from '../config-json.ts';
 
 const EXPERTS =
@@ -49,7 +49,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   gpt_neox: 'it has LayerNorm and an MLP without a gate',
 };
 
-/** Null: nothing is known. */
+/** Null: no reason is known. */
 export function whyNotHere(config: ConfigJson): string | null {
   const type = config['model_type'];
   if (typeof type === 'string' && Object.hasOwn(NOT_HERE, type)) return NOT_HERE[type]!;

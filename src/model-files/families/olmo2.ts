@@ -1,4 +1,4 @@
-// OLMo 2: norms on what attention and MLP give instead of what they take, and over all queries and all keys at once.
+// OLMo 2: norms on the outputs of attention and MLP instead of their inputs, and over all queries and all keys at once.
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import { everyLayer, NO_SOFT_CAPS, plainMultipliers, POST_NORMS, readActivation, separateLinears } from './parts.ts';

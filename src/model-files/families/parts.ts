@@ -1,4 +1,4 @@
-// Parts that families have in common: each family says which it is made of, and no family is made of another.
+// Parts that families have in common: each family lists its parts, and no family builds on another.
 import type { Activation, Block, LayerAttention, Norms, Projection, Sizes } from '../block.ts';
 import type { ConfigReader } from '../config-json.ts';
 
@@ -55,7 +55,7 @@ export const PRE_NORMS: Norms = {
   plusOne: false,
 };
 
-/** Behind attention and behind the MLP, before their results are added. */
+/** After attention and after the MLP, before their results are added. */
 export const POST_NORMS: Norms = {
   attentionInput: null,
   attentionOutput: 'post_attention_layernorm',
@@ -85,7 +85,7 @@ export function readActivation(config: ConfigReader, key: string): Activation {
 export const everyLayer = ({ layers }: Sizes, attention: LayerAttention): LayerAttention[] =>
   Array.from({ length: layers }, () => attention);
 
-/** Local and global layers as `layer_types` names them, or where it is missing as `isLocal` says. */
+/** Local and global layers as in `layer_types`, or by `isLocal` if it is missing. */
 export function localAndGlobal(
   config: ConfigReader,
   { layers }: Sizes,

@@ -1,4 +1,4 @@
-// SmolLM3: Llama's layers, of which every fourth turns nothing (NoPE).
+// SmolLM3: Llama's layers, every fourth of which has no rotary positions (NoPE).
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import {

@@ -1,4 +1,4 @@
-// An open GGUF file: its header, and its tensors as float32, one at a time. Knows nothing of models.
+// An open GGUF file: its header, and its tensors as float32, one at a time. Knows nothing about models.
 import { open } from 'node:fs/promises';
 import { AppError } from '#domain/errors';
 import type { RowRange } from '../safetensors.ts';
@@ -12,12 +12,12 @@ export interface GgufFile extends GgufHeader {
   close(): Promise<void>;
 }
 
-/** What a GGUF file is read from: a file here, or one elsewhere of which some parts are wanted. */
+/** The source of a GGUF file: a local file, or a remote one of which only parts are needed. */
 export interface GgufBytes {
-  /** As errors call it. */
+  /** The name in error messages. */
   readonly name: string;
   readonly size: number;
-  /** Exactly so many, or an error. */
+  /** Returns exactly this many bytes, or throws. */
   read(start: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ const FIRST_BYTES = 2 ** 24; // a vocabulary of 150,000 tokens and its merges ta
 /** Reads the header only. Throws `bad_model_files`. */
 export const openGgufFile = async (path: string): Promise<GgufFile> => readGgufFile(await openBytes(path));
 
-/** Takes the bytes over: it closes them. */
+/** Takes ownership of the bytes and closes them. */
 export async function readGgufFile(bytes: GgufBytes): Promise<GgufFile> {
   try {
     const header = await readHeader(bytes);
@@ -66,7 +66,7 @@ async function openBytes(path: string): Promise<GgufBytes> {
   };
 }
 
-/** How long a header is stands nowhere: more is read until it is whole. */
+/** The length of the header is not stored: more is read until it is complete. */
 async function readHeader(bytes: GgufBytes): Promise<GgufHeader> {
   const { name, size } = bytes;
   for (let length = Math.min(FIRST_BYTES, size); ; length = Math.min(2 * length, size)) {

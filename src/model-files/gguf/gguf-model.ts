@@ -1,5 +1,5 @@
-// A GGUF file as a model directory: small files that say of its configuration and tokenizer what Hugging Face's say, and one that names the
-// GGUF file, from which weights are read as they are needed. The directory is named after what is in it, and nothing in it is ever changed.
+// A GGUF file as a model directory: small files with its configuration and tokenizer in Hugging Face's form, and one that names the
+// GGUF file, from which weights are read when needed. The directory's name is a hash of its contents, which never change.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -67,13 +67,13 @@ async function readRopeFactors(file: GgufFile): Promise<readonly number[] | null
   return name === undefined ? null : [...(await file.read(name))];
 }
 
-/** Null: `directory` is not that of a GGUF file. */
+/** Null: `directory` does not belong to a GGUF file. */
 export async function findGgufPointer(directory: string): Promise<GgufPointer | null> {
   const text = await readFile(join(directory, GGUF_POINTER), 'utf8').catch(() => null);
   return text === null ? null : (JSON.parse(text) as GgufPointer);
 }
 
-/** Weights by their Hugging Face names, as float32. Null: `directory` is not that of a GGUF file. */
+/** Weights by their Hugging Face names, as float32. Null: `directory` does not belong to a GGUF file. */
 export async function openGgufTensors(directory: string): Promise<TensorSource | null> {
   const pointer = await findGgufPointer(directory);
   if (pointer === null) return null;
