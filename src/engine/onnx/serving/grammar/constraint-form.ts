@@ -20,7 +20,7 @@ export interface SchemaOptions {
   readonly anyWhitespace: boolean;
   /** A regular expression instead; null: what people write. */
   readonly whitespacePattern: string | null;
-  /** Objects have no other properties than those that their schema names, if it names some and says nothing of others. */
+  /** Objects allow no properties besides those that their schema names, if it names some and does not mention others. */
   readonly strict: boolean;
 }
 
@@ -56,7 +56,7 @@ function schemaForm(terms: Terms, schema: unknown, { anyWhitespace, whitespacePa
   return { kind: 'json', json: { forms: createSchemaForms(terms, schema, strict), gap, space } };
 }
 
-/** Without a bound, a model that is unsure writes blanks until it is cut off. */
+/** Without a limit, a model that is unsure writes blanks until it is cut off. */
 const GAP = '(" " | "\\n" ([ ]{1,64} | [\\t]{1,16})?)?';
 const SPACE = '" "?';
 

@@ -1,5 +1,5 @@
-// Entry of a grammar thread: compiles, and writes the mask of each text's next token into shared memory while the model
-// computes its logits. Answers in order; what a slow grammar costs, the engine's thread decides (grammars.ts).
+// Entry point of a grammar thread: compiles grammars, and writes the mask of each text's next token into shared memory while the model
+// computes its logits. Answers in order; grammars.ts limits what a slow grammar may cost.
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { createConstraintEngine, type CompiledConstraint, type Text } from './constraint-engine.ts';
@@ -50,10 +50,10 @@ function advance({ text, words }: OpenText, tokenId: number): void {
   if (!text.accept(tokenId)) Atomics.store(words, STATE, STATES.failed);
 }
 
-/** A text that needs more states than there may be is over, for its own fault. */
+/** A text that needs more states than allowed ends with an error of its own. */
 function accept(id: number, tokenId: number): void {
   const entry = texts.get(id);
-  if (!entry) return; // closed meanwhile
+  if (!entry) return; // closed in the meantime
   try {
     advance(entry, tokenId);
     answer(entry);

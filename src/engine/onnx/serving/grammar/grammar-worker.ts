@@ -1,5 +1,5 @@
-// One grammar thread as the engine sees it: what is asked of it has a deadline, which begins when the thread has started. A
-// thread that is lost says whom it was working for.
+// One grammar thread as the engine sees it: every call has a deadline, which starts when the thread has started. A
+// lost thread reports which text it was working for.
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pTimeout from 'p-timeout';
@@ -20,7 +20,7 @@ export interface GrammarWorker {
   readonly lost: boolean;
   /** Once it is lost: the message that was being worked on; 0: none. */
   readonly guilty: number;
-  /** For how long it has been at work on one message; null: it is idle. */
+  /** How long it has been working on one message; null: it is idle. */
   workedMs(): number | null;
   /** Settles when it has started, and when it is lost. */
   readonly started: Promise<void>;
@@ -92,7 +92,7 @@ export function startGrammarWorker(data: Omit<ThreadData, 'working'>, log: Log):
           started.then(() => true),
           { milliseconds: START_MS, fallback: () => false },
         );
-        if (!hasStarted) await end(); // nobody's grammar is at fault
+        if (!hasStarted) await end(); // no grammar is at fault
         return await pTimeout(answered, { milliseconds: deadlineMs, fallback: () => LATE });
       } finally {
         waiting.delete(message.id);

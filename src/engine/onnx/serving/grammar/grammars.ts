@@ -1,6 +1,6 @@
-// Keeps answers to a grammar. All grammar work runs in threads of its own, so that the step loop never waits for a grammar that
-// is slow to compile or to mask. What clients send is tried in one thread (trials.ts); what is
-// quick to compile is matched in a second one that all share; what is slow is matched where it was compiled.
+// Enforces grammars on answers. All grammar work runs in separate threads, so that the step loop never waits for a grammar that
+// is slow to compile or to mask. Clients' grammars are first tried in one thread (trials.ts); those that compile quickly
+// are matched in a second thread that all share; slow ones are matched where they were compiled.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '#base/log';
@@ -25,7 +25,7 @@ export interface GrammarLimits {
   readonly quickMs: number;
   /** For one token; a step of all sequences waits for it. */
   readonly maskMs: number;
-  /** Compiled grammars that are kept. */
+  /** Number of compiled grammars that are kept. */
   readonly grammarsMax: number;
 }
 
@@ -98,7 +98,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
     if (known.get(key) === trial) known.delete(key);
   }
 
-  /** Equal constraints are tried once, for as long as anyone waits. */
+  /** Equal constraints are tried once, as long as a request waits for the result. */
   async function tried(key: string, constraint: Constraint, options: TrialOptions): Promise<Tried> {
     const trial = trialOf(key, constraint, options);
     trial.waiting++;
@@ -161,7 +161,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
     });
   }
 
-  /** Without waiting for an answer: the step loop asks, and looks at the shared memory. */
+  /** Does not wait for an answer: the step loop sends the request and reads the shared memory. */
   function reopen(grammar: KeyedConstraint, accepted: readonly number[]): Place {
     const worker = sharedWorker();
     const place: Place = { worker, id: worker.nextId(), words: wordsFor(vocabSize) };

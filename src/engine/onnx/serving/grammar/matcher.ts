@@ -1,5 +1,5 @@
-// One text that keeps to a grammar: masks come from a thread through shared memory, and the step loop waits for them. When
-// the thread is lost, the grammar that it was working on is at fault; the others go on in a new thread where they were.
+// One text that must satisfy a grammar: masks come from a thread through shared memory, and the step loop waits for them. When
+// the thread is lost, the grammar that it was working on is at fault; the others continue in a new thread where they were.
 import { AppError } from '#domain/errors';
 import type { GrammarWorker } from './grammar-worker.ts';
 import { ANSWERED, MASK, maskWords, STATE, STATES } from './thread-messages.ts';
@@ -32,7 +32,7 @@ export interface MatcherOptions {
   readonly onClose: () => void;
 }
 
-/** A new thread reads the library and the vocabulary first; all streams stand still meanwhile. */
+/** A new thread first reads the library and the vocabulary; all streams wait meanwhile. */
 const REOPEN_MS = 20_000;
 const REOPENS_MAX = 3; // without a mask in between
 

@@ -1,9 +1,9 @@
-// A started thread in reserve: loading the library and a vocabulary takes a second or two, and whoever needs a new thread
-// needs it because another's grammar has cost the last one. Knows nothing of what the threads do.
+// Keeps one started thread in reserve: loading the library and a vocabulary takes a second or two, and a new thread is
+// needed when one request's grammar has cost the last one. Does not know what the threads do.
 import type { GrammarWorker } from './grammar-worker.ts';
 
 export interface SpareWorker {
-  /** The one in reserve, or a new one where there is none. */
+  /** Returns the reserve thread, or a new one if there is none. */
   take(): GrammarWorker;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export function createSpareWorker(start: () => GrammarWorker): SpareWorker {
     take() {
       const worker = spare === null || spare.lost ? start() : spare;
       spare = null;
-      void worker.started.then(refill); // not before: somebody waits for that one
+      void worker.started.then(refill); // not before: a request is waiting for this one
       return worker;
     },
     async close() {

@@ -4,7 +4,7 @@ import type { Node } from './pattern-reader.ts';
 
 const NOTHING: Node = { kind: 'sequence', parts: [] };
 
-/** The same texts with any text behind them. */
+/** The same texts, followed by any text. */
 export const openBehind = (node: Node): Node => open(node, -1);
 
 /** The same texts with any text before them. */

@@ -1,4 +1,4 @@
-// Terms as their makers and users see them; terms.ts makes them.
+// The types of terms for code that makes and uses them; terms.ts makes them.
 
 /** What follows any character of a class. `isWhole`: no word of the term ends within such a character, behind some of its bytes. */
 export interface ByClass {

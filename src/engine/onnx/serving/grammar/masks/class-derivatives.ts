@@ -1,12 +1,12 @@
-// Derivatives by a class of characters at once: what follows any of them, where that is the same. Read off the parts of a term
-// where they tell; only runs and sequences of bytes are asked byte by byte.
+// Derivatives by a whole class of characters: what follows any of them, if that is the same. Read from the parts of a term
+// where possible; only runs and sequences of bytes are checked byte by byte.
 import type { ByClass, Term, Terms } from '../lexemes/term.ts';
 import { SAFE, SYMBOLS, sequencesOf } from './symbols.ts';
 
 /** A class that leads to more states than this within one character is told apart. */
 const STATES_MAX = 8;
 
-/** Null: what follows is not known to be the same behind all of them. */
+/** Null: it is not known whether all of them lead to the same term. */
 export const deriveBy = (terms: Terms, term: Term, symbol: number): Term | null =>
   symbol < 256 ? terms.derive(term, symbol) : (classOf(terms, term, symbol)?.next ?? null);
 

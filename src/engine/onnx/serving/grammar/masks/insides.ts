@@ -1,5 +1,5 @@
-// Which tokens stay inside a lexeme, and where in them it may end: the walk depends on nothing around the lexeme, so it is done
-// once for each state of a term, and kept.
+// Which tokens stay inside a lexeme, and where in them it may end: the walk does not depend on the lexeme's surroundings, so it is done
+// once for each state of a term, and cached.
 import { LRUCache } from 'lru-cache';
 import type { Term, Terms } from '../lexemes/terms.ts';
 import { deriveBy, deriveBySafe } from './class-derivatives.ts';

@@ -1,4 +1,4 @@
-// Which tokens may come next: the trees of tokens walked with the recogniser, where it is neither inside a lexeme nor inside the name
+// Which tokens may come next: walks the token trees with the recogniser, except inside a lexeme or inside the name
 // of a key.
 import type { Term, Terms } from '../lexemes/terms.ts';
 import type { Machine, Place, PlaceSet } from '../structure/places.ts';
