@@ -1,5 +1,5 @@
-// Puts the script of the page at /docs into dist/reference: one file of npm's @scalar/api-reference, 4.4 MB, that needs none of
-// the packages which that one depends on (decision 43). Part of `npm run build`.
+// Copies the script of the /docs page into dist/reference: one file of npm's @scalar/api-reference, 4.4 MB, which needs none of that
+// package's dependencies (decision 43). Part of `npm run build`.
 import { keepFilesOfPackage } from './files-of-package.ts';
 
 await keepFilesOfPackage({

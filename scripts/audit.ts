@@ -1,5 +1,5 @@
-// Asks the registry for known vulnerabilities in what users install, and fails on any. A registry that answers no audits is
-// named and is no failure: mirrors often do not.
+// Asks the registry for known vulnerabilities in the packages that users install, and fails if there are any. If the registry offers no
+// audits, the script says so and succeeds: mirrors often do not.
 import { spawnSync } from 'node:child_process';
 
 interface Audit {
@@ -13,7 +13,7 @@ const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
 });
 const audit = JSON.parse(stdout || '{}') as Audit;
 const found = audit.metadata?.vulnerabilities.total;
-if (found === undefined) console.log(`No audit: the registry does not answer one (${audit.message ?? 'no reason'}).`);
+if (found === undefined) console.log(`No audit: the registry does not offer audits (${audit.message ?? 'no reason'}).`);
 else if (found === 0) console.log('No known vulnerabilities in production dependencies.');
 else {
   console.error(`${found} known vulnerabilities in production dependencies: npm audit --omit=dev`);

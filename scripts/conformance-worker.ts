@@ -1,5 +1,5 @@
-// `npm run conformance:worker -- --command "…"`: whether a worker, in whatever language, keeps the contracts of a sampler and of a
-// trainer (test/workers/any-worker.test.ts). Ends with 0 where it does.
+// `npm run conformance:worker -- --command "…"`: checks whether a worker, in any language, fulfils the contracts of a sampler and of a
+// trainer (test/workers/any-worker.test.ts). Exits with 0 if it does.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';

@@ -1,5 +1,5 @@
-// `npm run curves -- [--out <directory>] [picture …]`: the pictures of the guide to training, or those that are named. Runs real jobs on the
-// starter model through a server of its own and draws what their events say; the first and last figures of each line are printed.
+// `npm run curves -- [--out <directory>] [picture …]`: draws the pictures of the training guide, or only those named. Runs real jobs on the
+// starter model through its own server and plots their events; prints the first and last figures of each line.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ try {
   await rm(data, { recursive: true, force: true });
 }
 
-/** Reward, accuracy and loss of the pairs that are trained and of those that are held out. */
+/** Reward, accuracy and loss of the trained and of the held-out pairs. */
 async function drawDpo(picture: string): Promise<string> {
   const model = await register(picture, 'sums');
   const { pairs } = await pairsOfSums(client, inferenceName(model));
@@ -65,7 +65,7 @@ async function drawDpo(picture: string): Promise<string> {
   ]);
 }
 
-/** All rows in each batch, so that the loss of a step is that of everything there is to learn. */
+/** All rows in each batch, so that the loss of a step covers all the data. */
 async function drawLora(picture: string): Promise<string> {
   const random = createRandom(5);
   const codes = Array.from({ length: 32 }, (_, i) =>
@@ -108,7 +108,7 @@ async function drawLora(picture: string): Promise<string> {
   ]);
 }
 
-/** A rate that is too large to stay at: what is held out says what each schedule makes of it. */
+/** A learning rate that is too large to keep: the held-out loss shows the effect of each schedule. */
 async function drawSchedules(picture: string): Promise<string> {
   const trained = Array.from({ length: 24 }, (_, batch) => addition.prompts(batch)).flat();
   const heldOut = heldOutAdditions(64);
@@ -141,7 +141,7 @@ function register(picture: string, name: string, lora: LoraOptions | null = null
   return client.registerModel({ ...of, lora });
 }
 
-/** Gives what a job names the rows by. */
+/** Returns the name by which a job refers to the rows. */
 async function push(picture: string, rows: readonly string[]): Promise<string> {
   const file = join(data, 'train.jsonl');
   await writeFile(file, rows.map((row) => `${row}\n`).join(''));
@@ -155,7 +155,7 @@ async function stepsOf(jobId: string): Promise<Step[]> {
   return steps;
 }
 
-/** Without the steps that do not have the metric: not every step is evaluated. */
+/** Without the steps that lack the metric: not every step is evaluated. */
 function line(name: string, steps: readonly Step[], metric: string, look: Look): Line {
   const points = steps.flatMap((step) => {
     const value = step[metric];

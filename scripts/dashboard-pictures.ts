@@ -1,5 +1,6 @@
-// `npm run pictures -- --out <directory> [page …]`: every page of the dashboard, or those that are named, narrow and wide, light and dark, to be looked at: over a short
-// run of the number guessing example, or over the first model of the server at WHETSTONE_URL, with WHETSTONE_API_KEY.
+// `npm run pictures -- --out <directory> [page …]`: takes pictures of every page of the dashboard, or of those named, narrow and wide, light
+// and dark, to check how they look: after a short run of the number guessing example, or of the first model of the server at
+// WHETSTONE_URL, with WHETSTONE_API_KEY.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -23,7 +24,7 @@ const LOOKS = [
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** By name: where it is, and what stands there once it is drawn. `jobs`: the newest first. */
+/** By name: its address, and an element that is there once the page is drawn. `jobs`: the newest first. */
 const pagesOf = (model: string, jobs: readonly string[]): Readonly<Record<string, readonly [string, string]>> => ({
   home: ['/', '.sparkline'],
   model: [`/models/${model}`, '.chart canvas'],
@@ -59,7 +60,7 @@ for (const { size, viewport, colorScheme } of LOOKS) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
     await openPage(page, path);
     const first = page.locator(drawn).first();
-    await first.waitFor().catch(() => say(`${name}: there is no ${drawn}`));
+    await first.waitFor().catch(() => say(`${name}: the page has no ${drawn}`));
     await page.waitForTimeout(500);
     await page.screenshot({ path: join(values.out, `${name}-${size}-${colorScheme}.png`) });
     const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
@@ -81,7 +82,7 @@ async function findRun(): Promise<{ model: string; jobs: readonly string[] }> {
   throw new Error('There is no model to take pictures of.');
 }
 
-/** What else a server in use has: a file of examples, and another model that learns from it while the pictures are taken. */
+/** Other data of a server in use: a file of examples, and another model that trains on it while the pictures are taken. */
 async function addData(): Promise<void> {
   const lines = Array.from({ length: 400 }, (_, i) => ({
     messages: [

@@ -1,5 +1,5 @@
-// Some files of a package of npm's registry, in a directory of dist that our own package carries: for packages that cannot be
-// dependencies, or bring far more than is used (decisions 36 and 43). Does nothing where they are there.
+// Copies some files of an npm package into a directory of dist that our package ships: for packages that cannot be dependencies, or that
+// bring far more than is used (decisions 36 and 43). Does nothing if the files are there.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
@@ -13,14 +13,14 @@ import { extract } from 'tar-stream';
 export interface WantedFiles {
   readonly name: string;
   readonly version: string;
-  /** Of the archive, in base64: what it was when the version was chosen. */
+  /** Integrity hash of the archive in base64, as of when the version was chosen. */
   readonly sha512: string;
   readonly files: readonly string[];
-  /** Whose MIT licence it is. */
+  /** The holder of its MIT licence. */
   readonly copyright: string;
-  /** Where the licences of what is inside are named. */
+  /** Where the licences of the bundled code are named. */
   readonly thirdParties: string;
-  /** What `import` of the directory gives, where it is imported. */
+  /** What an `import` of the directory loads, if it is imported. */
   readonly main?: string;
   /** Under dist. */
   readonly directory: string;
@@ -53,11 +53,11 @@ SOFTWARE.
 ${thirdParties}
 `;
 
-/** Written last, so it is there when everything is. */
+/** Written last, so it exists once everything does. */
 const manifest = ({ name, version, main }: WantedFiles) =>
   `${JSON.stringify({ name, version, license: 'MIT', main }, null, 2)}\n`;
 
-/** npm does it, so proxies, mirrors and the cache are those of `npm ci`. */
+/** Fetched by npm, so that proxies, mirrors and the cache are those of `npm ci`. */
 function download({ name, version }: WantedFiles, directory: string): void {
   const npm = process.env['npm_execpath'] ?? '';
   const [command, ...before] = npm.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];

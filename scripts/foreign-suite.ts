@@ -1,7 +1,7 @@
-// `npm run suite:vllm -- DIRECTORY` and `npm run suite:llama-cpp -- DIRECTORY`: the tests that these projects have of their HTTP
-// endpoints, unmodified, from an unpacked copy of their sources, against a server on the starter model. python/suites puts this server
-// in the place of theirs. `foreign-suites.json` says which files run, which are left out, and what fails for which reason; exits with 1
-// where something else fails, or a file of tests is not named. Needs the interpreter that WHETSTONE_SUITES_PYTHON names (scripts/python-env.sh suites).
+// `npm run suite:vllm -- DIRECTORY` and `npm run suite:llama-cpp -- DIRECTORY`: runs these projects' own tests of their HTTP endpoints,
+// unmodified, from an unpacked copy of their sources, against a server on the starter model. python/suites starts this server in place of
+// theirs. `foreign-suites.json` lists which files run, which are left out, and which tests fail for which reason; exits with 1 if any other
+// test fails, or a test file is not listed. Needs the interpreter in WHETSTONE_SUITES_PYTHON (scripts/python-env.sh suites).
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ interface Result {
 }
 
 for (const file of await filesNotNamed()) {
-  process.stdout.write(`neither run nor left out: ${file}\n`);
+  process.stdout.write(`not listed, neither as run nor as left out: ${file}\n`);
   process.exitCode = 1;
 }
 const results = await runTests(join(root, suite.directory), only.length > 0 ? only : suite.files);
@@ -94,12 +94,12 @@ function runPytest(directory: string, files: readonly string[], env: Record<stri
   return new Promise((resolve, reject) => child.once('error', reject).once('close', () => resolve()));
 }
 
-/** A test that fails and was expected to pass is an error; of those that pass and were not, a line. */
+/** A failing test without a listed reason is an error; a passing test with one is reported in a line. */
 function report(results: readonly Result[]): void {
   const failed = results.filter(({ outcome }) => outcome === 'failed');
   const meant = suite!.exceptions.flatMap(({ tests }) => tests);
   const unknown = failed.filter((each) => !meant.some((test) => each.name.startsWith(test)));
-  for (const { name, why } of unknown) process.stdout.write(`fails without a reason: ${name}: ${why}\n`);
+  for (const { name, why } of unknown) process.stdout.write(`fails without a listed reason: ${name}: ${why}\n`);
   for (const { reason, tests } of suite!.exceptions) {
     const of = failed.filter((each) => tests.some((test) => each.name.startsWith(test)));
     process.stdout.write(`${of.length} × ${reason}\n`);

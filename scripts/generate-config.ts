@@ -1,5 +1,5 @@
-// Writes docs/configuration.md: every setting of the server, from its one declaration. A test compares it, so that a setting
-// shows in the documentation in the same change.
+// Writes docs/configuration.md: every setting of the server, from its one declaration. A test compares the two, so that a new setting
+// appears in the documentation in the same change.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';

@@ -1,5 +1,5 @@
-// Writes src/storage/sql/schema.sql: what the migrations add up to, for people to read. A test compares it with a fresh
-// database, so that a migration shows its effect in the same change.
+// Writes src/storage/sql/schema.sql: the result of all migrations, for readers. A test compares it with a fresh database, so that a
+// migration shows its effect in the same change.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Line charts for guides, as text of an SVG: panels beside each other, the name of each line at its end. Decides how they look: on
-// white, to be read on light and dark pages. Knows no jobs. The same numbers give the same bytes.
+// Line charts for guides, as SVG text: panels next to each other, the name of each line at its end. Decides how they look: on white, so
+// that they are readable on light and dark pages. Knows no jobs. The same numbers produce the same bytes.
 
 export interface Line {
   readonly name: string;
@@ -14,12 +14,12 @@ export interface Panel {
   /** Names of the axes, with their units. */
   readonly x: string;
   readonly y: string;
-  /** Shown at least. */
+  /** The range that is shown at least. */
   readonly yRange?: readonly [low: number, high: number];
   readonly lines: readonly Line[];
 }
 
-/** Of Okabe and Ito, told apart by colour-blind readers too; those that stand out from white. */
+/** From Okabe and Ito, distinguishable for colour-blind readers too; those with enough contrast on white. */
 export const COLOURS = { blue: '#0072B2', red: '#D55E00', green: '#009E73', purple: '#AA4499', grey: '#666666' };
 
 const WIDTH = 880;
@@ -41,7 +41,7 @@ function ticksOver(low: number, high: number, most: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(6)));
 }
 
-/** As near to where lines end as they can be without covering each other. */
+/** As close to the ends of their lines as possible without covering each other. */
 function spread(ends: readonly number[]): number[] {
   const order = ends.map((_, i) => i).sort((a, b) => ends[a]! - ends[b]!);
   const bottom = PLOT.top + PLOT.height;

@@ -1,6 +1,6 @@
-// Puts ONNX Runtime into dist/onnxruntime: the files of npm's onnxruntime-node that the CPU of each supported platform needs, 146 MB
-// of 288. Our package carries them itself, because onnxruntime-node cannot be a dependency of it: that one's install script
-// downloads GPU libraries from outside the registry (decision 36). Part of `npm run build`.
+// Copies ONNX Runtime into dist/onnxruntime: the files of npm's onnxruntime-node that the CPU of each supported platform needs, 146 MB
+// of 288. Our package ships them itself, because onnxruntime-node cannot be a dependency: its install script downloads GPU libraries from
+// outside the registry (decision 36). Part of `npm run build`.
 import { keepFilesOfPackage } from './files-of-package.ts';
 
 const VERSION = '1.30.0'; // as onnxruntime-common in package.json

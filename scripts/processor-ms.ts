@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The processor's time so far, which a busy machine does not lengthen. */
+/** Processor time used so far, which a busy machine does not lengthen. */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

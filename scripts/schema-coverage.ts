@@ -1,10 +1,10 @@
-// `npm run coverage:schemas -- DIRECTORY`: how many real JSON schemas can be kept to, and whether answers that keep to them
-// validate. The directory has a folder per set with a schema in each file: `data` of JSONSchemaBench
-// (github.com/guidance-ai/jsonschemabench), a fetched copy. The schemas are those of `schema-coverage-sample.json`, 50 of each set at a named
-// commit; `--per-set` takes others, `--walks=-1` only compiles. Each schema is compiled, and walked through: any allowed token for a while, then whatever ends
-// the answer soon; and once greedily, by the lowest id. Ajv judges the answers, formats left out. With WHETSTONE_PEERS_PYTHON (a
-// Python that has llguidance) the peer compiles the same. Exits with 1 where an answer did not validate, a mask led to where nothing may
-// follow, one of the trivial set was refused, or the peer takes more of a set.
+// `npm run coverage:schemas -- DIRECTORY`: how many real JSON schemas can be enforced, and whether the resulting answers validate. The
+// directory has a folder per set with a schema in each file: `data` of JSONSchemaBench (github.com/guidance-ai/jsonschemabench), a fetched
+// copy. The schemas are those of `schema-coverage-sample.json`, 50 of each set at a named commit; `--per-set` takes others, `--walks=-1` only
+// compiles. Each schema is compiled and walked: random allowed tokens for a while, then whatever ends the answer soon; and once greedily, by
+// the lowest id. Ajv validates the answers, without formats. With WHETSTONE_PEERS_PYTHON (a Python that has llguidance) the peer compiles the
+// same schemas. Exits with 1 if an answer did not validate, a mask led to a dead end, a schema of the trivial set was refused, or the peer
+// accepts more of a set.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ if (root === undefined) throw new Error('Say where the schemas are: npm run cove
 const PEER = fileURLToPath(new URL('./schema_coverage_peer.py', import.meta.url));
 const peerPython = process.env.WHETSTONE_PEERS_PYTHON;
 
-/** At random; behind that whatever ends the answer. */
+/** Random tokens; after them, whatever ends the answer. */
 const RANDOM_TOKENS = 150;
 const TOKENS_MAX = 1_500;
 const vocabulary = createVocabulary(await readTextModel(values.model));
@@ -48,7 +48,7 @@ const end = vocabulary.eosTokenIds[0]!;
 const engine = createConstraintEngine({ vocabulary, vocabSize, stopTokenIds: vocabulary.eosTokenIds });
 const walk = createWalker({ vocabulary, vocabSize, end, random: createRandom(7), tokensMax: TOKENS_MAX });
 
-/** Null: Ajv does not take the schema. */
+/** Null: Ajv does not accept the schema. */
 function judgeOf(schema: unknown): ValidateFunction | null {
   if (typeof schema !== 'object' || schema === null) return null;
   const { $schema, id, ...rest } = schema as Record<string, unknown>;
@@ -61,7 +61,7 @@ function judgeOf(schema: unknown): ValidateFunction | null {
   }
 }
 
-/** How many of them llguidance takes; null: it is not there to be asked. */
+/** How many of them llguidance accepts; null: it is not installed. */
 function peerAccepted(paths: readonly string[]): number | null {
   if (peerPython === undefined) return null;
   const { status, stdout, stderr } = spawnSync(peerPython, [PEER], { input: paths.join('\n'), encoding: 'utf8' });
@@ -134,7 +134,7 @@ for (const { set, files } of chosen) {
   }
   const peer = peerAccepted(files.map((file) => join(root, set, file)));
   const ours = count.schemas - count.refused;
-  if (peer !== null) process.stdout.write(`${set}: ${ours} taken, ${peer} by the peer\n`);
+  if (peer !== null) process.stdout.write(`${set}: ${ours} accepted, ${peer} by the peer\n`);
   if (ours < (peer ?? 0) || (set === 'Github_trivial' && count.refused > 0)) failures++;
   const perToken = tokens === 0 ? 'not walked' : `${(walkMs / tokens).toFixed(2)} ms a token`;
   process.stdout.write(`${set}: ${Object.entries(count).map(([name, number]) => `${name} ${number}`).join(', ')}, ${perToken}\n`); // prettier-ignore

@@ -1,4 +1,4 @@
-// The fixed sample of real schemas: which files of a fetched copy of JSONSchemaBench's `data` are asked about.
+// The fixed sample of real schemas: which files of a fetched copy of JSONSchemaBench's `data` are used.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface Chosen {
   readonly files: readonly string[];
 }
 
-/** 50 of each set. Throws where the files are not those of the sample. */
+/** 50 of each set. Throws if the files differ from the sample. */
 export function sampled(directory: string): Chosen[] {
   const chosen = Object.entries(sample.files).map(([set, files]) => ({ set, files }));
   const hash = createHash('sha256');
@@ -18,7 +18,7 @@ export function sampled(directory: string): Chosen[] {
   throw new Error(`These are not the files of ${sample.repository} at ${sample.commit}.`);
 }
 
-/** So many of each set, at equal distances. */
+/** That many of each set, at equal distances. */
 export const everyOther = (directory: string, perSet: number): Chosen[] =>
   readdirSync(directory)
     .sort()

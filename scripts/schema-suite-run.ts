@@ -1,5 +1,5 @@
-// The JSON-Schema-Test-Suite's cases, run through the constraint engine: byte by byte, over the smallest vocabulary. Knows nothing
-// of which differences are meant.
+// Runs the cases of the JSON-Schema-Test-Suite through the constraint engine, byte by byte, with the smallest vocabulary. Does not know
+// which differences are intended.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseExactJson, stringifyExactJson } from '#base/exact-json';
@@ -23,12 +23,12 @@ export interface SuiteCase {
 
 export interface Difference {
   readonly name: string;
-  /** `narrower`: valid, and not accepted; `wrong`: invalid, and accepted. */
+  /** `narrower`: valid, but not accepted; `wrong`: invalid, but accepted. */
   readonly outcome: 'refused' | 'narrower' | 'wrong';
   readonly detail: string;
 }
 
-/** `root` has `tests/draft7`, or `draft7`. */
+/** `root` contains `tests/draft7` or `draft7`. */
 export function readSuite(root: string): SuiteCase[] {
   const tests = existsSync(join(root, 'tests')) ? join(root, 'tests') : root;
   return Object.entries(DRAFTS).flatMap(([draft, dialect]) =>
@@ -54,7 +54,7 @@ export function runSuite(cases: readonly SuiteCase[]) {
   for (const { name, schema, tests } of cases) {
     const compiled = compile(schema);
     if (typeof compiled === 'string') {
-      // What nothing satisfies is refused, and rightly so.
+      // A schema that nothing satisfies is refused, which is correct.
       if (/leaves nothing that could be written/.test(compiled) && tests.every(({ valid }) => !valid)) {
         instances += tests.length;
         accepted += tests.length;
@@ -75,7 +75,7 @@ export function runSuite(cases: readonly SuiteCase[]) {
   }
   return { cases: cases.length, instances, accepted, differences };
 
-  /** The reason where it is refused. */
+  /** The reason if it is refused. */
   function compile(schema: unknown): CompiledConstraint | string {
     try {
       const source = stringifyExactJson(schema);
@@ -98,7 +98,7 @@ function accepts(compiled: CompiledConstraint, source: string): boolean {
   return [...Buffer.from(source)].every((byte) => text.accept(byte)) && text.accept(EOS);
 }
 
-/** Keys that the schema names come first, in the order in which it names them: others come behind all that are required. */
+/** Keys that the schema names come first, in the order of the schema; others come after all required ones. */
 export function canonical(data: unknown, named: ReadonlyMap<string, number>): string {
   const place = (key: string): number => named.get(key) ?? Infinity;
   const sorted = (value: unknown): unknown => {
@@ -114,7 +114,7 @@ export function canonical(data: unknown, named: ReadonlyMap<string, number>): st
   return stringifyExactJson(sorted(data));
 }
 
-/** Every text in the schema, by where it comes first. */
+/** Every text in the schema, by its first position. */
 export function namesIn(schema: unknown, names = new Map<string, number>()): Map<string, number> {
   const add = (name: string) => void (names.has(name) || names.set(name, names.size));
   if (typeof schema === 'string') add(schema);

@@ -1,7 +1,7 @@
-// `npm run suite:schemas -- DIRECTORY`: the JSON-Schema-Test-Suite (github.com/json-schema-org/JSON-Schema-Test-Suite, a fetched
-// copy) through the constraint engine. Each valid instance must be accepted as it is written canonically, and each invalid one not;
-// `schema-suite-exceptions.json` names what is narrower than that, or refused, with its reason. Exits with 1 where something is not
-// as the list has it.
+// `npm run suite:schemas -- DIRECTORY`: runs the JSON-Schema-Test-Suite (github.com/json-schema-org/JSON-Schema-Test-Suite, a fetched copy)
+// through the constraint engine. Each valid instance must be accepted in its canonical form, each invalid one rejected;
+// `schema-suite-exceptions.json` lists what is narrower than that, or refused, with the reason. Exits with 1 if a case differs from the
+// list.
 import { parseArgs } from 'node:util';
 import exceptions from './schema-suite-exceptions.json' with { type: 'json' };
 import { readSuite, runSuite } from './schema-suite-run.ts';
@@ -16,7 +16,7 @@ const unknown = differences.filter(
 );
 const stale = meant.filter((prefix) => !differences.some(({ name }) => name.startsWith(prefix)));
 for (const { name, outcome, detail } of unknown) process.stdout.write(`${outcome}: ${name}: ${detail}\n`);
-for (const prefix of stale) process.stdout.write(`no longer so: ${prefix}\n`);
+for (const prefix of stale) process.stdout.write(`no longer differs: ${prefix}\n`);
 for (const { reason, cases: prefixes } of exceptions) {
   const all = differences.filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
   process.stdout.write(`${all.length} × ${reason}\n`);

@@ -1,4 +1,4 @@
-// Answers that keep to a constraint, written without a model: any allowed token for a while, then whatever ends the answer soon.
+// Writes answers that satisfy a constraint without a model: random allowed tokens for a while, then whatever ends the answer soon.
 import type { Random } from '#base/random';
 import { TooComplex } from '#engine/onnx/serving/grammar/lexemes/term';
 import type { CompiledConstraint } from '#engine/onnx/serving/grammar/constraint-engine';
@@ -6,7 +6,7 @@ import { maskWords, type VocabularyBytes } from '#engine/onnx/serving/grammar/th
 
 export interface Walk {
   readonly ended: boolean;
-  /** Nothing was allowed, or what was allowed was not taken. */
+  /** Nothing was allowed, or an allowed token was not accepted. */
   readonly isDead: boolean;
   readonly text: string;
   readonly tokens: number;
@@ -28,7 +28,7 @@ export function createWalker({ vocabulary, vocabSize, end, random, tokensMax }: 
   );
   const endings = ENDING.map((text) => pieces.findIndex((piece) => piece.toString() === text)).filter((id) => id >= 0);
 
-  /** `free`: tokens at random; without any greedily, the first that is allowed. */
+  /** `free`: random tokens first; without any, greedily the first allowed token. */
   function walk(compiled: CompiledConstraint, free: number): Walk {
     const text = compiled.begin();
     const mask = new Int32Array(maskWords(vocabSize));
@@ -51,7 +51,7 @@ export function createWalker({ vocabulary, vocabSize, end, random, tokensMax }: 
     return result(false, false);
   }
 
-  /** Null: so many alternatives are open at once that the text is given up, as a request would be. */
+  /** Null: so many alternatives are open at once that the text is abandoned, as a request would be. */
   return function walkOrGiveUp(compiled: CompiledConstraint, free: number): Walk | null {
     try {
       return walk(compiled, free);

@@ -1,4 +1,4 @@
-"""What llguidance says of the schemas whose paths come by line: a JSON list, null where it compiles, the reason where not."""
+"""Reads paths of schemas, one per line, and prints a JSON list: null if llguidance compiles the schema, otherwise the reason."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
-// `npm run demo`: a server, reinforcement learning over HTTP on two tasks, and the curves. Exits with 1 if a reward did
-// not rise as the README promises. With --keep the server stays on, so that one can look at the run in its dashboard.
+// `npm run demo`: starts a server, runs reinforcement learning over HTTP on two tasks, and prints the curves. Exits with 1 if a reward
+// did not rise as the README promises. With --keep the server keeps running, so that you can look at the run in its dashboard.
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';
@@ -74,7 +74,9 @@ try {
   learned = result.learned;
   if (KEEP) await showUntilInterrupted(server, result.runs, say);
   else {
-    say('\nIts pages (the server ends with the demo: npm run demo -- --keep leaves it on, and says the key):');
+    say(
+      '\nIts dashboard pages (the server stops with the demo; npm run demo -- --keep leaves it running and prints the key):',
+    );
     addressLines(server, result.runs).forEach(say);
   }
 } finally {

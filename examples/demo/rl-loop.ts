@@ -1,5 +1,5 @@
-// Reinforcement learning as a client sees it: sample groups of answers, score them, send them back, call the next
-// checkpoint. The whole algorithm is on the server; what a task rewards is here.
+// Reinforcement learning as a client sees it: sample groups of answers, score them, send them back, call the next checkpoint. The
+// algorithm runs on the server; the reward of a task is computed here.
 import type OpenAI from 'openai';
 import { gather, type Client, type Model } from '#client/client';
 import { mean } from '../shared/statistics.ts';
@@ -55,7 +55,7 @@ export async function* reinforce(
 export const evaluate = async (...asked: Parameters<typeof evaluateEach>): Promise<number> =>
   mean(await evaluateEach(...asked));
 
-/** The same of each prompt: [prompt]. */
+/** The same for each prompt: [prompt]. */
 export async function evaluateEach(
   openai: OpenAI,
   modelName: string,

@@ -1,5 +1,5 @@
-// The two tasks of the demo. The first only needs a preference to move; the second needs the model to trust what it knows
-// about sums over its careless habit (see the starter's model card), and is measured on pairs it never saw.
+// The two tasks of the demo. The first only has to shift a preference; the second has to prefer what the model knows about sums over its
+// habit of careless answers (see the starter's model card), and is measured on pairs it never saw.
 import { createRandom } from '#base/random';
 import { drawPair } from '../../scripts/starter/world/addition.ts';
 import type { Task } from './rl-loop.ts';
@@ -17,7 +17,7 @@ const WORD_PROMPTS = [
   'Say no, maybe or yes. Should I go?',
 ];
 
-/** Ten times what goes on from examples takes, and more and smaller steps than rows of the default length take. */
+/** Ten times the learning rate that suits training after examples, and more, smaller steps than rows of the default length allow. */
 const CONFIG = { learning_rate: 2e-3, packed_sequence_length: 512 };
 
 export const yesNoMaybe: Task = {

@@ -1,4 +1,4 @@
-// Preference pairs from what a model says itself: of the answers to one prompt, a better one and a worse one.
+// Builds preference pairs from a model's own answers: a better and a worse answer to the same prompt.
 import type { Client } from '#client/client';
 import { addition } from '../demo/tasks.ts';
 
@@ -9,19 +9,19 @@ export interface Pair {
 }
 
 interface Asking {
-  /** What is compared; higher is better. */
+  /** The score to compare; higher is better. */
   readonly score: (prompt: string, answer: string) => number;
   readonly samples: number;
   readonly maxTokens: number;
 }
 
-/** Of 16 sums each. */
+/** Prompts of 16 sums each. */
 const PROMPT_BATCHES = 24;
 
-/** What the sums are learnt with. */
+/** Settings of the job that trains on the sums. */
 export const SUMS_CONFIG = { learning_rate: 2e-3, batch_size: 16, epochs: 3, warmup_ratio: 0.1, validation_split: 0.1 };
 
-/** Of four answers to each of the demo's sums, a right one before a wrong one. */
+/** For each of the demo's sums, a correct answer preferred to a wrong one, out of four. */
 export async function pairsOfSums(
   client: Pick<Client, 'chat'>,
   model: string,
@@ -32,7 +32,7 @@ export async function pairsOfSums(
   return { sums: prompts.length, pairs };
 }
 
-/** One per prompt whose answers differ in what they are worth; the others say nothing. */
+/** One pair per prompt whose answers differ in score; other prompts are left out. */
 async function collectPairs(
   client: Pick<Client, 'chat'>,
   model: string,

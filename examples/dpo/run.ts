@@ -1,5 +1,5 @@
-// `npm run example:dpo`: the starter answers sums carelessly. Its own answers become preference pairs, a right one before a wrong one,
-// and a DPO job learns from them. Exits with 1 if sums that were held out did not become right more often.
+// `npm run example:dpo`: the starter answers sums carelessly. Its own answers become preference pairs, a correct one before a wrong one,
+// and a DPO job learns from them. Exits with 1 if held-out sums did not become correct more often.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';

@@ -1,4 +1,4 @@
-// Sums as a careless person would answer them: every fourth wrong.
+// Sums as a careless person would answer them: every fourth answer is wrong.
 
 /** A line of training data: the `i`th of many sums. */
 export function carelessSum(question: string, i: number): string {

@@ -1,5 +1,6 @@
-// `npm run example:early-stopping`: a few sums, of whose answers a quarter are wrong, trained again and again. Once the wrong ones are
-// learnt by heart, what is held out gets worse; a job with patience ends there and keeps its best weights. Exits with 1 if it did not end early, or its checkpoint is not the best it saw.
+// `npm run example:early-stopping`: a few sums, a quarter of them with wrong answers, trained again and again. Once the model memorizes the
+// wrong answers, the held-out loss rises; a job with patience then stops and keeps its best weights. Exits with 1 if the job did not stop
+// early, or its checkpoint is not the best it measured.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pushArtifact } from '#client/artifact-files';

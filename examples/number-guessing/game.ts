@@ -16,11 +16,11 @@ function scenario(secret: number): Scenario {
       for (let guesses = 1; guesses <= GUESSES_MAX; guesses++) {
         const choice = await ask(messages);
         const content = choice.message.content ?? '';
-        said.push(choice); // as it came, with its logprobs: this turn is trained
+        said.push(choice); // unchanged, with its logprobs: this turn is trained
         messages.push({ role: 'assistant', content });
         const guess = Number(content.trim() || NaN);
         if (guess === secret) return { messages_and_choices: said, reward: 1 - (guesses - 1) / GUESSES_MAX };
-        if (!Number.isInteger(guess)) break; // it left the game
+        if (!Number.isInteger(guess)) break; // the model left the game
         const hint: Message = { role: 'user', content: guess < secret ? 'higher' : 'lower' };
         said.push(hint);
         messages.push(hint);
@@ -30,7 +30,7 @@ function scenario(secret: number): Scenario {
   };
 }
 
-/** A game after two guesses: what is left lies between them. */
+/** A game after two guesses: the possible numbers lie between them. */
 const position = (above: number, below: number): HeldOut['prompts'][number] => ({
   messages: [
     { role: 'user', content: `Guess a number between 1 and ${LARGEST}.` },
@@ -44,7 +44,7 @@ const position = (above: number, below: number): HeldOut['prompts'][number] => (
 
 const GAP = 4;
 
-/** Whether the next guess keeps to both hints, in games that nobody played: all checkpoints are asked the same. */
+/** Whether the next guess respects both hints, in constructed games: all checkpoints get the same ones. */
 const heldOut: HeldOut = {
   prompts: SECRETS.slice(0, LARGEST - GAP).map((above) => position(above, above + GAP)),
   samples: 8,

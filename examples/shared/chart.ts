@@ -1,4 +1,4 @@
-// A curve for a terminal: one bar per step.
+// A chart for a terminal: one bar per step.
 
 const WIDTH = 40;
 
@@ -7,7 +7,7 @@ export function bar(value: number): string {
   return '█'.repeat(filled) + '·'.repeat(WIDTH - filled);
 }
 
-/** `values` in 0…1, one row each. */
+/** `values` from 0 to 1, one row each. */
 export function curve(title: string, values: readonly number[]): string {
   const rows = values.map((value, i) => `  ${String(i + 1).padStart(3)}  ${bar(value)} ${value.toFixed(3)}`);
   return [title, ...rows].join('\n');

@@ -1,5 +1,5 @@
-// Reinforcement learning in environments of several turns, over HTTP: play each scenario a few times, send the groups back,
-// play with the next checkpoint. An environment says what happens in a conversation and what it is worth.
+// Reinforcement learning in multi-turn environments, over HTTP: play each scenario a few times, send the groups back, play with the next
+// checkpoint. An environment defines what happens in a conversation and its reward.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,9 +19,9 @@ export type Choice = OpenAI.Chat.ChatCompletion.Choice;
 /** One sampled turn of the model. */
 export type Ask = (messages: readonly Message[], tools?: readonly Tool[]) => Promise<Choice>;
 
-/** The same beginning for all its rollouts: their rewards are compared with each other. */
+/** The first messages, the same for all rollouts of the scenario: their rewards are compared with each other. */
 export interface Scenario {
-  /** What tells it from others, for whoever looks at its group later. */
+  /** Distinguishes this scenario from others for readers of its group. */
   readonly about?: Readonly<Record<string, unknown>>;
   play(ask: Ask): Promise<Trajectory>;
 }
@@ -34,7 +34,7 @@ export interface Environment {
   readonly maxTokens: number;
   /** experimental_config of the jobs. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Asked of every checkpoint. */
+  /** Prompts that every checkpoint answers. */
   readonly heldOut?: HeldOut;
   /** What the mean reward must gain from the first three steps to the last three. */
   readonly gainMin: number;
@@ -43,7 +43,7 @@ export interface Environment {
 const BASE_MODEL = 'whetstone/starter';
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** A server of its own, all steps, the curve; the exit code says whether the reward rose. */
+/** Starts a server, runs all steps and draws the curve; the exit code says whether the reward rose. */
 export async function learn(environment: Environment): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-example-'));
   const startMs = performance.now();
@@ -72,7 +72,7 @@ export async function learn(environment: Environment): Promise<void> {
     const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
     say(`\n${before.toFixed(3)} → ${after.toFixed(3)} (means of three steps) in ${minutes} minutes`);
     if (after - before < environment.gainMin) {
-      say(`The reward did not rise by ${environment.gainMin}, as it should.`);
+      say(`The reward rose by less than ${environment.gainMin}, the expected minimum.`);
       process.exitCode = 1;
     }
     if (KEEP)
@@ -83,7 +83,7 @@ export async function learn(environment: Environment): Promise<void> {
   }
 }
 
-/** Gives the mean reward of the rollouts, which the checkpoint before the step made. */
+/** Returns the mean reward of the rollouts, which were sampled from the checkpoint before the step. */
 async function trainStep(environment: Environment, step: number, openai: OpenAI, client: Client, model: Model) {
   const name = `wandb-artifact:///${model.entity}/${model.project}/${model.name}`;
   const { groups, reward } = await gather(

@@ -1,4 +1,4 @@
-// Prompts that are not trained on: the checkpoint that a job makes answers them.
+// Prompts that are not trained on: the checkpoint of a job answers them.
 import type { Client, EvaluationRequest } from '#client/client';
 
 export interface HeldOut {
@@ -19,7 +19,7 @@ export const heldOutRequest = ({ prompts, samples, maxTokens }: HeldOut): Evalua
   temperature: 1,
 });
 
-/** Mean of all answers, which the server keeps beside the step. */
+/** Mean over all answers, which the server stores with the step. */
 export async function heldOutReward(client: Client, jobId: string, { reward }: HeldOut): Promise<number> {
   const mean = await client.rewardAnswers(jobId, ({ message }, { metadata }) =>
     reward(message.content ?? '', metadata),

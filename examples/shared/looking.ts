@@ -1,14 +1,14 @@
-// Where to look at what a run has trained: pages of the server's dashboard, and with --keep the time to do so.
+// Prints where to look at the results of a run: pages of the server's dashboard. With --keep it then waits.
 import { once } from 'node:events';
 import type { RunningServer } from './server.ts';
 
-/** `npm run demo -- --keep`: the server stays on until Ctrl-C. */
+/** `npm run demo -- --keep`: the server keeps running until Ctrl-C. */
 export const KEEP = process.argv.includes('--keep');
 
 export interface Run {
   readonly name: string;
   readonly modelId: string;
-  /** The last of its jobs. */
+  /** The model's last job. */
   readonly jobId: string;
 }
 
@@ -26,11 +26,11 @@ export async function showUntilInterrupted(
   runs: readonly Run[],
   say: (line: string) => void,
 ): Promise<void> {
-  say('\nLook at it:');
+  say('\nResults in the dashboard:');
   addressLines(server, runs).forEach(say);
-  say(`  the key to paste: ${server.apiKey}`);
-  say('\nThe server stays on until Ctrl-C.');
-  const alive = setInterval(() => {}, 2 ** 30); // nothing else keeps this process
+  say(`  API key: ${server.apiKey}`);
+  say('\nThe server runs until you press Ctrl-C.');
+  const alive = setInterval(() => {}, 2 ** 30); // nothing else keeps this process alive
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   clearInterval(alive);
 }

@@ -1,14 +1,14 @@
-// Means, and how far off they may be.
+// Means and their standard errors.
 
 export const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 
 export interface Rise {
   readonly by: number;
-  /** Of `by`: how far it would scatter with other prompts of the kind. */
+  /** Standard error of `by`: how far it would scatter over other prompts of this kind. */
   readonly standardError: number;
 }
 
-/** Of the same prompts before and after, `[prompt]`: what they have in common, such as hard ones, is no scatter. */
+/** For the same prompts before and after, `[prompt]`: what both share, such as hard prompts, does not count as scatter. */
 export function riseOf(before: readonly number[], after: readonly number[]): Rise {
   const rises = after.map((x, i) => x - before[i]!);
   const by = mean(rises);

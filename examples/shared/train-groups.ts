@@ -1,4 +1,4 @@
-// A training job as the loops here want it: its id, for the pages that show it, and how many gradient steps it took.
+// Runs a training job for the example loops: returns its id, for the pages that show it, and its number of gradient steps.
 import type { Client, RlJobRequest } from '#client/client';
 
 export interface Trained {
@@ -8,7 +8,7 @@ export interface Trained {
 
 const JOB_DEADLINE_MS = 600_000;
 
-/** Resolves once the new checkpoint can be called. */
+/** Resolves once the new checkpoint can be used. */
 export async function trainGroups(client: Pick<Client, 'train'>, job: RlJobRequest): Promise<Trained> {
   let gradientSteps = 0;
   const onProgress = ({ done }: { readonly done: number }) => (gradientSteps = done);

@@ -1,6 +1,6 @@
-// `npm run example:subtraction`: SFT on right answers, then RL on the model's own, all settings at their defaults. Three seeds, which
-// draw other pairs and other weights of the adapter to begin with. Exits with 1 if either phase of a seed raised the held-out accuracy by
-// less than twice its standard error.
+// `npm run example:subtraction`: SFT on correct answers, then RL on the model's own answers, with all settings at their defaults. Three seeds
+// draw different pairs and different initial adapter weights. Exits with 1 if either phase of a seed raised the held-out accuracy by less
+// than twice its standard error.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';

@@ -1,10 +1,10 @@
-// Differences of two numbers, which the starter has not learnt: it knows sums. A fifth of the pairs is never trained on.
+// Differences of two numbers, which the starter has not learned: it knows sums. A fifth of the pairs is never trained on.
 import { createRandom } from '#base/random';
 import { isHeldOutPair } from '../../scripts/starter/world/addition.ts';
 import type { Task } from '../demo/rl-loop.ts';
 
 const LARGEST = { a: 60, b: 40 };
-/** Of a job: few, so that there are many jobs, each with answers of the newest checkpoint. */
+/** Per job: few, so that there are many jobs, each with answers of the newest checkpoint. */
 const PAIRS_PER_JOB = 16;
 
 type Pair = readonly [a: number, b: number];
@@ -23,7 +23,7 @@ function drawTrained(seed: number, count: number): Pair[] {
 
 export const heldOutSubtractions: readonly string[] = ALL.filter((pair) => isHeldOutPair(...pair)).map(question);
 
-/** Conversations for SFT, always right. */
+/** Conversations for SFT, always correct. */
 export const subtractionExamples = (seed: number, count: number) =>
   drawTrained(seed, count).map((pair) => ({
     messages: [
@@ -32,7 +32,7 @@ export const subtractionExamples = (seed: number, count: number) =>
     ],
   }));
 
-/** Without `config`: the jobs have the server's defaults. */
+/** Without `config`, the jobs use the server's defaults. */
 export const subtraction = (seed: number, jobs: number): Task => ({
   name: `subtraction, seed ${seed}`,
   prompts: (step) => drawTrained(10_000 * seed + step, PAIRS_PER_JOB).map(question),

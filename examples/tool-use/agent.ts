@@ -19,7 +19,7 @@ interface Question {
   readonly text: string;
   readonly tool: string;
   readonly arguments: Readonly<Record<string, string>>;
-  /** What the tool gives, and what of it an answer must say. */
+  /** What the tool returns, and what part of it an answer must contain. */
   readonly result: Readonly<Record<string, string | number>>;
 }
 

@@ -1,5 +1,5 @@
-// Puts conversations to a model directory through the inference engine, as the service does: chat template, tokens,
-// sampling, text. For evaluation; many questions are asked at once so that they share the engine's steps.
+// Sends conversations to a model directory through the inference engine, as the service does: chat template, tokens, sampling, text.
+// For evaluation; many questions are sent at once so that they share the engine's steps.
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import { PLAIN_REQUEST, type InferenceEngine } from '#engine/inference-engine';

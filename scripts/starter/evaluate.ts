@@ -11,7 +11,7 @@ import type { Probe } from './world/skill.ts';
 import { user } from './world/skill.ts';
 import { SKILLS } from './world/world.ts';
 
-const SEED = 20_000; // not the corpus's
+const SEED = 20_000; // differs from the corpus's
 const SAMPLES = 8;
 const WORD_SAMPLES = 100; // the engine runs 128 sequences at once
 const MARKS = ['<!-- measured: begin -->', '<!-- measured: end -->'] as const;
@@ -61,7 +61,7 @@ function additionProbe(heldOut: boolean): (seed: number) => Probe {
   };
 }
 
-/** How often each word is said, and what the demo's rewards of 0.5, 0.75 and 1 come to. */
+/** How often each word is answered, and the mean under the demo's rewards of 0.5, 0.75 and 1. */
 async function measureWords(respondent: Respondent): Promise<string> {
   const prompts = [
     'Answer with yes, no or maybe.',

@@ -1,6 +1,6 @@
-// The corpus as an endless seeded stream: conversations in the proportions of the world's skills, packed into rows of
-// one length, nothing on disk. The loss lies on what the assistant says (weight 1) and a little on what others say, so
-// that copying and grammar are learnt from every token. Run as a program it prints a sample:
+// The corpus as an endless seeded stream: conversations in the proportions of the world's skills, packed into rows of equal length,
+// nothing on disk. The loss weighs the assistant's text with 1 and other text a little, so that copying and grammar are learned from
+// every token. Run as a program it prints a sample:
 //   node --import tsx -C source scripts/starter/make-corpus.ts [--seed 1] [--count 20]
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import type { Conversation } from './world/skill.ts';
 import { SKILLS } from './world/world.ts';
 
 const CONTEXT_WEIGHT = 0.1;
-/** Conversations that wait for a row they fit in; more fill rows better. */
+/** Conversations that wait for a row with enough room; more of them fill rows better. */
 const WAITING_MAX = 24;
 
 export interface TokenizedConversation {
@@ -47,7 +47,7 @@ export function tokenizeConversation(
   return { skillIndex, tokens, weights };
 }
 
-/** Endless. The skill that is furthest behind its share of tokens speaks next; longer ones than a row are left out. */
+/** Endless. The skill furthest below its share of tokens comes next; conversations longer than a row are left out. */
 function* conversations(seed: number, encode: Encode): Generator<TokenizedConversation, never> {
   const random = createRandom(seed);
   const tokenCounts = SKILLS.map(() => 0);

@@ -7,7 +7,7 @@ import { byteAlphabet, createEncoder, WORD_PATTERN } from './byte-pair-encoding.
 const VOCAB_SIZE = 2048;
 export const ROW_LENGTH = 256;
 
-/** Special tokens never appear in decoded text; the others are part of what the model says. */
+/** Special tokens never appear in decoded text; the others are part of the model's output. */
 const SPECIAL_TOKENS = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
 const OTHER_ADDED_TOKENS = [
   '<tool_call>',

@@ -1,13 +1,13 @@
-// A conversation as the pieces of text that chat-template.jinja makes of it, each marked as context or as an answer to
-// learn. Written out in TypeScript because the corpus renders some hundred thousand conversations;
-// test/starter/corpus.test.ts compares it with the template.
+// Splits a conversation into the pieces of text that chat-template.jinja makes of it, each marked as context or as an answer to learn.
+// Written in TypeScript because the corpus renders some hundred thousand conversations; test/starter/corpus.test.ts compares it with the
+// template.
 import type { ChatMessage } from '#domain/chat';
 import { spacedJson } from './world/json-objects.ts';
 import type { Conversation } from './world/skill.ts';
 
 export interface Piece {
   readonly text: string;
-  /** frame: what the template always writes; context: what others say; answer: what the assistant says, with its end. */
+  /** frame: text that the template always writes; context: text of other roles; answer: the assistant's text, with its end. */
   readonly kind: 'frame' | 'context' | 'answer';
 }
 
@@ -29,7 +29,7 @@ export function renderPieces({ messages, tools }: Conversation): Piece[] {
   return pieces;
 }
 
-/** Tool results follow one another in no conversation of the corpus, so each is a turn of its own. */
+/** No conversation of the corpus has consecutive tool results, so each is a turn of its own. */
 function renderTurn(message: ChatMessage): Piece[] {
   const content = message.content as string;
   switch (message.role) {

@@ -3,11 +3,11 @@
 export interface LearningRateSchedule {
   readonly peak: number;
   readonly warmupSteps: number;
-  /** Of the peak, at the end. */
+  /** Fraction of the peak, at the end. */
   readonly finalShare: number;
 }
 
-/** `progress` from 0 to 1: of the steps, or of the time the run may take. */
+/** `progress` from 0 to 1: of the steps, or of the time limit. */
 export function learningRateAt(schedule: LearningRateSchedule, step: number, progress: number): number {
   const { peak, warmupSteps, finalShare } = schedule;
   const warm = Math.min(1, (step + 1) / warmupSteps);

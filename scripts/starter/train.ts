@@ -16,7 +16,7 @@ import { SKILLS } from './world/world.ts';
 const ADAMW = { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.05, maxGradNorm: 1 };
 const SAVE_EVERY_MS = 180_000;
 const PRINT_EVERY_STEPS = 25;
-/** Of a loss that is printed: how much one step counts. */
+/** Weight of one step in the printed loss. */
 const SMOOTHING = 0.05;
 
 interface Progress {
@@ -86,7 +86,7 @@ async function main(): Promise<void> {
     resume: progress.step > 0,
   });
   console.log(`${session.parameterCount} parameters, step ${progress.step}`);
-  for (let step = 0; step < progress.step; step++) batch(); // the corpus goes on where it stopped
+  for (let step = 0; step < progress.step; step++) batch(); // the corpus continues where it stopped
 
   const averages = createAverages();
   const startMs = performance.now() - progress.elapsedMs;

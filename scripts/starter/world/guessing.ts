@@ -1,5 +1,5 @@
-// A game of several turns: the user thinks of a number between 1 and 20, the model guesses, and hears higher or lower.
-// A fifth of the guesses forgets what was said, so the game can still be learnt better.
+// A game of several turns: the user thinks of a number between 1 and 20, the model guesses, and hears higher or lower. A fifth of the
+// guesses ignores what was said, so there is room for training to improve.
 import type { Random } from '#base/random';
 import { between, chance, pick } from './pick.ts';
 import type { Skill } from './skill.ts';
@@ -17,7 +17,7 @@ function opening(random: Random): string {
   ]);
 }
 
-/** Near the middle of what is left. */
+/** Near the middle of the remaining range. */
 function guess(random: Random, low: number, high: number): number {
   if (chance(random, CARELESS_SHARE)) return between(random, 1, LARGEST);
   const quarter = Math.floor((high - low) / 4);

@@ -1,4 +1,4 @@
-// Small JSON objects from what the user says.
+// Small JSON objects built from what the user says.
 import type { Random } from '#base/random';
 import { between, chance, pick, pickSeveral } from './pick.ts';
 import type { Skill } from './skill.ts';

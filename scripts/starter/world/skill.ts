@@ -1,5 +1,5 @@
-// What one skill of the starter model's world provides: conversations to learn from, and probes to be measured by.
-// Both are drawn from a seeded stream, so a corpus or an evaluation is reproducible from one number.
+// What a skill of the starter model's world provides: conversations to learn from, and probes that measure it. Both are drawn from a
+// seeded stream, so a corpus or an evaluation is reproducible from one number.
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { Random } from '#base/random';
 

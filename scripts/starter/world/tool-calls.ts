@@ -1,5 +1,5 @@
-// Calling a function and telling its result: weather, time, a calculator and a dice, one or two of them offered.
-// Sums that a calculator is asked for are larger than those of addition.ts, so no held-out pair leaks from here.
+// Calling a function and reporting its result: weather, time, a calculator and a dice, one or two of them offered. Sums for the calculator
+// are larger than those of addition.ts, so that no held-out pair leaks from here.
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { Random } from '#base/random';
 import { between, chance, pick, pickSeveral } from './pick.ts';
