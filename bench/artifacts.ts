@@ -1,5 +1,5 @@
-// `npm run bench:artifacts`: a file of 1 GB into the artifact store and back, with the memory of the server; and how long
-// 10,000 rows take from submission to the first event. JSON in bench/results/.
+// `npm run bench:artifacts`: uploads a file of 1 GB to the artifact store and downloads it, measuring the server's memory; and measures how
+// long 10,000 rows take from submission to the first event. JSON in bench/results/.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';

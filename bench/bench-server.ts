@@ -1,4 +1,4 @@
-// A server as a user runs it, in a process of its own, on the starter model.
+// Runs a server as a user would, in a process of its own, on the starter model.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
@@ -11,7 +11,7 @@ export interface BenchServer {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
-  /** Where the server and its engines can be looked into (live-memory.ts), those that have ended as well; none unless asked for. */
+  /** Inspector URLs of the server and its engines (live-memory.ts), including ended ones; empty unless requested. */
   readonly inspectors: readonly string[];
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startBenchServer(
 const INSPECTOR_CHAT =
   /^(?:For help, see: https:\/\/nodejs\.org\/|Debugger (?:attached|ending on )|Waiting for the debugger to disconnect)/;
 
-/** Of the process alone, not of the engines' children; bytes. */
+/** Memory of the server process alone, without the engines' children; bytes. */
 export const residentBytes = (pid: number): number =>
   1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }));
 

@@ -1,7 +1,7 @@
-"""What a peer takes to compile each schema and to make each mask of its answer: constraint_peers.py llguidance|xgrammar CASES VOCABULARY.
+"""Measures how long a peer needs to compile each schema and each mask of its answer: constraint_peers.py llguidance|xgrammar CASES VOCABULARY.
 
-Says `ready` when it is; then a line of JSON for each case: null where the schema is refused. Milliseconds of the processor; a mask's contain
-taking the token. Where the peer does not take a token (the order of keys, white space), the rest of the answer is left out.
+Prints `ready` when it is, then a line of JSON per case: null if the schema is refused. Milliseconds of processor time; a mask's time
+includes accepting the token. If the peer rejects a token (order of keys, white space), the rest of the answer is skipped.
 """
 
 import base64

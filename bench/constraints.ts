@@ -1,8 +1,8 @@
-// `npm run bench:constraints -- DIRECTORY`: what compiling a schema and a mask cost at a vocabulary of 151,643 tokens, with llguidance and
-// xgrammar beside, on a part of the fixed sample of real schemas (DIRECTORY: `data` of JSONSchemaBench, as for coverage:schemas). Each schema
-// has one answer, written without a model, its keys in the order in which the schema names them; all engines walk its tokens. Times
-// are the processor's, so that a busy machine shows the same, of a fresh engine as it is built (dist), the least of some rounds; a mask's
-// contains taking the token. The vocabulary is Qwen's, which the Python package dashscope carries, cut greedily.
+// `npm run bench:constraints -- DIRECTORY`: the cost of compiling a schema and of a mask with a vocabulary of 151,643 tokens, compared with
+// llguidance and xgrammar, on part of the fixed sample of real schemas (DIRECTORY: `data` of JSONSchemaBench, as for coverage:schemas). Each
+// schema has one answer, written without a model, its keys in the order of the schema; all engines walk its tokens. Times are processor
+// time, so that a busy machine gives the same figures, of a freshly built engine (dist), the minimum over several rounds; the time of a mask
+// includes accepting the token. The vocabulary is Qwen's, which the Python package dashscope contains, tokenized greedily.
 // WHETSTONE_PEERS_PYTHON="$(scripts/python-env.sh peers)" has it and the peers.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,11 +40,11 @@ if (python === undefined) throw new Error('Set WHETSTONE_PEERS_PYTHON="$(scripts
 
 const peers = values.peers.split(',').filter((name) => name !== '');
 const PEER = fileURLToPath(new URL('./constraint_peers.py', import.meta.url));
-/** Of an answer; longer ones are cut. */
+/** Tokens of an answer; longer answers are cut. */
 const TOKENS_MAX = 300;
 const RANDOM_TOKENS = 40;
-const SCHEMA_MS_MAX = 2_000; // of masks, in a round; what is left of the answer is not walked
-const PEER_MS_MAX = 40_000; // from when it is ready, in a round
+const SCHEMA_MS_MAX = 2_000; // for masks, per round; the rest of the answer is not walked
+const PEER_MS_MAX = 40_000; // from when the peer is ready, per round
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -53,10 +53,10 @@ interface Case {
   readonly schema: string;
   readonly tokens: readonly number[];
 }
-/** Of one schema; null: refused. */
+/** Times of one schema; null: refused. */
 type Times = { readonly compileMs: number; readonly maskMs: readonly number[] } | null;
 
-/** Schemas that are taken, with an answer each. */
+/** Accepted schemas, with an answer each. */
 async function writeCases(tokenize: (text: string) => number[]): Promise<Case[]> {
   const small = createVocabulary(await readTextModel('models/starter'));
   const [vocabSize, end] = [small.offsets.length - 1, small.eosTokenIds[0]!];
@@ -102,7 +102,7 @@ function ourTimes(cases: readonly Case[], { vocabulary, size, end }: Awaited<Ret
   });
 }
 
-/** When it is ready it says so; then a line of JSON for each case, as far as it comes within its time. */
+/** The peer prints a line when it is ready, then a line of JSON per case, as many as it finishes within its time. */
 async function peerTimes(name: string, files: { cases: string; vocabulary: string }): Promise<Times[]> {
   const child = spawn(python!, [PEER, name, files.cases, files.vocabulary], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
@@ -117,7 +117,7 @@ async function peerTimes(name: string, files: { cases: string; vocabulary: strin
   return times;
 }
 
-/** Round by round → the least of each time. */
+/** Rounds → the minimum of each time. */
 function least(rounds: readonly (readonly Times[])[]): Times[] {
   const count = Math.min(...rounds.map(({ length }) => length));
   return Array.from({ length: count }, (_, at) => {

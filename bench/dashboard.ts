@@ -1,6 +1,6 @@
-// `npm run bench:dashboard`: what pages with much on them cost the browser, in time of its main thread's processor: a job of ten
-// thousand trajectories and a thousand gradient steps, and a group of 64 answers of 2,000 tokens each, opened in a page that was just loaded. With `-- --minutes 10`
-// instead what a page holds that stays open while a job takes ten gradient steps a second.
+// `npm run bench:dashboard`: what full pages cost the browser, in processor time of its main thread: a job of ten thousand trajectories and
+// a thousand gradient steps, and a group of 64 answers of 2,000 tokens each, opened in a freshly loaded page. With `-- --minutes 10` it
+// instead measures what a page holds that stays open while a job takes ten gradient steps per second.
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -25,7 +25,7 @@ async function metricsOf(devtools: CDPSession): Promise<ReadonlyMap<string, numb
   return new Map(metrics.map(({ name, value }) => [name, value]));
 }
 
-/** Of the main thread, until the page has had nothing to do for half a second. */
+/** Processor time of the main thread, until the page has been idle for half a second. */
 async function workOf(page: Page, devtools: CDPSession, act: () => Promise<unknown>): Promise<string> {
   const before = await metricsOf(devtools);
   await act();
@@ -64,7 +64,7 @@ async function measurePages(): Promise<void> {
   for (const [title, path, locator] of pages)
     for (let round = 0; round < ROUNDS; round++) {
       await openPage(page, '/workers');
-      await page.reload(); // forgets what was compiled, and counts anew
+      await page.reload(); // drops compiled code and resets the counters
       await workOf(page, devtools, () => first('main .state'));
       say(`${title}: ${await workOf(page, devtools, open(path, locator))}`);
     }

@@ -1,6 +1,6 @@
-// `npm run bench:families [-- --families llama,qwen3 --models Qwen3-0.6B --plan]`: what a model of each family takes at its real size, with
-// random weights, on a server that samples in 8 bits and trains: memory, tokens per second, seconds of a job. What does not fit the
-// memory is not run, and with --plan nothing is: what the plan says of it is kept instead. JSON by processor, model by model, in
+// `npm run bench:families [-- --families llama,qwen3 --models Qwen3-0.6B --plan]`: what a model of each family needs at its real size, with
+// random weights, on a server that samples in 8 bits and trains: memory, tokens per second, seconds per job. Models that do not fit into
+// memory are not run; with --plan none is run, and the memory plan's figures are kept instead. JSON by processor, model by model, in
 // bench/results/families.
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ export interface MeasuredModel {
   readonly jobs: JobTimes;
 }
 
-/** Not run: the least that the plan says it takes. Beyond the memory it would be refused. */
+/** Not run: the least memory that the plan requires. Beyond the machine's memory it would be refused. */
 export interface UnmeasuredModel {
   readonly family: string;
   readonly leastBytes: number;
@@ -39,7 +39,7 @@ export interface FamilyResults {
   readonly node: string;
   readonly memoryGB: number;
   readonly precision: string;
-  /** By name. */
+  /** By model name. */
   readonly models: Readonly<Record<string, MeasuredModel | UnmeasuredModel>>;
 }
 
@@ -64,7 +64,7 @@ const leastBytesOf = (config: DecoderConfig): number =>
     precision: PRECISION,
     kvCacheDtype: 'float32',
     trainingPrecision: 'float32',
-    memoryBytes: 0, // in which nothing fits
+    memoryBytes: 0, // nothing fits
     contextLengthMax: null,
     cacheBytes: null,
     prefixCacheBytes: null,
@@ -106,7 +106,7 @@ async function measure({ config: json }: FamilyModel): Promise<MeasuredModel | U
 const sum = (processes: readonly ProcessMemory[]): number =>
   processes.reduce((bytes, { anonymousBytes, fileBytes }) => bytes + anonymousBytes + fileBytes, 0);
 
-/** Beside what was measured of others before. */
+/** Added to earlier measurements of other models. */
 async function keep(name: string, result: MeasuredModel | UnmeasuredModel): Promise<void> {
   const path = join(RESULTS, `${processor().fileName}.json`);
   const before = await readFile(path, 'utf8').then(

@@ -1,5 +1,5 @@
-// The smallest published model of each family, as its config.json on the Hub gives its sizes: what benchmarks at real sizes run
-// on, with random weights. In the order of their parameters.
+// The smallest published model of each family, with the sizes in its config.json on the Hub: the models of benchmarks at real sizes, with
+// random weights. In order of parameter count.
 
 export interface FamilyModel {
   readonly name: string;
@@ -25,7 +25,7 @@ const sizes = (
   max_position_embeddings,
 });
 
-/** Of Phi-4-mini the short factors, of which there are as many as pairs of values that turn. */
+/** The short factors of Phi-4-mini, one for each rotated pair of values. */
 const PHI_FACTORS = Array<number>(48).fill(1);
 
 export const FAMILY_MODELS: readonly FamilyModel[] = [

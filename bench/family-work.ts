@@ -1,5 +1,5 @@
-// What a server does for `npm run bench:families`: how many tokens a second it reads and writes, and how long a job of eight rows takes
-// from its submission to its checkpoint. Knows a server and its tokenizer's digits, no model.
+// The work of a server in `npm run bench:families`: how many tokens per second it prefills and decodes, and how long a job of eight rows
+// takes from submission to its checkpoint. Knows a server and its tokenizer's digits, no model.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, type Client, type RlJobRequest } from '#client/client';
@@ -24,16 +24,16 @@ export interface Speeds {
 
 export interface JobTime {
   readonly seconds: number;
-  /** Of all of them together: with two, half as many seconds where nobody else works. */
+  /** All processors together: with two of them on an otherwise idle machine, the elapsed time is half of this. */
   readonly processorSeconds: number;
 }
 
 export type JobTimes = Readonly<Record<'sft' | 'rl', JobTime>>;
 
-/** Tokens per second, medians. The first round is not counted: it makes caches grow. */
+/** Tokens per second, medians. The first round is not counted, because caches grow during it. */
 export async function measureSpeeds(server: BenchServer, model: string): Promise<Speeds> {
   let prompts = 0;
-  /** Each begins with other tokens: nothing of it has been computed before. */
+  /** Each prompt begins with different tokens, so that nothing of it is cached. */
   const prompt = (length: number): number[] => {
     const own = ++prompts;
     return Array.from({ length }, (_, i) => (i === 0 ? own : own + 7 * i) % 400);
@@ -60,7 +60,7 @@ export async function measureSpeeds(server: BenchServer, model: string): Promise
   };
 }
 
-/** The first job of each kind, as a user has it: with what is compiled and read for it. */
+/** The first job of each kind, as a user experiences it: including compilation and loading. */
 export async function measureJobs(server: BenchServer, base_model: string, directory: string): Promise<JobTimes> {
   const client = createClient({ baseUrl: server.url, apiKey: server.key });
   const frame = await tokensOf(server, base_model, [QUESTION, answer('')]);

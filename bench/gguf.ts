@@ -1,4 +1,4 @@
-// Writes a Qwen3 of random weights as GGUF, so that llama.cpp can run the same shape. Matrices are Q8_0 or F32, norms F32.
+// Writes a Qwen3 with random weights as GGUF, so that llama.cpp can run the same shape. Matrices are Q8_0 or F32, norms F32.
 import { createRandom } from '#base/random';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { writeGguf, type TensorToWrite, type TypedValue } from '#model-files/gguf/write-gguf';

@@ -1,5 +1,5 @@
-// Group sampling, as RL rollouts need it: n choices of one long prompt, against as many separate requests that share nothing.
-// The peer is our own engine with its prefix cache off; no other CPU engine takes n in one request.
+// Group sampling, as RL rollouts need it: n choices of one long prompt, compared with as many separate requests that share nothing. The
+// peer is our own engine with its prefix cache off; no other CPU engine accepts n in one request.
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import { PLAIN_REQUEST, type GenerateRequest, type InferenceEngine } from '#engine/inference-engine';
@@ -57,7 +57,7 @@ export async function timeGroups(modelDirectory: string, threads: number, rounds
   return contestants.map(({ name }, i) => ({ name, tokensPerSecond: median(samples[i]!) }));
 }
 
-/** Each round has a prompt of its own: nothing of it is cached before. */
+/** Each round has a prompt of its own, so that none of it is cached. */
 const request = (round: number, n: number): GenerateRequest => ({
   ...PLAIN_REQUEST,
   requestId: `group-${round}`,

@@ -1,5 +1,5 @@
-// Clients that mean no good, each a loop of one kind of trouble: bodies that blind, grammars and templates that never end, jobs that are
-// poison, readers and writers that stand still, uploads that break, connections that vanish. They count how they were answered and care for nothing else.
+// Malicious clients, each a loop of one kind of attack: misleading bodies, grammars and templates that never end, jobs that cannot succeed,
+// stalled readers and writers, uploads that break off, connections that vanish. They count the responses and ignore everything else.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,17 +17,17 @@ export interface HostilePlan {
   readonly url: string;
   readonly key: string;
   readonly model: string;
-  /** Of what they do. */
+  /** Counts of what they do. */
   readonly seed: number;
   readonly goesOn: () => boolean;
 }
 
 type Random = ReturnType<typeof createRandom>;
 
-/** How often each trouble ended how: `a long seed 422`, `slow readers gone`. */
+/** How often each attack had which outcome: `a long seed 422`, `slow readers gone`. */
 export type Endings = Map<string, number>;
 
-/** Nobody waits longer for one answer. */
+/** The longest wait for one response. */
 const ANSWER_MS_MAX = 120_000;
 const JOBS = '/v1/preview/training-jobs';
 const SFT_JOBS = '/v1/preview/sft-training-jobs';
@@ -62,13 +62,13 @@ export async function beHostile(plan: HostilePlan): Promise<Endings> {
     }
   }
   const chat = (trouble: string, body: string) => send(trouble, 'POST', '/v1/chat/completions', body);
-  /** Gives the answer to what must succeed. */
+  /** Returns the response to a request that must succeed. */
   async function ask<T>(method: string, path: string, body: string): Promise<T> {
     const answer = await fetch(`${plan.url}${path}`, { method, headers, body });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as T;
   }
-  /** A job that is accepted is left alone for a moment, then cancelled: it would go on when the others have. */
+  /** A job that is accepted runs for a moment, then is cancelled: otherwise it would outlast the other clients. */
   async function train(trouble: string, path: string, body: string, random: Random) {
     const made = await send(trouble, 'POST', path, body);
     const id = made && (JSON.parse(made) as { id?: string }).id;
@@ -77,7 +77,7 @@ export async function beHostile(plan: HostilePlan): Promise<Endings> {
     await send('jobs cancelled', 'POST', `${JOBS}/${id}/cancel`, '{}');
   }
 
-  /** On a connection of its own; `use` may write and wait, then it is torn down. */
+  /** On a connection of its own; `use` may write and wait, then the connection is destroyed. */
   async function onSocket(trouble: string, use: (socket: Socket) => Promise<unknown>): Promise<void> {
     const { hostname, port } = new URL(plan.url);
     const socket = connect(Number(port), hostname);
@@ -236,7 +236,7 @@ const LOOP = '{% for a in range(99999) %}';
 const doubled = (by: string) =>
   `{% set ns = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ${by} %}{% endfor %}{{ ns.s }}`;
 
-/** Of requests, rendered where the operator trusts them. */
+/** Templates sent with requests, which are rendered if the operator trusts them. */
 const TEMPLATES: readonly [string, string][] = [
   ['template: a string that doubles', doubled('ns.s ~ ns.s')],
   ['template: splits that are joined', doubled("ns.s.split('x') | join('xx')")],

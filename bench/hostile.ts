@@ -1,10 +1,9 @@
-// `npm run bench:hostile -- --seconds 600`: a real server on the starter model, 64 honest chat streams, and beside them, with a
-// key of their own, clients that mean no good (hostile-clients.ts). No honest stream may fail, health must stay quick, and
-// afterwards an idle server must stop at once. The load comes twice, first to warm up: heaps grow to the largest bodies, code is
-// compiled. After each, when the server is idle and its garbage collected, what is still alive is measured: it may not grow. What
-// the sampler keeps by design is filled to its bounds before: places for as many sequences as it serves at once, which it never
-// gives back, and computed prompts. Resident bytes are judged more loosely, since allocators keep some of what was freed.
-// The last line is the verdict; exits with 1 where a bound is broken.
+// `npm run bench:hostile -- --seconds 600`: a real server on the starter model, 64 honest chat streams, and next to them malicious clients
+// with a key of their own (hostile-clients.ts). No honest stream may fail, health must stay quick, and afterwards an idle server must stop
+// at once. The load runs twice, first to warm up: heaps grow to the largest bodies, code is compiled. After each run, once the server is
+// idle and its garbage collected, the live memory is measured: it may not grow. What the sampler keeps by design is filled to its bounds
+// first: cache slots for as many sequences as it serves at once, which it never gives back, and computed prompts. Resident bytes are judged
+// more loosely, since allocators keep some of what was freed. The last line is the verdict; exits with 1 if a bound is broken.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -21,21 +20,21 @@ import { askStream } from './stream.ts';
 
 const MODEL = 'whetstone/starter';
 const HEALTH_P99_MS_MAX = 200;
-/** Of each process: a part, or so many bytes where that is more. */
+/** Allowed growth per process: a fraction, or this many bytes if that is more. */
 const LIVE_GROWTH_MAX = { part: 0.15, bytes: 10e6 };
-/** Of all together: allocators keep what the largest bodies took for a while. */
+/** Allowed growth of all processes together: allocators keep the memory of the largest bodies for a while. */
 const RESIDENT_GROWTH_MAX = 0.5;
 const STOP_SECONDS_MAX = 5;
 /** At most a sixth of the time. */
 const WARM_UP_SECONDS_MAX = 60;
-/** What the hostile left behind ends in this time. */
+/** Work left behind by the malicious clients must end within this time. */
 const CALM_MS = 10_000;
 const PREFIX_CACHE_MB = 32;
-/** Of one request; eight of them are all places of a batch. */
+/** Of one request; eight of them fill a batch. */
 const CHOICES = 16;
-/** More than any client here asks for: the places for them are of the largest size in use. */
+/** More than any client here asks for: cache slots have the largest size in use. */
 const TOKENS_MAX = 230;
-/** Together more than the cache of computed prompts holds: 3 kB for each token. */
+/** Together more than the cache of computed prompts holds: 3 kB per token. */
 const LONG_PROMPTS = { count: 24, tokens: 900 };
 
 const { values } = parseArgs({
@@ -75,16 +74,16 @@ async function stayHonest(stream: number, agent: Agent, goesOn: () => boolean): 
   }
 }
 
-/** For a client that is no administrator. */
+/** For a client that is not an administrator. */
 async function makeKey({ url, key: own }: BenchServer): Promise<string> {
   const headers = { authorization: `Bearer ${own}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'hostile' });
   const answer = await fetch(`${url}/v1/keys`, { method: 'POST', headers, body });
-  if (!answer.ok) throw new Error(`no key was made: ${answer.status} ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`could not create a key: ${answer.status} ${await answer.text()}`);
   return ((await answer.json()) as { secret: string }).secret;
 }
 
-/** All of it at once, and then the calm. */
+/** All load at once, then an idle period. */
 async function load(forSeconds: number, seed: number): Promise<void> {
   const endMs = performance.now() + 1000 * forSeconds;
   const goesOn = () => performance.now() < endMs;

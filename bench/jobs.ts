@@ -1,6 +1,6 @@
-// `npm run bench:jobs`: what a training job costs beside the training. From submission to `training_started`; from the last
-// gradient step to an answer of the new checkpoint; and the server's memory while it takes a body of 200 MB. The server is
-// a process of its own, on the starter model.
+// `npm run bench:jobs`: what a training job costs in addition to the training: from submission to `training_started`; from the last gradient
+// step to an answer of the new checkpoint; and the server's memory while it receives a body of 200 MB. The server runs in a process of its
+// own, on the starter model.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const group = (seed: number, tokens: number) => ({
   trajectories: Array.from({ length: 4 }, (_, i) => trajectory(4 * seed + i, tokens)),
 });
 
-/** Events' own clocks say when they were written; we say when we asked. */
+/** Events have the time when they were written; we have the time when we asked. */
 async function timeJob(client: Client, url: string, modelId: string, round: number) {
   const submittedMs = performance.now();
   const { id } = await client.submitTrainingJob({ model_id: modelId, trajectory_groups: [group(round, 12)] });
@@ -59,7 +59,7 @@ async function timeJob(client: Client, url: string, modelId: string, round: numb
   return { startedMs, callableMs: performance.now() - lastStepMs };
 }
 
-/** Streams the body, so that this process is not what runs out of memory. */
+/** Streams the body, so that this process does not run out of memory itself. */
 function postLarge(url: string, modelId: string): Promise<{ id: string; bytes: number; seconds: number }> {
   const text = JSON.stringify(group(1, 300));
   const count = Math.ceil(LARGE_BYTES / (text.length + 1));
@@ -94,7 +94,7 @@ async function timeLargeBody(client: Client, url: string, pid: number, modelId: 
   const watch = setInterval(() => (peakBytes = Math.max(peakBytes, residentBytes(pid))), 50);
   const { id, bytes, seconds } = await postLarge(url, modelId);
   const acceptedPeakBytes = Math.max(peakBytes, residentBytes(pid));
-  // The plan is made in the same process: it must fit as well.
+  // The plan is made in the same process, so it must fit as well.
   await client
     .follow(id, {
       deadlineMs: 300_000,

@@ -1,6 +1,6 @@
-// `npm run bench:kv-cache`: what a cache in 16 bits costs and saves. How far log-probabilities are from those of a cache in float32, on
-// the starter's answers to fresh prompts and on random tokens of a random 135M; processor time of a decode step behind 511
-// tokens, both alternating in one process, one thread; bytes per token.
+// `npm run bench:kv-cache`: what a 16-bit cache costs and saves. The distance of log-probabilities from those with a float32 cache, on the
+// starter's answers to fresh prompts and on random tokens of a random 135M; processor time of a decode step after 511 tokens, alternating
+// between both in one process with one thread; bytes per token.
 import { rm } from 'node:fs/promises';
 import { createRandom } from '#base/random';
 import type { KVCacheDtype } from '#engine/capabilities';
@@ -17,7 +17,7 @@ const DTYPES = ['float32', 'float16'] as const satisfies readonly KVCacheDtype[]
 const CAPACITY = 512;
 const BATCHES = [1, 32];
 const ROUNDS = 5;
-/** Processor time that a measurement takes at least: its clock may tick in hundredths of a second. */
+/** Minimum processor time of a measurement: the clock may tick in hundredths of a second. */
 const MEASURED_MS = 300;
 
 const open = (modelDirectory: string): Promise<ModelRunner[]> =>
@@ -56,7 +56,7 @@ async function compareLogprobs(name: string, [exact, rounded]: readonly ModelRun
   console.log(`${name}: ${gaps.length} tokens, nats apart: mean ${shown[0]}, p99 ${shown[1]}, largest ${shown[2]}`);
 }
 
-/** As if `count` sequences of CAPACITY − 1 tokens were there. */
+/** As if there were `count` sequences of CAPACITY − 1 tokens. */
 function cacheOf({ cacheShape }: ModelRunner, count: number): CacheView {
   const random = createRandom(2);
   const { layers, kvHeads, headDim, dtype } = cacheShape;
@@ -72,7 +72,7 @@ function cacheOf({ cacheShape }: ModelRunner, count: number): CacheView {
   return { capacity: CAPACITY, count, k: kept, v: kept, mask };
 }
 
-/** Milliseconds of the processor. */
+/** Milliseconds of processor time. */
 async function stepMs(runner: ModelRunner, past: CacheView): Promise<number> {
   const tokens = Array.from({ length: past.count }, (_, i) => i * 31);
   const adapterIds = tokens.map(() => null);

@@ -1,24 +1,24 @@
-// What a Node process holds when its garbage is collected, asked over its inspector: what has leaked, which resident bytes cannot tell
-// from a heap that has grown to its load and from what the allocator keeps of what was freed. Its threads' heaps are not counted.
+// What a Node process holds after garbage collection, read over its inspector: shows leaks, which resident bytes cannot distinguish from a
+// heap that has grown to its load and from freed memory that the allocator keeps. Heaps of its threads are not counted.
 import { WebSocket } from 'ws';
 
 export interface LiveMemory {
   /** The last argument of its command: `inference`, `training`; `server` for the server. */
   readonly process: string;
-  /** Of JavaScript: what is alive, and what V8 has taken for it. */
+  /** JavaScript heap: live bytes, and bytes that V8 has reserved. */
   readonly heapBytes: number;
   readonly committedBytes: number;
   /** Buffers and typed arrays. */
   readonly externalBytes: number;
 }
 
-/** A collection of some hundred megabytes takes half a second. */
+/** Collecting some hundred megabytes takes half a second. */
 const ANSWER_MS_MAX = 30_000;
 const PROCESS = "process.argv.includes('serve') ? 'server' : process.argv.at(-1)";
 const QUESTION = `(({ heapUsed, heapTotal, external }) =>
   ({ process: ${PROCESS}, heapBytes: heapUsed, committedBytes: heapTotal, externalBytes: external }))(process.memoryUsage())`;
 
-/** `inspectors`: URLs of those that listen, or did. Who has ended is left out. */
+/** `inspectors`: URLs of processes that listen or did. Ended processes are left out. */
 export async function collectLiveMemory(inspectors: readonly string[]): Promise<LiveMemory[]> {
   const asked = await Promise.all(inspectors.map((url) => askLiveMemory(url).catch(() => null)));
   return asked.filter((answer) => answer !== null);
@@ -42,7 +42,7 @@ async function askLiveMemory(url: string): Promise<LiveMemory> {
         socket.once('close', () => reject(new Error(`${url} has gone`)));
         socket.send(JSON.stringify({ id, method, params }));
       });
-    // Twice: what the first one finalizes, the second one frees.
+    // Twice: the second collection frees what the first one finalizes.
     for (let i = 0; i < 2; i++) await call('HeapProfiler.collectGarbage');
     const { result } = (await call('Runtime.evaluate', { expression: QUESTION, returnByValue: true })) as {
       result: { value: LiveMemory };

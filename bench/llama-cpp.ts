@@ -1,5 +1,5 @@
-// The peer for sampling: llama.cpp through node-llama-cpp, same shape, same threads, greedy. Null when bench/ has not been
-// installed (`npm install --prefix bench/peers --ignore-scripts`).
+// The peer for sampling: llama.cpp through node-llama-cpp, same shape, same threads, greedy. Null if bench/peers is not installed
+// (`npm install --prefix bench/peers --ignore-scripts`).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ export async function openLlamaCpp(
   };
 }
 
-/** What we use of node-llama-cpp 3, so that types check where the peers are not installed. */
+/** What we use of node-llama-cpp 3, so that types check without the peers installed. */
 interface NodeLlamaCpp {
   LlamaLogLevel: { error: unknown };
   getLlama(options: object): Promise<{

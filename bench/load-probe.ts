@@ -1,13 +1,13 @@
-// A process of its own that asks a server for things that need no model, one after another, and keeps the times: what the API
-// itself takes. Of its own, because the process that drives hundreds of streams would count its own delays in. Forked by
-// probing.ts; ends when its parent asks it to, with a message of what it measured.
+// A process that sends a server requests that need no model, one after another, and records the times: the cost of the API itself. It is
+// separate because the process that drives hundreds of streams would add its own delays. Forked by probing.ts; ends when its parent asks
+// it to, and reports its measurements in a message.
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface ProbeStart {
   readonly url: string;
   readonly key: string;
-  /** Between two questions. */
+  /** Between two requests. */
   readonly pauseMs: number;
   readonly questions: readonly ProbeName[];
 }
@@ -16,7 +16,7 @@ export interface ProbeStart {
 export type ProbeTimes = Record<ProbeName, number[]>;
 export type ProbeName = 'health' | 'models' | 'refusedChat';
 
-/** `refusedChat` is a chat that fails at the engine's first check: key, limits, body, template, tokens are all done, no token is sampled. */
+/** `refusedChat` is a chat that fails at the engine's first check: key, limits, body, template and tokens are done, no token is sampled. */
 const QUESTIONS: readonly { name: ProbeName; method: string; path: string; status: number; body?: string }[] = [
   { name: 'health', method: 'GET', path: '/v1/health', status: 200 },
   { name: 'models', method: 'GET', path: '/v1/models', status: 200 },

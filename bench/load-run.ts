@@ -1,6 +1,6 @@
-// Load on a running server: hundreds of chat streams, each followed by the next, with training jobs submitted all along; and
-// what came of it: statuses, tokens, memory, and how long the API takes for what needs no model. Used by load.ts and by
-// test/load; knows nothing of how the server was started.
+// Load on a running server: hundreds of chat streams, each followed by the next, with training jobs submitted throughout; and the results:
+// statuses, tokens, memory, and response times of requests that need no model. Used by load.ts and by test/load; does not know how the
+// server was started.
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, type Client } from '#client/client';
@@ -17,13 +17,13 @@ export interface LoadedServer {
 
 export interface LoadPlan {
   readonly seconds: number;
-  /** Not counted in the growth of memory: caches fill, code is compiled. */
+  /** Excluded from the growth of memory: caches fill, code is compiled. */
   readonly warmUpSeconds: number;
   readonly streams: number;
   readonly jobs: number;
   /** Run before the load, so that the sampler holds as many adapters as it ever will (64). */
   readonly jobsBefore: number;
-  /** How long the API is asked without load, before. */
+  /** How long the API is probed without load, beforehand. */
   readonly idleSeconds: number;
 }
 
@@ -32,18 +32,18 @@ export interface LoadResult {
   readonly tokensPerSecond: number;
   /** HTTP statuses of chats and submissions. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Streams without [DONE], or with an error in them; and connections that broke. */
+  /** Streams without [DONE] or with an error in them, and broken connections. */
   readonly broken: number;
   readonly chatMs: Quantiles;
   readonly jobs: { readonly submitted: number; readonly succeeded: number; readonly lastEndedSeconds: number };
   readonly memory: {
-    /** Of the median of the last sixth after the warm-up over that of the first sixth, minus one. */
+    /** Median of the last sixth after the warm-up divided by that of the first sixth, minus one. */
     readonly growth: number;
     readonly growthByProcess: Readonly<Record<string, number>>;
     /** Every ten seconds: MB by process. */
     readonly megabytes: readonly Readonly<Record<string, number>>[];
   };
-  /** Without load, and beside it. */
+  /** Without load, and under load. */
   readonly apiMs: { readonly idle: Probed; readonly loaded: Probed };
 }
 
@@ -180,7 +180,7 @@ function sampleGroups(client: Client) {
   );
 }
 
-/** Every second one of the model in training, whose newest checkpoint answers. */
+/** Every second request uses the model in training, whose newest checkpoint answers. */
 const chat = (server: LoadedServer, agent: Agent, stream: number, turn: number): Promise<StreamAnswer> =>
   askStream(server, agent, {
     ...(stream % 2 === 0 ? {} : { model: MODEL }),

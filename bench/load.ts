@@ -1,9 +1,9 @@
-// `npm run bench:load -- --minutes 5`: a real server on the starter model under 512 chat streams at once, with 50 training jobs
-// submitted along the way. There must be no 5xx and no broken stream, and memory must be flat after the first minute.
+// `npm run bench:load -- --minutes 5`: a real server on the starter model under 512 chat streams at once, with 50 training jobs submitted
+// meanwhile. There must be no 5xx and no broken stream, and memory must be flat after the first minute.
 //
-// The API's own time is that of requests that need no model (load-probe.ts), asked by a third process: without load that is what
-// the service adds to a request; beside the load it is mostly waiting for one of the machine's cores, which server, sampler,
-// trainer and this load generator share.
+// The API's own time is that of requests that need no model (load-probe.ts), sent by a third process: without load that is what the service
+// adds to a request; under load it is mostly waiting for one of the machine's cores, which server, sampler, trainer and this load
+// generator share.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { cpuName, startBenchServer } from './bench-server.ts';
 import { runLoad } from './load-run.ts';
 import type { Quantiles } from './quantiles.ts';
 
-/** Computed prompts may take a gigabyte, which would hide what grows without a bound: this is full within the first minute. */
+/** Computed prompts may take a gigabyte, which would hide unbounded growth: this cache is full within the first minute. */
 const PREFIX_CACHE_MB = 32;
 const GROWTH_MAX = 0.1;
 const IDLE_P99_MS_MAX = 20;
@@ -44,7 +44,7 @@ await rm(data, { recursive: true, force: true });
 const { requests, tokensPerSecond, statuses, broken, chatMs, jobs, memory, apiMs } = result;
 const show = ({ p50, p99 }: Quantiles): string => `${p50} / ${p99} ms`;
 say(`${requests} chats, ${tokensPerSecond} tokens/s, statuses ${JSON.stringify(statuses)}, ${broken} broken`);
-say(`a chat of 32 tokens among ${plan.streams}: p50 / p99 ${show(chatMs)}`);
+say(`a chat of 32 tokens, one of ${plan.streams} streams: p50 / p99 ${show(chatMs)}`);
 say(`${jobs.succeeded} of ${plan.jobs} jobs succeeded, the last after ${jobs.lastEndedSeconds} s`);
 say(`memory ${JSON.stringify(memory.megabytes.at(-1))} MB, growth ${(100 * memory.growth).toFixed(1)} %`);
 for (const [name, at] of Object.entries(apiMs)) {
@@ -58,6 +58,6 @@ await writeFile('bench/results/load.json', `${JSON.stringify({ ...machine, plan,
 const failed = Object.keys(statuses).some((status) => Number(status) >= 500) || broken > 0;
 const tooSlow = [apiMs.idle.health, apiMs.idle.models, apiMs.idle.refusedChat].some(({ p99 }) => p99 > IDLE_P99_MS_MAX);
 if (failed || tooSlow || memory.growth > GROWTH_MAX || jobs.succeeded < plan.jobs) {
-  say('over a limit: no 5xx, no broken stream, all jobs, growth under 10 %, p99 without load under 20 ms');
+  say('a limit was exceeded: no 5xx, no broken stream, all jobs, growth under 10 %, p99 without load under 20 ms');
   process.exitCode = 1;
 }

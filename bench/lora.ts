@@ -1,5 +1,5 @@
-// `npm run bench:lora`: what the options of an adapter do to learning. The task of the demo on the starter model, from the same
-// prompts with the same seeds and learning rate, for a few ranks, targets and scales; reward per step, as rows of a table.
+// `npm run bench:lora`: how an adapter's options affect learning. The task of the demo on the starter model, with the same prompts, seeds
+// and learning rate, for a few ranks, targets and scales; prints the reward per step as table rows.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

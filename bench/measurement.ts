@@ -1,4 +1,4 @@
-// One line of a benchmark: what was done, how fast each contestant did it.
+// One line of a benchmark: what was measured, and how fast each contestant was.
 
 export interface Measurement {
   readonly what: string;
@@ -11,7 +11,7 @@ export const say = (line: string): void => void process.stdout.write(`${line}\n`
 
 export const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!;
 
-/** Contestants alternate, so that a machine that slows down slows all of them. The first round warms up. */
+/** Contestants alternate, so that a machine that slows down affects all of them equally. The first round warms up. */
 export async function alternate<C extends { readonly name: string }>(
   contestants: readonly C[],
   rounds: number,

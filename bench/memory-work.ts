@@ -1,4 +1,4 @@
-// Work for a server that makes it hold what it may (model-memory.ts): a batch that fills its cache, and a job of one row.
+// Work that makes a server hold as much as it may (model-memory.ts): a batch that fills its cache, and a job of one row.
 import { createClient, type RlJobRequest } from '#client/client';
 import type { BenchServer } from './bench-server.ts';
 
@@ -11,7 +11,7 @@ const NEW_TOKENS = 32;
 const ANSWER_TOKENS = 240;
 const WORK_MS = 1_200_000;
 
-/** At once, every prompt another. Streamed: a large model's answer takes longer than the 300 s for which Node's `fetch` waits for a byte. */
+/** All at once, every prompt different. Streamed: a large model's answer takes longer than the 300 s for which Node's `fetch` waits for a byte. */
 export async function sampleFromAll({ url, key }: BenchServer, models: readonly string[]): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const ask = async (model: string, place: number): Promise<void> => {
@@ -20,13 +20,13 @@ export async function sampleFromAll({ url, key }: BenchServer, models: readonly 
     const signal = AbortSignal.timeout(WORK_MS);
     const answer = await fetch(`${url}/v1/completions`, { method: 'POST', headers, body, signal });
     const events = await answer.text();
-    if (!events.endsWith('data: [DONE]\n\n')) throw new Error(`the answer did not end well: ${events.slice(-500)}`);
+    if (!events.endsWith('data: [DONE]\n\n')) throw new Error(`the stream ended without [DONE]: ${events.slice(-500)}`);
   };
   const each = models.flatMap((model) => Array.from({ length: SEQUENCES_PER_MODEL }, () => model));
   await Promise.all(each.map(ask));
 }
 
-/** A group of two answers, which lie in one row; until its checkpoint can be called. */
+/** A group of two answers in one row; resolves once its checkpoint can be used. */
 export async function trainRow({ url, key }: BenchServer): Promise<void> {
   const client = createClient({ baseUrl: url, apiKey: key });
   const [base] = await client.listBaseModels();

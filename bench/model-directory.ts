@@ -1,4 +1,4 @@
-// A model directory in Hugging Face layout with random weights, made once per run in a temporary place.
+// A model directory in Hugging Face layout with random weights, created once per run in a temporary directory.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { DecoderConfig } from '#model-files/decoder-config';
 import { decoderParameters } from '#model-files/decoder-parameters';
 import { writeSafetensors } from '#model-files/safetensors';
 
-/** Drawn once and laid out again and again, each time from another place: a billion draws take a minute. */
+/** Drawn once and reused at different offsets: a billion draws take a minute. */
 const NOISE_LENGTH = 2 ** 22;
 
 export function configJson(config: DecoderConfig): Record<string, unknown> {
@@ -38,7 +38,7 @@ const expertsJson = ({ count, perToken, intermediate, normalized, layers }: Expe
   mlp_only_layers: [...layers.keys()].filter((layer) => !layers[layer]),
 });
 
-/** `json`: of a model that is not Qwen3's kind. */
+/** `json`: config.json of a model other than Qwen3. */
 export async function makeModelDirectory(config: DecoderConfig, json = configJson(config)): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-bench-model-'));
   await writeFile(join(directory, 'config.json'), JSON.stringify(json));

@@ -1,7 +1,7 @@
-// `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b --precisions float32,int8 --training-precision int8]`: what the processes of a server hold of a model when
-// they are idle, sample and train, beside what memory-plan.ts says before anything is loaded; and how long it takes to start with and
-// without its files of weights. A process's own memory is told apart from pages of files, which all share and the system may take back.
-// The work fills what the plan counts: cache, computed prompts, adapters, a row. Linux: the numbers are those of /proc.
+// `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b --precisions float32,int8 --training-precision int8]`: how much memory a server's
+// processes use for a model when idle, sampling and training, compared with what memory-plan.ts predicts before anything is loaded; and how
+// long a start takes with and without the server's weight files. A process's own memory is separated from file pages, which all processes
+// share and the system may reclaim. The work fills what the plan counts: cache, computed prompts, adapters, a row. Linux: reads /proc.
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -31,11 +31,11 @@ const { values: flags } = parseArgs({
 });
 const trainingPrecision = TRAINING_PRECISIONS.find((known) => known === flags['training-precision'])!;
 const ADAPTERS = ['one', 'two', 'three', 'four'];
-/** Caches that nobody is in are given back after ten. */
+/** Unused caches are released after ten. */
 const RESTED_MS = 12_000;
 const TOKENIZER = fileURLToPath(new URL('../test/golden/fixtures/tokenizers/qwen/', import.meta.url));
 
-/** Caches as large as the work. */
+/** Caches as large as the work needs. */
 function wishesOf(config: DecoderConfig, precision: MemoryWishes['precision']): MemoryWishes {
   const wholeMb = (bytes: number): number => Math.ceil(bytes / 1e6) * 1e6;
   const cacheBytes = wholeMb(ADAPTERS.length * SEQUENCES_PER_MODEL * SEQUENCE_LENGTH * cacheBytesPerToken(config));
@@ -88,7 +88,7 @@ async function start(model: string, data: string, wishes: MemoryWishes) {
   return { server, seconds: (performance.now() - startMs) / 1000, peakBytes: peakBytesOf(server.pid) };
 }
 
-/** What each process held at most in each phase: `[phase][process]`. */
+/** The maximum of each process in each phase: `[phase][process]`. */
 async function work(server: BenchServer): Promise<readonly (readonly ProcessMemory[])[]> {
   const { inference, training } = childrenOf(server.pid);
   const pids = [server.pid, inference!, training!];

@@ -1,6 +1,6 @@
-// A model that computes the same function in float32 and is harder to round: in every layer some channels of what the linears
-// read are made larger, and the weights that read them smaller by as much. Trained models of billions of parameters have such
-// channels by themselves (LLM.int8(), arXiv:2208.07339 §4); the models at hand do not.
+// A model that computes the same function in float32 but is harder to quantize: in every layer some input channels of the linear layers are
+// scaled up, and the weights that read them scaled down by as much. Trained models of billions of parameters have such channels naturally
+// (LLM.int8(), arXiv:2208.07339 §4); the models at hand do not.
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-conf
 import { decoderParameters, layerPrefix } from '#model-files/decoder-parameters';
 import { openSafetensors, writeSafetensors } from '#model-files/safetensors';
 
-/** Made larger in each place: every SPACING-th channel. */
+/** Scaled up: every SPACING-th channel. */
 const SPACING = 61;
 
-/** For Llama's layout: norms before attention and MLP whose weight is a plain factor, projections that are not fused. */
+/** For Llama's layout: norms before attention and MLP with a plain factor as weight, and projections that are not fused. */
 export async function writeWithOutliers(modelDirectory: string, factor: number): Promise<string> {
   const config = await readDecoderConfig(modelDirectory);
   const source = await openSafetensors(modelDirectory);

@@ -1,5 +1,5 @@
-// `npm run bench:overview`: what the dashboard's first page costs with 1,000 models and 100,000 jobs of one team beside as many of
-// another, on SQLite and, where this machine has it, on Postgres. Prints the plans of its queries too.
+// `npm run bench:overview`: what the dashboard's first page costs with 1,000 models and 100,000 jobs of one team next to as many of another,
+// on SQLite and, if this machine has it, on Postgres. Also prints the plans of its queries.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const METRICS = JSON.stringify(
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Numbers from 1 on, as both databases count. */
+/** Numbers from 1 on, which both databases can generate. */
 const numbers = (count: number): RawBuilder<unknown> =>
   sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)}) select i from n) as n`;
 

@@ -1,7 +1,7 @@
-// `npm run bench:precision`: what rounding costs. Perplexity of answers that the starter has not seen, and how far each precision's
-// next-token distributions are from those of float32: on the starter, on the starter with outliers in its activations, and on
-// the golden models of all families, whose weights are random. Prints the table of docs/guides/models.md. With
-// `-- --model DIRECTORY --text FILE`: the same for a model and a text of yours.
+// `npm run bench:precision`: what quantization costs. Perplexity of answers that the starter has not seen, and the distance of each
+// precision's next-token distributions from those of float32: on the starter, on the starter with outliers in its activations, and on the
+// golden models of all families, whose weights are random. Prints the table of docs/guides/models.md. With `-- --model DIRECTORY --text FILE`
+// it does the same for your own model and text.
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -13,18 +13,18 @@ import { FAMILIES, openModelFixture, SEQUENCES, WITH_EXPERTS } from '../test/gol
 import { writeWithOutliers } from './outliers.ts';
 import { CONTEXT, STARTER, starterTexts, type Text } from './starter-texts.ts';
 
-/** Of a text of yours: all logits of a piece are in memory, twice. */
+/** Tokens of a piece of your own text: all logits of a piece are in memory, twice. */
 const PIECE = 256;
 const OUTLIERS = [10, 30, 100];
 
-/** What is added up over measured tokens. */
+/** Sums over the measured tokens. */
 interface Sums {
   count: number;
   /** Of the next token's log-probabilities. */
   logprobs: number;
   divergence: number;
   divergenceMax: number;
-  /** Places at which both find the same token most likely. */
+  /** Positions at which both have the same most likely token. */
   same: number;
 }
 
@@ -60,7 +60,7 @@ const logprobsAt = ({ logits, logsumexp }: RunResult, row: number, vocab: number
 
 const indexOfLargest = (xs: Float64Array): number => xs.reduce((best, x, i) => (x > xs[best]! ? i : best), 0);
 
-/** A line per precision; models with texts of their own count as one. Divergences are of the rounded from the exact, in nats. */
+/** A line per precision; models with their own texts count as one. Divergences are of the quantized from the exact distribution, in nats. */
 async function compare(name: string, models: readonly (readonly [directory: string, texts: readonly Text[]])[]) {
   for (const precision of SERVING_PRECISIONS) {
     const sums: Sums = { count: 0, logprobs: 0, divergence: 0, divergenceMax: 0, same: 0 };
@@ -76,7 +76,7 @@ async function compare(name: string, models: readonly (readonly [directory: stri
   }
 }
 
-/** All of a file, in pieces of PIECE tokens. */
+/** A whole file, in pieces of PIECE tokens. */
 async function textsOfFile(modelDirectory: string, path: string): Promise<Text[]> {
   const { tokenizer } = await readTextModel(modelDirectory);
   const tokens = tokenizer.encode(readFileSync(path, 'utf8'));
@@ -95,7 +95,7 @@ async function compareOurs(): Promise<void> {
     await rm(directory, { recursive: true });
   }
   const fixtures = await Promise.all(
-    FAMILIES.filter((family) => !WITH_EXPERTS.includes(family)).map(openModelFixture), // int8 is not for them
+    FAMILIES.filter((family) => !WITH_EXPERTS.includes(family)).map(openModelFixture), // int8 does not support experts
   );
   await compare(
     'random, families without experts',

@@ -1,4 +1,4 @@
-// A process that asks a server for what needs no model, all the time (load-probe.ts), and what its times amount to.
+// Runs a process that keeps sending a server requests that need no model (load-probe.ts), and summarizes its times.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { quantiles, type Quantiles } from './quantiles.ts';
 
 export type Probed = Readonly<Record<ProbeName, Quantiles>>;
 
-/** `stop` throws where the server answered a question wrongly, or not at all. */
+/** `stop` throws if the server answered a request wrongly, or not at all. */
 export function startProbe(
   { url, key }: { readonly url: string; readonly key: string },
   pauseMs: number,

@@ -32,7 +32,7 @@ export function anonymousBytesOf(serverPid: number): Readonly<Record<string, num
     try {
       bytes[name] = memoryOf(pid).anonymousBytes;
     } catch {
-      // It has ended since it was listed.
+      // The process has ended since it was listed.
     }
   }
   return bytes;
@@ -40,7 +40,7 @@ export function anonymousBytesOf(serverPid: number): Readonly<Record<string, num
 
 export interface ProcessMemory {
   readonly anonymousBytes: number;
-  /** Mapped pages of files that are in memory: the system may take them back, and all processes share them. */
+  /** Mapped file pages in memory: the system may reclaim them, and all processes share them. */
   readonly fileBytes: number;
 }
 
@@ -50,11 +50,11 @@ function memoryOf(pid: number): ProcessMemory {
   return { anonymousBytes: 1024 * kilobytes(status, 'RssAnon'), fileBytes: 1024 * kilobytes(status, 'RssFile') };
 }
 
-/** Linux: resident at most at one time. */
+/** Linux: the maximum resident memory so far. */
 export const peakBytesOf = (pid: number): number =>
   1024 * kilobytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmHWM');
 
-/** While something goes on, by process: of the moments that were looked at, the one in which the process held most. Linux. */
+/** While work runs, per process: the sample in which the process held the most. Linux. */
 export async function mostMemory(pids: readonly number[], work: Promise<unknown>): Promise<ProcessMemory[]> {
   const most = pids.map(memoryOf);
   const watch = setInterval(() => {

@@ -1,4 +1,4 @@
-// What a server and its engines have taken of the processors, which tells what work costs also where others work beside it. Linux.
+// Processor time used by a server and its engines, which shows the cost of work even on a busy machine. Linux.
 import { processorMsOf } from '../scripts/processor-ms.ts';
 import { childrenOf } from './process-memory.ts';
 

@@ -1,5 +1,5 @@
 // `npm run bench:processor-time`: processor time of a prompt and of decode steps in 8 bits, ours and llama.cpp's, with one thread each. For
-// machines that do other work: threads that wait for each other spin, and the clock then measures the neighbours.
+// machines that are not idle: threads that wait for each other spin, so the clock would measure other processes.
 import { rm } from 'node:fs/promises';
 import { openLlamaCpp } from './llama-cpp.ts';
 import { median, say } from './measurement.ts';
@@ -12,7 +12,7 @@ const config = SHAPES['135m']!;
 const ROUNDS = 3;
 const PROMPT_TOKENS = 512;
 const DECODE_PROMPT_TOKENS = 64;
-/** Long enough that a step's time is not lost in that of its prompts. */
+/** Long enough that the time of a step is not lost in that of the prompts. */
 const DECODES = [
   { batch: 1, steps: 48 },
   { batch: 8, steps: 32 },
@@ -31,7 +31,7 @@ async function processorMs(run: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** With the first token the prompts are computed; what comes after are steps. */
+/** The prompts are computed when the first token arrives; the rest are steps. */
 async function stepMs(sampler: Sampler, batch: number, steps: number): Promise<number> {
   const given = prompts(batch, DECODE_PROMPT_TOKENS);
   const first = await processorMs(() => sampler.generate(given, 1));

@@ -1,5 +1,5 @@
-// Which processor a result is of, as a name and as the name of a file. Hypervisors hide the model and leave the family, which is what
-// kernels are chosen by: "AMD EPYC" of family 26 is a Zen 5, of family 25 a Zen 3 or 4.
+// Identifies the processor of a result, as a name and as a file name. Hypervisors hide the model but expose the family, by which kernels are
+// chosen: "AMD EPYC" of family 26 is a Zen 5, of family 25 a Zen 3 or 4.
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
@@ -16,7 +16,7 @@ export function processor(): { readonly name: string; readonly fileName: string 
   };
 }
 
-/** Of /proc/cpuinfo on x86; null elsewhere. */
+/** From /proc/cpuinfo on x86; null elsewhere. */
 function linuxField(field: string): string | null {
   if (process.platform !== 'linux') return null;
   return new RegExp(`^${field}\\s*: (.*)$`, 'm').exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? null;

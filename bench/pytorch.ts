@@ -1,4 +1,4 @@
-// The peer for training: PyTorch + PEFT in a process of its own. Null where WHETSTONE_PYTHON names no interpreter.
+// The peer for training: PyTorch + PEFT in a process of its own. Null if WHETSTONE_PYTHON names no interpreter.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DecoderConfig } from '#model-files/decoder-config';

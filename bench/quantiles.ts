@@ -1,4 +1,4 @@
-// What a list of times amounts to.
+// Quantiles of a list of times.
 export interface Quantiles {
   readonly count: number;
   readonly p50: number;

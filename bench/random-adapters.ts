@@ -1,4 +1,4 @@
-// LoRA adapters of random numbers for a shape, as PEFT directories.
+// LoRA adapters with random weights for a shape, as PEFT directories.
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRandom } from '#base/random';
@@ -7,7 +7,7 @@ import type { DecoderConfig } from '#model-files/decoder-config';
 import { createLoraAdapter, linearLayers } from '#model-files/lora';
 import { writePeftDirectory } from '#model-files/peft-directory';
 
-/** Below `directory`, which must be there. Ranks go round. */
+/** Creates them in `directory`, which must exist. Ranks are used in turn. */
 export function writeRandomAdapters(
   directory: string,
   config: DecoderConfig,

@@ -1,6 +1,6 @@
-// `npm run bench [-- --shape 135m --threads 2]`: prefill and decode at batch 1 / 8 / 32, behind contexts up to 8,192, with up to 16
-// adapters, and a LoRA step, with llama.cpp and PyTorch + PEFT in the same run on the same shapes, alternating; medians and ratios,
-// JSON in bench/results/<shape>/<processor>.json, written line by line. `--only PART,…` measures some of the parts and replaces their lines.
+// `npm run bench [-- --shape 135m --threads 2]`: prefill and decode at batch 1 / 8 / 32, after contexts up to 8,192, with up to 16 adapters,
+// and a LoRA step, alternating with llama.cpp and PyTorch + PEFT in the same run on the same shapes; medians and ratios, JSON in
+// bench/results/<shape>/<processor>.json, written line by line. `--only PART,…` measures some of the parts and replaces their lines.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -51,7 +51,7 @@ async function* benchGroups({ modelDirectory, threads, rounds }: SamplingBench):
 const resultsDirectory = `bench/results/${flags.shape}`;
 const resultsPath = `${resultsDirectory}/${processor().fileName}.json`;
 
-/** A run of everything starts anew. */
+/** A full run starts over. */
 async function readKept(): Promise<readonly Measurement[]> {
   if (flags.only === undefined || !existsSync(resultsPath)) return [];
   return (JSON.parse(await readFile(resultsPath, 'utf8')) as { measurements: Measurement[] }).measurements;

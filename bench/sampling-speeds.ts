@@ -1,5 +1,5 @@
-// How fast a sampler computes prompts and decodes: at several batches, behind long contexts, with several adapters; llama.cpp beside
-// it on the same shape.
+// How fast a sampler prefills and decodes: at several batch sizes, after long contexts, with several adapters; compared with llama.cpp on
+// the same shape.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ export async function* benchSampling(bench: SamplingBench, contest: Contest): As
   for (const sampler of contestants) await sampler.close();
 }
 
-/** One conversation, behind more and more of it. The shape takes part with as many positions as that wants. */
+/** One conversation, with longer and longer contexts. The shape takes part with as many positions as that needs. */
 export async function* benchContexts(bench: SamplingBench, contest: Contest): AsyncGenerator<Measurement> {
   const maxPositions = CONTEXTS.at(-1)! + LONG_DECODE_TOKENS;
   const config = { ...bench.config, maxPositions };
@@ -77,7 +77,7 @@ export async function* benchContexts(bench: SamplingBench, contest: Contest): As
   await rm(modelDirectory, { recursive: true, force: true });
 }
 
-/** What adapters cost a batch: the peer is the same sampler without any. */
+/** What adapters cost a batch: the peer is the same sampler without adapters. */
 export async function* benchAdapters(bench: SamplingBench, contest: Contest): AsyncGenerator<Measurement> {
   const { config, modelDirectory, threads, rounds } = bench;
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-bench-adapters-'));

@@ -1,13 +1,13 @@
-// What a sampler under test must do.
+// The interface of a sampler under test.
 
 export interface SamplingTimes {
-  /** Until the last of the first tokens: all prompts are computed. */
+  /** Until every sequence has its first token: all prompts are computed. */
   readonly firstTokenMs: number;
   /** Tokens per second from then on. */
   readonly decodeRate: number;
 }
 
-/** Adds up when the tokens of each prompt came. */
+/** Aggregates the arrival times of each prompt's tokens. */
 export function createSamplingClock(): { token(prompt: number): void; times(): SamplingTimes } {
   const started = performance.now();
   const seen = new Set<number>();

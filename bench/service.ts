@@ -1,5 +1,5 @@
-// `npm run bench:service`: what the HTTP service costs beside the model, and how it bears 512 streams, half of which leave.
-// The whole server on the starter model; the peer for overhead is a bare Node server that answers the same bytes.
+// `npm run bench:service`: what the HTTP service costs in addition to the model, and how it handles 512 streams, half of which disconnect.
+// The whole server on the starter model; the peer for overhead is a bare Node server that sends the same bytes.
 import { once, setMaxListeners } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, createServer, request as httpRequest } from 'node:http';
@@ -41,9 +41,9 @@ function post(base: string, fields: object, signal?: AbortSignal): Promise<Sent>
   });
 }
 
-/** Milliseconds of requests that the server refuses at its last check, after all work but the model's; the median. */
+/** Median milliseconds of requests that the server refuses at its last check, after all work except the model's. */
 async function overhead(base: string): Promise<number> {
-  const refused = { max_tokens: 4, logit_bias: { 999999: 1 } }; // unknown to the vocabulary: the engine's first check
+  const refused = { max_tokens: 4, logit_bias: { 999999: 1 } }; // not in the vocabulary: the engine's first check
   for (let i = 0; i < 300; i++) await post(base, refused);
   const times: number[] = [];
   for (let i = 0; i < 2_000; i++) times.push((await post(base, refused)).totalMs);
@@ -77,7 +77,7 @@ async function streams(base: string) {
   return { errors, tokensPerSecond, p99Ms: Math.round(quantile(durationsMs, 0.99)) };
 }
 
-/** Half of the streams leave: how long until the other half is done, which had to share with them. */
+/** Half of the streams disconnect: how long until the other half, which shared the batch with them, is done. */
 async function cancels(base: string) {
   const leaving = new AbortController();
   setMaxListeners(STREAMS, leaving.signal);
@@ -114,7 +114,7 @@ say(
 say(
   `${STREAMS} streams of 32 tokens: ${result.streams.errors} errors, ${result.streams.tokensPerSecond} tokens/s, p99 ${result.streams.p99Ms} ms`,
 );
-say(`${STREAMS / 2} of ${STREAMS} leave: the others are done ${result.cancels.othersDoneMs} ms later`);
+say(`${STREAMS / 2} of ${STREAMS} disconnect: the others finish ${result.cancels.othersDoneMs} ms later`);
 await writeFile('bench/results/service.json', `${JSON.stringify(result, null, 2)}\n`);
 bare.close();
 await server.close();

@@ -1,4 +1,4 @@
-// Model shapes that benchmarks run on, with random weights: speed does not depend on what the numbers are.
+// Model shapes for benchmarks, with random weights: speed does not depend on the values.
 import { parseDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 
 const shape = (sizes: Readonly<Record<string, unknown>>): DecoderConfig =>
@@ -41,7 +41,7 @@ export const SHAPES: Readonly<Record<string, DecoderConfig>> = {
     vocab_size: 49_152,
     rope_theta: 100_000,
   }),
-  /** Half as many experts as Qwen3-30B-A3B has, each a small one. */
+  /** Half as many experts as Qwen3-30B-A3B, each of them small. */
   'moe-80m': shape({
     model_type: 'qwen3_moe',
     hidden_size: 512,

@@ -1,4 +1,4 @@
-// Conversations that the starter has not seen, for measuring what rounding does to it.
+// Conversations that the starter has not seen, for measuring the effect of quantization.
 import { readFileSync } from 'node:fs';
 import { createRandom } from '#base/random';
 import { tokenizeConversation } from '../scripts/starter/make-corpus.ts';
@@ -8,7 +8,7 @@ import { SKILLS } from '../scripts/starter/world/world.ts';
 export const STARTER = 'models/starter';
 export const CONTEXT = 1024;
 const CONVERSATIONS_PER_SKILL = 60;
-const SEED = 30_000; // not the corpus's
+const SEED = 30_000; // differs from the corpus's
 
 export interface Text {
   readonly tokens: readonly number[];

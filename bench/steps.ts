@@ -1,7 +1,7 @@
 // `npm run bench:steps -- [--precisions float32,int8,w8a8] [--adapters 0,1,4,16] [--batches 32] [--context 64]`: processor time of whole
-// calls of the model, decode steps and a prompt in chunks, by what they are made of. `--against DIRECTORY` is another checkout of this
-// repository, for instance of the commit before: both alternate in this process, and the ratio is printed. Processor time and not
-// the clock's, so that a machine that does other things can be used; of one thread, for threads that wait for each other spin.
+// calls of the model, decode steps and a prompt in chunks, broken down by their parts. `--against DIRECTORY` is another checkout of this
+// repository, for instance of the previous commit: both alternate in this process, and the ratio is printed. Measures processor time
+// rather than elapsed time, so that a busy machine can be used; with one thread, because threads that wait for each other spin.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -40,7 +40,7 @@ const [context, promptTokens, rounds] = [flags.context, flags.prompt, flags.roun
 ];
 /** Tokens of a call that computes a prompt. */
 const CHUNK = 128;
-/** Processor time that a measurement takes at least: its clock may tick in hundredths of a second. */
+/** Minimum processor time of a measurement: the clock may tick in hundredths of a second. */
 const MEASURED_MS = 400;
 
 interface Contestant {
@@ -67,7 +67,7 @@ async function openContestant(
   return { runner, store };
 }
 
-/** As if `count` sequences of `context` tokens were there; what they hold does not matter for speed, as long as it is not all zeros. */
+/** As if there were `count` sequences of `context` tokens; their values do not affect speed, as long as they are not all zero. */
 function cacheOf(count: number, capacity: number, length: number): CacheView {
   const { layers, kvHeads, headDim } = config!;
   const random = createRandom(2);
@@ -107,7 +107,7 @@ function prompt(adapters: number): Call {
   };
 }
 
-/** Milliseconds of the processor per call. */
+/** Milliseconds of processor time per call. */
 async function measure(call: Call, contestant: Contestant): Promise<number> {
   const since = process.cpuUsage();
   let calls = 0;

@@ -1,14 +1,14 @@
-// One chat as a stream, read to its end.
+// Sends one streaming chat and reads it to its end.
 import { Agent, request } from 'node:http';
 
 export interface StreamAnswer {
   readonly status: number;
   readonly tokens: number;
-  /** It ended with [DONE] and has no error in it. */
+  /** The stream ended with [DONE] and contains no error. */
   readonly complete: boolean;
 }
 
-/** Rejects where the connection breaks. */
+/** Rejects if the connection breaks. */
 export function askStream(
   { url, key }: { readonly url: string; readonly key: string },
   agent: Agent,

@@ -1,5 +1,5 @@
-// A vocabulary of the size that large models have: Qwen's, from the Python package dashscope, whose wheel carries it as a file of
-// byte strings in order of id.
+// A vocabulary of the size that large models have: Qwen's, from the Python package dashscope, whose wheel contains it as a file of byte
+// strings in order of id.
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { VocabularyBytes } from '#engine/onnx/serving/grammar/thread-messages';
@@ -11,10 +11,10 @@ const WHERE =
 export interface TiktokenVocabulary {
   readonly path: string;
   readonly vocabulary: VocabularyBytes;
-  /** With the token that ends a text, which is the last and has no bytes. */
+  /** Includes the end-of-text token, which is the last one and has no bytes. */
   readonly size: number;
   readonly end: number;
-  /** Greedily, the longest first: not as the model's own tokenizer, but the same for all who are compared. */
+  /** Greedy, longest match first: differs from the model's own tokenizer, but is the same for all engines compared. */
   readonly tokenize: (text: string) => number[];
 }
 

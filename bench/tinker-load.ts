@@ -1,7 +1,7 @@
-// Training and sampling clients of the Tinker protocol at once on a server whose processes are killed along the way; and what came of
-// it. All training clients do the same from the same seed, so that a step which one of them lost or made twice shows in its losses, and
-// in its adapter, which must have the bytes of a run that nobody disturbed. Used by tinker.ts and by test/clients; knows nothing of how
-// the server is started or killed, nor how a training client speaks to it.
+// Training and sampling clients of the Tinker protocol, all at once, on a server whose processes are killed meanwhile; and the results. All
+// training clients do the same from the same seed, so that a lost or repeated step shows in a client's losses, and in its adapter, which
+// must have the same bytes as after an undisturbed run. Used by tinker.ts and by test/clients; does not know how the server is started or
+// killed, nor how a training client speaks to it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, shuffle } from '#base/random';
 import type { Client } from '#client/client';
@@ -16,9 +16,9 @@ export interface TinkerLoadPlan {
   readonly trainers: number;
   readonly samplers: number;
   readonly kills: number;
-  /** Of what is killed and when. */
+  /** Decides which process is killed when. */
   readonly seed: number;
-  /** The share of the whole in which processes are killed: what is killed later would hide how memory grows. */
+  /** The fraction of the run in which processes are killed: later kills would hide how memory grows. */
   readonly killsUntil: number;
 }
 
@@ -31,13 +31,13 @@ export interface TinkerLoadResult {
   readonly kills: Readonly<Record<Victim, number>>;
   /** Steps for which two clients read different losses. */
   readonly lossesApart: number;
-  /** Training clients whose adapter is not that of as many steps without kills. */
+  /** Training clients whose adapter differs from that of as many steps without kills. */
   readonly adaptersApart: number;
-  /** Prompts that had two answers from the same weights and seed. */
+  /** Prompts that got two different answers from the same weights and seed. */
   readonly samplesApart: number;
-  /** The slowest answer, with what was sent again. */
+  /** The slowest answer, including repeated requests. */
   readonly slowestSeconds: { readonly training: number; readonly sampling: number };
-  /** Anonymous: files that are mapped are the system's. Its growth is over what is left behind the last kill. */
+  /** Anonymous memory: mapped files belong to the system. Growth is measured after the last kill. */
   readonly memory: LoadResult['memory'];
 }
 
@@ -46,16 +46,16 @@ export interface KilledServer {
   readonly apiKey: string;
   readonly client: Client;
   pid(): number;
-  /** False: it was not there. */
+  /** False: the process did not exist. */
   kill(victim: Victim): Promise<boolean>;
   start(): Promise<void>;
 }
 
 /** A training client on a run of its own, of rank `RANK` and seed `SEED`. */
 export interface LoadTrainer {
-  /** A forward_backward and an optim_step; gives the loss. */
+  /** A forward_backward and an optim_step; returns the loss. */
   step(batch: readonly WeightedDatum[], count: number): Promise<number>;
-  /** Saves the state; gives the id of the run. */
+  /** Saves the state; returns the id of the run. */
   end(): Promise<string>;
 }
 type OpenTrainer = () => Promise<LoadTrainer> | LoadTrainer;
@@ -68,10 +68,10 @@ const SAMPLE_SEEDS = 4;
 /** Of each training client, however slow the machine. */
 const STEPS_MIN = 2;
 const VICTIMS: readonly Victim[] = ['training', 'inference', 'server'];
-/** What is to be killed is there by then: it may just have been killed. */
+/** How long to wait until the process to kill exists: it may just have been killed. */
 const VICTIM_MS = 120_000;
 
-/** `others`: training clients beside those that this file has. */
+/** `others`: training clients in addition to those of this file. */
 export async function runTinkerLoad(
   server: KilledServer,
   plan: TinkerLoadPlan,
@@ -123,7 +123,7 @@ export async function runTinkerLoad(
     }
   }
 
-  /** Half of them sample from the base model, half from weights of a run of their own. */
+  /** Half of them sample from the base model, half from weights of their own run. */
   async function startSamplers(): Promise<void> {
     const client = await openTinkerClient(server.url, server.apiKey);
     const trained = client.train(RANK, SEED + 1).then((run) => run.saveForSampler());
@@ -159,7 +159,7 @@ export async function runTinkerLoad(
   try {
     await Promise.all([...opens.map(trainOn), startSamplers(), killAlong(), watchMemory()]);
   } finally {
-    trainersLeft = 0; // where one has failed, the others end as well
+    trainersLeft = 0; // if one has failed, the others end as well
   }
   const seconds = 'seconds' in until ? until.seconds : elapsedSeconds();
 
@@ -179,7 +179,7 @@ export async function runTinkerLoad(
   };
 }
 
-/** Every victim as often as the others, in an order of the seed's, at places of the seed's. */
+/** Every process is killed equally often, in an order and at times drawn from the seed. */
 function drawKills({ kills, seed, killsUntil }: TinkerLoadPlan): { readonly at: number; readonly victim: Victim }[] {
   const random = createRandom(seed);
   const victims = shuffle(
@@ -206,7 +206,7 @@ async function openTrainer(server: KilledServer): Promise<LoadTrainer> {
   };
 }
 
-/** The same on a run that has the server for itself: digests of its adapter by steps. */
+/** The same on a run that has the server to itself: digests of its adapter by step. */
 async function replay(server: KilledServer, counts: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> {
   const run = await (await openTinkerClient(server.url, server.apiKey)).train(RANK, SEED);
   const digests = new Map<number, string>();

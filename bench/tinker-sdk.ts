@@ -1,5 +1,5 @@
 // A training client of the Tinker SDK itself, in a Python process of its own (python/tinker/train_along.py), for tinker-load.ts. Knows
-// nothing of the protocol: how requests are repeated and how long they are waited for, the SDK decides.
+// nothing of the protocol: the SDK decides how requests are repeated and how long it waits.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ export function openSdkTrainer(python: string, { url, apiKey }: KilledServer): L
     env: { ...process.env, TINKER_TELEMETRY: '0' },
   });
   const killed = () => child.kill('SIGKILL');
-  process.once('exit', killed); // nobody would stop it where a bench is broken off
+  process.once('exit', killed); // nothing else would stop it if a benchmark is interrupted
   child.once('exit', () => process.off('exit', killed));
   let words = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-5_000)));

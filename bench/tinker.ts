@@ -1,7 +1,7 @@
-// `npm run bench:tinker -- --minutes 5`: 8 training and 32 sampling clients of the Tinker protocol on a real server on the starter
-// model, whose processes are killed along the way by a plan of the seed's; then what the protocol adds to a forward_backward of 64 data
-// of 512 tokens: the processor time of the server beside that of its trainer, which does nothing but compute. Two of the training
-// clients are the SDK itself where WHETSTONE_TINKER_PYTHON names its interpreter (scripts/python-env.sh tinker).
+// `npm run bench:tinker -- --minutes 5`: 8 training and 32 sampling clients of the Tinker protocol on a real server on the starter model,
+// whose processes are killed meanwhile by a seeded plan; then what the protocol adds to a forward_backward of 64 data of 512 tokens: the
+// processor time of the server compared with that of its trainer, which only computes. Two of the training clients are the SDK itself if
+// WHETSTONE_TINKER_PYTHON names its interpreter (scripts/python-env.sh tinker).
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -40,12 +40,14 @@ await server.start();
 const sdk = Array.from({ length: sdkTrainers }, () => () => openSdkTrainer(python!, server));
 const load = await runTinkerLoad(server, plan, sdk);
 const { kills, slowestSeconds: slowest, memory } = load;
-say(`${load.steps} steps of 8 clients, ${sdkTrainers} of them the SDK, and ${load.samples} samples of 32`);
+say(`${load.steps} steps by 8 clients, ${sdkTrainers} of them the SDK, and ${load.samples} samples by 32`);
 say(`kills: ${kills.training} of the trainer, ${kills.inference} of the sampler, ${kills.server} of the server`);
-say(`apart: ${load.lossesApart} losses, ${load.adaptersApart} adapters, ${load.samplesApart} samples`);
+say(
+  `different from a run without kills: ${load.lossesApart} losses, ${load.adaptersApart} adapters; different answers to one prompt: ${load.samplesApart} samples`,
+);
 say(`slowest answers: ${slowest.training} s for a step, ${slowest.sampling} s for a sample`);
 say(
-  `anonymous memory ${JSON.stringify(memory.megabytes.at(-1))} MB, growth behind the kills ${(100 * memory.growth).toFixed(1)} %`,
+  `anonymous memory ${JSON.stringify(memory.megabytes.at(-1))} MB, growth after the kills ${(100 * memory.growth).toFixed(1)} %`,
 );
 
 const overhead = await measureOverhead();
@@ -56,11 +58,11 @@ const machine = { cpu: cpuName(), cores: availableParallelism(), node: process.v
 await writeFile('bench/results/tinker.json', `${JSON.stringify({ ...machine, plan, load, overhead }, null, 2)}\n`);
 const apart = load.lossesApart + load.adaptersApart + load.samplesApart;
 if (apart > 0 || load.memory.growth > GROWTH_MAX || overhead.share > OVERHEAD_MAX) {
-  say('over a limit: nothing apart, memory grows by less than 10 %, the protocol takes under 5 % of the computing');
+  say('a limit was exceeded: no differences, memory growth under 10 %, protocol overhead under 5 % of the computing');
   process.exitCode = 1;
 }
 
-/** Processor time is what counts: the machine may be busy with other things. */
+/** Measures processor time, because the machine may be busy. */
 async function measureOverhead() {
   const client = await openTinkerClient(server.url, server.apiKey);
   const run = await client.train(32, 1);

@@ -1,5 +1,5 @@
-// `npm run bench:trainer-precision [-- --prompts 6]`: how far each precision of the trainer is from each of the sampler, before anything is
-// learnt: log-ratios over answers of the starter to fresh prompts, as a job measures them (docs/decisions/0023). Prints the table of
+// `npm run bench:trainer-precision [-- --prompts 6]`: how far each precision of the trainer is from each of the sampler before any training:
+// log-ratios over answers of the starter to fresh prompts, as a job measures them (docs/decisions/0023). Prints the table of
 // docs/guides/models.md.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -25,7 +25,7 @@ import { aSession } from '../test/learning/a-session.ts';
 import { sharedPromptRow } from '../test/learning/packed-row.ts';
 
 const modelDirectory = 'models/starter';
-const SEED = 30_000; // not the corpus's
+const SEED = 30_000; // differs from the corpus's
 const CHOICES = 4;
 const TOKENS = 32;
 /** Of the loss, by default. */
@@ -34,7 +34,7 @@ const CLIP = { epsilon: 0.2, epsilonHigh: 0.2 };
 const { values: flags } = parseArgs({ options: { prompts: { type: 'string', default: '12' } } });
 const signal = () => AbortSignal.timeout(600_000);
 
-/** What stands before the first word that the model is to say. */
+/** The text before the first word that the model generates. */
 function freshPrompts(): number[][] {
   const encode = createStarterEncoder(parseVocabulary(readFileSync(`${modelDirectory}/tokenizer.json`, 'utf8')));
   const random = createRandom(SEED);

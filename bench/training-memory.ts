@@ -1,6 +1,6 @@
-// `npm run bench:memory [-- --shape 135m --lengths 512,4096 --activations recomputed --steps 2 --precision float32,int8]`: what a training step holds
-// beside the weights at its peak, with the estimate that rows are planned by, and how long it takes. One child per length: a
-// process's memory does not come down. Linux only; anonymous memory alone counts, files that are mapped do not.
+// `npm run bench:memory [-- --shape 135m --lengths 512,4096 --activations recomputed --steps 2 --precision float32,int8]`: the peak memory of a
+// training step in addition to the weights, compared with the estimate used for planning rows, and its duration. One child per length,
+// because a process's memory does not shrink. Linux only; counts anonymous memory, not mapped files.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const { values: flags } = parseArgs({
     shape: { type: 'string', default: '135m' },
     lengths: { type: 'string', default: '512,1024,2048,4096' },
     activations: { type: 'string', default: 'kept,recomputed' },
-    /** The first compiles; the last one's time is printed. */
+    /** The first step compiles; the time of the last is printed. */
     steps: { type: 'string', default: '2' },
     precision: { type: 'string', default: 'float32' },
     directory: { type: 'string' },
@@ -36,7 +36,7 @@ interface Kind {
   readonly precision: TrainingPrecision;
 }
 
-/** What the lists name, each with each. */
+/** All combinations of the lists. */
 const kinds = flags.activations.split(',').flatMap((activations) =>
   flags.precision.split(',').map((name): Kind => {
     const precision = TRAINING_PRECISIONS.find((known) => known === name);
@@ -45,7 +45,7 @@ const kinds = flags.activations.split(',').flatMap((activations) =>
   }),
 );
 
-/** In a child: steps over a row. Writes a line when it begins, and one with the milliseconds of the last step, of time and of processors. */
+/** In a child: takes steps over a row. Prints a line when it begins, and one with the milliseconds of the last step, elapsed and of processors. */
 async function train(directory: string, tokens: number, { activations, precision }: Kind): Promise<void> {
   const engine = await openOnnxTrainingEngine({
     modelDirectory: directory,

@@ -1,4 +1,4 @@
-// How fast a LoRA step is: a row, and a group that shares its prompt; PyTorch + PEFT beside it on the same shapes.
+// How fast a LoRA step is: for a row, and for a group that shares its prompt; compared with PyTorch + PEFT on the same shapes.
 import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow } from '#engine/training-engine';
 import { policyLoss } from '#training/losses';

@@ -26,7 +26,7 @@ export const OPTIMIZER = {
   maxGradNorm: 0.1,
 };
 
-/** A step over one row; `loss` reads what the row has. */
+/** A step over one row; `loss` reads the row's fields. */
 export async function timeTraining(
   modelDirectory: string,
   row: TrainingRow,

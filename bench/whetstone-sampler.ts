@@ -8,7 +8,7 @@ import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-eng
 import { createSamplingClock, type Sampler, type SamplingTimes } from './sampling.ts';
 
 export interface WhetstoneSampler extends Sampler {
-  /** `adapters` go round the prompts. */
+  /** `adapters` are assigned to the prompts in turn. */
   generate(
     prompts: readonly (readonly number[])[],
     newTokens: number,
@@ -25,7 +25,7 @@ export async function openWhetstone(
     modelDirectory,
     precision,
     threads,
-    limits: { ...DEFAULT_INFERENCE_LIMITS, prefixCacheBytes: 0 }, // rounds repeat their prompts: each computes them
+    limits: { ...DEFAULT_INFERENCE_LIMITS, prefixCacheBytes: 0 }, // rounds repeat their prompts, and each must compute them
     log: silentLog,
   });
   const sampling = { ...PLAIN_SAMPLING, temperature: 0, seed: 1 };

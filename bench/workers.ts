@@ -1,6 +1,7 @@
-// `npm run bench:workers`: what it costs that an engine is somewhere else. The same embedded engine as a child of this process and as a
-// worker over a WebSocket, alternating: with all cores for the engine, which server and worker then share with it, and with one core left
-// to them, as where the engine is on another machine; then routing alone, and 64 samplers without a model under 4,096 streams; then an adapter of 100 MB to 8 workers.
+// `npm run bench:workers`: the cost of an engine in another process or machine. The same embedded engine as a child of this process and as a
+// worker over a WebSocket, alternating: with all cores for the engine, shared with server and worker, and with one core left to them, as if
+// the engine were on another machine; then routing alone, and 64 samplers without a model under 4,096 streams; then an adapter of 100 MB to
+// 8 workers.
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -59,7 +60,7 @@ async function read(engine: InferenceEngine, asked: GenerateRequest): Promise<nu
 
 interface Cost {
   readonly ms: number;
-  /** What this process, which is the server and the worker between it and the engine, takes of a processor. */
+  /** Processor time of this process, which is the server and the worker between it and the engine. */
   readonly processorMs: number;
 }
 
@@ -93,7 +94,7 @@ async function costOfAStep(engine: TrainingEngine): Promise<Cost> {
   return cost;
 }
 
-/** A child before and after each worker, so that a machine that grows slower or faster is not taken for the wire; the children tell how steady it is. */
+/** A child before and after each worker, so that a machine that changes its speed is not mistaken for the cost of the wire; the children show how steady it is. */
 async function compare<E>(what: string, measure: (engine: E) => Promise<Cost>, child: E, worker: E) {
   await measure(worker);
   await measure(child);
@@ -157,15 +158,15 @@ async function manyStreams(lab: WorkerLab): Promise<void> {
   say(`${SAMPLERS} samplers, ${STREAMS} streams of ${STREAM_TOKENS} tokens: ${failed} errors, ${seconds.toFixed(1)} s`);
   say(`  ${Math.round((STREAMS * STREAM_TOKENS) / seconds)} tokens/s through server and workers in one process`);
   say(`  first token after ${median(firsts).toFixed(0)} ms (median), ${quantile(firsts, 0.99).toFixed(0)} ms (p99)`);
-  say(`  memory at most ${((peak - before) / STREAMS / 1000).toFixed(0)} kB a stream, both ends together`);
+  say(`  at most ${((peak - before) / STREAMS / 1000).toFixed(0)} kB of memory per stream, both ends together`);
 }
 
-/** What it takes to decide which of the samplers gets a request; prompts of a group begin alike. With few places most of them wait. */
+/** The time to decide which sampler gets a request; prompts of a group share a prefix. With few places most requests wait. */
 async function route(places: number): Promise<void> {
   const samplers = Array.from({ length: SAMPLERS }, (_, i) => {
     const sampler = { sequencesMax: places / SAMPLERS };
     const there = { sessionId: String(i), state: 'connected', isFull: false, hello: { sampler } };
-    return there as unknown as ConnectedWorker; // all that routing looks at
+    return there as unknown as ConnectedWorker; // routing reads nothing else
   });
   const queue = createSamplerQueue(() => samplers, 'bench', DEFAULT_QUEUE_LIMITS);
   const [entering, leaving]: [number[], number[]] = [[], []];
@@ -189,7 +190,7 @@ async function route(places: number): Promise<void> {
   say(
     `routing of ${STREAMS} requests of ${ROUTED_TOKENS} tokens to ${SAMPLERS} samplers with ${places} places together:`,
   );
-  say(`  to come ${both(entering)}, to go and let the next begin ${both(leaving)}`);
+  say(`  to assign a request ${both(entering)}, to finish it and start the next ${both(leaving)}`);
 }
 
 async function deliver(lab: WorkerLab, directory: string): Promise<void> {
