@@ -38,7 +38,7 @@ test('If-Range of another file, a date, or a weak tag gets the whole file', () =
     expect(range('bytes=4-', other)).toBeNull();
 });
 
-test('what is behind a range is not read', async () => {
+test('bytes after a range are not read', async () => {
   const given: number[] = [];
   async function* pieces() {
     for (const start of [0, 3, 6, 9]) {

@@ -29,7 +29,7 @@ function hasLongInteger(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasLongInteger);
 }
 
-test('any JSON value comes through as JSON.parse has it', () => {
+test('any JSON value is parsed as JSON.parse parses it', () => {
   const values = fc.jsonValue({ maxDepth: 4 }).filter((value) => !hasLongInteger(value));
   fc.assert(
     fc.property(values, (value) => {
@@ -61,7 +61,7 @@ test('deep nesting breaks nothing', () => {
   expect(locateSyntaxError('['.repeat(200_000))).toEqual({ offset: 200_000, reason: 'Expecting value' });
 });
 
-test('what JSON.parse would lose is kept', () => {
+test('integers that JSON.parse would round are kept exactly', () => {
   expect(
     parseJson(
       '{"seed": 9223372036854775807, "small": 12, "in text": "9223372036854775807", "float": 0.12345678901234567}',
@@ -75,7 +75,7 @@ test('what JSON.parse would lose is kept', () => {
   expect(parseJson('{"a": NaN, "b": [-Infinity], "c": "NaN"}')).toEqual({ a: 'NaN', b: ['-Infinity'], c: 'NaN' });
 });
 
-test('integers stay exact beside NaN', () => {
+test('integers stay exact next to NaN', () => {
   expect(parseJson('{"seed": 9007199254740993, "top_p": NaN}')).toEqual({ seed: 9007199254740993n, top_p: 'NaN' });
   expect(parseJson('[9007199254740993.0, 9007199254740993.5]')).toEqual([9007199254740993n, 9007199254740994]);
 });
@@ -89,7 +89,7 @@ test.each([
   expect(() => parseJson(text)).toThrow(ValidationError);
 });
 
-test('the place of an error behind NaN and long integers is that in the text as it came', () => {
+test('the position of an error after NaN and long integers is that in the original text', () => {
   const text = '{"a": NaN, "b": 12345678901234567890, "c": }';
   expect(() => parseJson(text)).toThrow(
     expect.objectContaining({ items: [expect.objectContaining({ loc: ['body', 43] })] }) as Error,
@@ -113,7 +113,7 @@ test('values are counted before they are made', () => {
   expect(() => scan('[{"a":1,"b":2},{"c":1}]')).toThrow(/JSON decode error/);
 });
 
-test('long integers are kept wherever they stand, also under a key that objects have already', () => {
+test('long integers are kept wherever they occur, also under a key that every object inherits', () => {
   const long = '12345678901234567890';
   const value = parseJson(`{"__proto__": ${long}, "a": [[${long}], "${long}", {"b": ${long}}], "c": null}`);
   expect(JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))).toBe(

@@ -47,7 +47,7 @@ test('whatever the body and its chunks, the value is that of JSON.parse', async 
   );
 });
 
-test('logprobs of choices come packed, others as they were', async () => {
+test('logprobs of choices come packed, other fields unchanged', async () => {
   const choice = {
     message: {},
     logprobs: {
@@ -126,14 +126,14 @@ test('after fifty wrong trajectories no more are checked', async () => {
   expect(checked).toBe(50);
 });
 
-test('a trajectory that is right is handed on as what its check gave', async () => {
+test('a valid trajectory is passed on as its check returned it', async () => {
   const right = { checked: true };
   const parser = createTrainingBodyParser(async (trajectory) => ('right' in (trajectory as object) ? right : null));
   await parser.write(Buffer.from(bodyOf('{"right": 1}, {"wrong": 1}')));
   expect(await parser.end()).toEqual({ trajectory_groups: [{ trajectories: [right, { wrong: 1 }] }] });
 });
 
-test('a long trajectory is looked at in slices: others are answered between them', async () => {
+test('a long trajectory is checked in slices, so that other requests are answered in between', async () => {
   let [turns, isDone] = [0, false];
   const others = (async () => {
     for (; !isDone; turns++) await new Promise(setImmediate);
@@ -153,7 +153,7 @@ describe('a trajectory of many histories', () => {
   const trajectoryOf = (...histories: unknown[]) => ({ ...history, reward: 1, additional_histories: histories });
   const copies = (count: number) => Array.from({ length: count }, () => structuredClone(history));
 
-  test('is checked one after the other: others are answered between them', async () => {
+  test('trajectories are checked one after the other, so that other requests are answered in between', async () => {
     let yields = 0;
     const yieldToLoop = async () => void yields++;
     const checked = await checkTrajectory(trajectoryOf(...copies(16)), yieldToLoop);

@@ -34,7 +34,7 @@ const sendAll = (send: ReturnType<typeof createWork>['send'], payer: string, cou
   return { ends };
 };
 
-test('payers are served round robin, and who comes last waits for one piece of each other payer', async () => {
+test('payers are served round robin, and a newcomer waits for one piece of each other payer', async () => {
   const { send, begun, endCurrent } = createWork();
   sendAll(send, 'a', 4);
   sendAll(send, 'b', 2);
@@ -44,7 +44,7 @@ test('payers are served round robin, and who comes last waits for one piece of e
   expect(begun).toEqual(['a0', 'b0', 'a1', 'c0', 'b1', 'a2', 'a3']);
 });
 
-test('who comes while another works is not behind what that one has sent meanwhile', async () => {
+test('a payer who arrives while another works is served before the pieces that the other has sent meanwhile', async () => {
   const { send, begun, endCurrent } = createWork();
   sendAll(send, 'a', 33);
   void send('b', 'b0');
@@ -52,7 +52,7 @@ test('who comes while another works is not behind what that one has sent meanwhi
   expect(begun).toEqual(['a0', 'b0']);
 });
 
-test('who has left gives up the place', async () => {
+test('a caller that has left gives up its place', async () => {
   const { send, begun, endCurrent } = createWork();
   sendAll(send, 'a', 1);
   const leaving = new AbortController();
@@ -64,7 +64,7 @@ test('who has left gives up the place', async () => {
   expect(begun).toEqual(['a0', 'c0']);
 });
 
-test('one payer cannot fill the line of the others, nor all of them the line without end', async () => {
+test('one payer cannot fill the queue of the others, nor can all of them make it endless', async () => {
   const { send } = createWork();
   const { ends } = sendAll(send, 'a', 34);
   expect(await ends.at(-1)).toEqual(new Error('crowded'));
@@ -72,7 +72,7 @@ test('one payer cannot fill the line of the others, nor all of them the line wit
   expect(await failure(send('e', 'e0'))).toEqual(new Error('crowded'));
 });
 
-test('who waits too long is refused, and work that fails lets the next begin', async () => {
+test('a caller that waits too long is refused, and failing work lets the next begin', async () => {
   vi.useFakeTimers();
   try {
     const queue = createFairQueue(LIMITS);

@@ -11,6 +11,6 @@ test('an entry of the log is one line that a person reads', () => {
   );
 });
 
-test('what is no entry stays as it is', () => {
+test('a line that is not an entry is left unchanged', () => {
   expect(logLineForPeople('Segmentation fault\n')).toBe('Segmentation fault\n');
 });

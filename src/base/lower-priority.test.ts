@@ -16,7 +16,7 @@ function priorityAfter(before: string): number {
   return Number(execFileSync(process.execPath, options, { encoding: 'utf8' }));
 }
 
-test('a process goes behind the server, and one that is further behind stays there', () => {
+test('a process gets a lower priority than the server, and one that is lower still keeps it', () => {
   expect(priorityAfter('')).toBe(Math.max(getPriority(), PRIORITY_BELOW_NORMAL));
   expect(priorityAfter(`setPriority(${PRIORITY_LOW});`)).toBe(PRIORITY_LOW);
 });

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { skipOutsideLinux } from '../../test/skipping.ts';
 import { makeDirectories } from './make-directories.ts';
 
-test('all that is missing of a path is made, and what is there stays', async () => {
+test('all missing directories of a path are created, and existing ones are kept', async () => {
   const root = await mkdtemp(join(tmpdir(), 'whetstone-directories-'));
   onTestFinished(() => rm(root, { recursive: true }));
   const deep = join(root, 'a', 'b', 'c');

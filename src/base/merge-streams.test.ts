@@ -18,7 +18,7 @@ async function collect(merged: AsyncIterable<readonly [number, string]>): Promis
   return values;
 }
 
-test('every value of every stream comes once, in the order of its stream', async () => {
+test('every value of every stream arrives once, in the order of its stream', async () => {
   const values = await collect(mergeStreams([counting(3, [], 'a'), counting(0, [], 'b'), counting(2, [], 'c')]));
   expect(values.filter((value) => value.startsWith('0'))).toEqual(['0:a0', '0:a1', '0:a2']);
   expect(values.filter((value) => value.startsWith('2'))).toEqual(['2:c0', '2:c1']);

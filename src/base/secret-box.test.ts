@@ -4,7 +4,7 @@ import { createSecretBox } from './secret-box.ts';
 
 const [one, other] = [randomBytes(32), randomBytes(32)];
 
-test('what is sealed opens as it was, in its place and with its key only', () => {
+test('a sealed text opens unchanged, in its place and with its key only', () => {
   const box = createSecretBox([one]);
   const sealed = box.seal('whsec_x', 'hook');
   expect(sealed).not.toContain('whsec_x');
@@ -16,7 +16,7 @@ test('what is sealed opens as it was, in its place and with its key only', () =>
   expect(box.open(changed, 'hook')).toBeNull();
 });
 
-test('an older key still opens, and what was never sealed is itself', () => {
+test('an older key still opens, and text that was never sealed is returned unchanged', () => {
   const sealed = createSecretBox([one]).seal('whsec_x', 'hook');
   const box = createSecretBox([other, one]);
   expect(box.open(sealed, 'hook')).toBe('whsec_x');

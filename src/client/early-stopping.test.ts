@@ -18,7 +18,7 @@ test.each([
   expect(stopsAt(values, options)).toEqual({ at, best: { step: best, value: values[best] } });
 });
 
-test('it ends where nothing ever was a number', () => {
+test('it stops if no value was ever a number', () => {
   expect(stopsAt([null, null], { patience: 2 })).toEqual({ at: 1, best: null });
 });
 
@@ -35,7 +35,7 @@ async function* checkpointsWith(metric: string, values: readonly (number | undef
   }
 }
 
-test('the best checkpoint is the oldest of the best; one without the metric is none', async () => {
+test('the best checkpoint is the oldest of the best; a checkpoint without the metric does not count', async () => {
   const values = [undefined, 0.5, 0.9, 0.9, 0.1];
   expect(await bestCheckpoint(checkpointsWith('val/reward', values), 'val/reward', true)).toEqual({
     step: 2,

@@ -37,7 +37,7 @@ test('a rollout that fails is left out and counted, and is no reward of 0', asyn
   expect(seen.at(-1)).toEqual({ done: 3, failed: 1, total: 4 });
 });
 
-test('a rollout is tried again, but not where it was refused', async () => {
+test('a failed rollout is retried, unless the server refused it', async () => {
   let [away, refused] = [0, 0];
   const play = async (scenario: string) => {
     if (scenario === 'away' && away++ < 2) throw new ApiError(503, 'Busy.', null, null, null, 1);
@@ -48,13 +48,13 @@ test('a rollout is tried again, but not where it was refused', async () => {
   expect([reward, failures.length, away, refused]).toEqual([0.5, 1, 3, 1]);
 });
 
-test('a reward that is no number is a failure', async () => {
+test('a reward that is not a number is a failure', async () => {
   const play = async (scenario: number) => worth(scenario);
   const { reward, failures } = await gather([1, NaN], play, { retries: 0 });
   expect([reward, failures.map(({ group }) => group)]).toEqual([1, [1]]);
 });
 
-test('where nothing succeeds there is nothing to train on, and the error has the cause', async () => {
+test('if no rollout succeeds there is nothing to train on, and the error names the cause', async () => {
   const cause = new ApiError(401, 'Invalid API key.', null, null, null);
   const gathering = gather([1, 2], () => Promise.reject(cause));
   await expect(gathering).rejects.toMatchObject({

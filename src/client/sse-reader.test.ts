@@ -15,7 +15,7 @@ const bytes = new TextEncoder().encode(
   ': ping\n\nid: 1\ndata: {"a":"ä€😀"}\n\ndata: [DONE]\n\n: ping\n\nid: 2\ndata: x\ndata: y\n\ndata: never finished',
 );
 
-test('events come out whole, without comments and without what never ended', async () => {
+test('events arrive whole, without comments and without unfinished events', async () => {
   expect(await read([bytes])).toEqual([
     { id: '1', data: '{"a":"ä€😀"}' },
     { id: null, data: '[DONE]' },
@@ -28,7 +28,7 @@ test('an event that never ends is an error, not a full memory', async () => {
   await expect(read(Array.from({ length: 17 }, () => piece))).rejects.toThrow('over 16777216 characters');
 });
 
-test('it does not matter where the network cuts, even inside a character or a line ending', async () => {
+test('events are the same wherever the network cuts, even inside a character or a line ending', async () => {
   const windows = new TextEncoder().encode(new TextDecoder().decode(bytes).replaceAll('\n', '\r\n'));
   const whole = await read([bytes]);
   const cuts = fc.array(fc.nat({ max: windows.length }), { maxLength: 12 });

@@ -34,7 +34,7 @@ test('it is written again in place, not for every piece of work, and taken away'
   ]);
 });
 
-test('on a narrow terminal it has no bar, or is cut off: what wraps could not be taken away', () => {
+test('on a narrow terminal the bar is left out or cut off, because a wrapped line could not be erased', () => {
   const shownAt = (columns: number): string => {
     const written: string[] = [];
     const stream = { isTTY: true, columns, write: (text: string) => written.push(text) > 0 };
@@ -46,7 +46,7 @@ test('on a narrow terminal it has no bar, or is cut off: what wraps could not be
   expect(shownAt(10)).toBe('training ');
 });
 
-test('what is done next is shown at once', () => {
+test('the next stage is shown at once', () => {
   const { onDone, pass, written } = terminal(true);
   onDone('reading', 1, 4);
   pass(100);
@@ -54,7 +54,7 @@ test('what is done next is shown at once', () => {
   expect(written.at(-1)).toBe(`\r\x1b[K${progressText('sending', 1, 4, 0)}`);
 });
 
-test('where nobody looks, nothing is written', () => {
+test('without a terminal nothing is written', () => {
   const { onDone, end, written } = terminal(false);
   onDone('training', 1, 4);
   end();

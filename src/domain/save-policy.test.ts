@@ -14,7 +14,7 @@ test('the newest stay, as many as the limit says', () => {
   expect(gone({ bestMetric: null, totalLimit: 6 })).toEqual([]);
 });
 
-test('the best is one of them, beside the newest even at a limit of one; of equal ones it is the first', () => {
+test('the best checkpoint is kept in addition to the newest even at a limit of one; among equals it is the first', () => {
   expect(gone({})).toEqual([0, 2, 3]);
   expect(gone({ totalLimit: 1 })).toEqual([0, 2, 3, 4]);
   expect(gone({ greaterIsBetter: false })).toEqual([1, 2, 3]);
@@ -26,7 +26,7 @@ test('without a value of the metric a checkpoint is not the best', () => {
   expect(gone({ bestMetric: 'val/f1' })).toEqual([0, 1, 2]);
 });
 
-test('what is needed stays beside them', () => {
+test('checkpoints that are still needed are kept in addition', () => {
   expect(gone({}, [0, 3])).toEqual([2]);
 });
 

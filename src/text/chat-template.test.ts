@@ -64,7 +64,7 @@ describe('content', () => {
     }
   });
 
-  test('no content is empty content', () => {
+  test('missing content becomes empty content', () => {
     expect(render(CHATML, [{ role: 'assistant', content: null }, { role: 'assistant' }])).toBe(
       '<|assistant|><|end|><|assistant|><|end|>',
     );
@@ -81,11 +81,11 @@ describe('content', () => {
 });
 
 describe('roles', () => {
-  test('developer is system where the template has no word for it', () => {
+  test('developer becomes system if the template does not know the role', () => {
     expect(render(CHATML, [{ role: 'developer', content: 'x' }])).toBe('<|system|>x<|end|>');
   });
 
-  test('developer stays where the template knows it', () => {
+  test('developer is kept if the template knows the role', () => {
     const knows = `{% for m in messages %}{% if m.role == 'developer' %}DEV{% endif %}{{ m.role }}{% endfor %}`;
     expect(render(knows, [{ role: 'developer', content: 'x' }])).toBe('DEVdeveloper');
   });
@@ -100,7 +100,7 @@ describe('roles', () => {
     ).toBe('Adac1');
   });
 
-  test('reasoning is there under both of its names, whichever was sent', () => {
+  test('reasoning is available under both of its names, whichever was sent', () => {
     const both = `{% for m in messages %}{{ m.reasoning }}/{{ m.reasoning_content }}{% endfor %}`;
     expect(
       render(both, [
@@ -152,7 +152,7 @@ describe('tool calls', () => {
     expect(render(sources, [user('x')], { tools: [] })).toBe('plain');
   });
 
-  test('without tools, tools is none', () => {
+  test('without tools, the tools variable is none', () => {
     expect(render(`{{ tools is none }}`, [user('x')], { tools: [] })).toBe('True');
   });
 });
@@ -234,7 +234,7 @@ describe('what a template can use', () => {
     );
   });
 
-  test('what it cannot compute is an error of the request, not of the server', () => {
+  test('a value that the template cannot compute is an error of the request, not of the server', () => {
     expect(() => render(`{{ messages[0].content + none }}`, [user('x')])).toThrow(
       expect.objectContaining({ code: 'invalid_request' }) as Error,
     );
@@ -286,7 +286,7 @@ describe('ids of calls', () => {
   });
 });
 
-test('thinking has the name that the template reads, unless there is content beside calls', () => {
+test('reasoning has the name that the template reads, unless there is content next to calls', () => {
   const template = `{% for message in messages %}{{ message.thinking }}|{{ message.content }};{% endfor %}`;
   const said: ChatMessage = { role: 'assistant', content: 'Yes.', reasoning_content: 'so' };
   expect(render(template, [said])).toBe('so|Yes.;');
@@ -294,7 +294,7 @@ test('thinking has the name that the template reads, unless there is content bes
   expect(render(template, [{ ...call('{}'), content: 'I look.', reasoning_content: 'so' }])).toBe('|I look.;');
 });
 
-test('a template that looks for tools in its system message finds them there, also where there is none', () => {
+test('a template that looks for tools in its system message finds them there, even if there is no system message', () => {
   const source =
     "{% for message in messages %}{% if message['role'] == 'system' and 'tools' in message and message['tools'] is not none %}{{ '<|system|>' + message['content'] + '<|tool|>' + message['tools'] + '<|/tool|>' }}{% else %}{{ '<|' + message['role'] + '|>' + message['content'] }}{% endif %}{% endfor %}";
   const tools = [

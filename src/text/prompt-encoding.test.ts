@@ -27,7 +27,7 @@ test.each(TOKENIZERS)('%s: texts in pieces give the tokens of the whole text', a
   );
 });
 
-test('what was encoded once is not encoded again; the turn that is new is', () => {
+test('text that was encoded once is not encoded again; only a new turn is', () => {
   const seen: string[] = [];
   const encode = createPromptEncoding({ encode: (text) => ids(text, seen) }, '|');
   seen.length = 0;
@@ -36,7 +36,7 @@ test('what was encoded once is not encoded again; the turn that is new is', () =
   expect(seen).toEqual(['one|', 'two|', 'thr', 'three|']);
 });
 
-test('a tokenizer that puts a space before each text, or takes one away behind a token, gets texts whole', () => {
+test('a tokenizer that inserts a space before each text, or removes one after a token, receives whole texts', () => {
   for (const change of [(text: string) => ` ${text}`, (text: string) => text.replaceAll(/\| +/g, '|')]) {
     const seen: string[] = [];
     const encode = createPromptEncoding({ encode: (text) => ids(change(text), seen) }, '|');

@@ -30,7 +30,7 @@ test('every float reads back equal', () => {
 });
 
 describe('reading', () => {
-  test('keeps what JavaScript would lose', () => {
+  test('keeps values that JavaScript would lose', () => {
     expect(parsePythonJson('{"a": 2.0, "b": 12345678901234567890, "c": -3, "d": 1e2, "e": -0}')).toEqual({
       a: new PythonFloat(2),
       b: 12345678901234567890n,
@@ -66,7 +66,7 @@ describe('reading', () => {
     );
   });
 
-  test('what is not JSON is refused', () => {
+  test('text that is not JSON is refused', () => {
     for (const text of ['{"a": }', '', '{a: 1}', '01', '1 2', '"a'])
       expect(() => parsePythonJson(text)).toThrow(SyntaxError);
   });

@@ -121,7 +121,7 @@ test('a parser says whether the next token belongs to the thinking', () => {
   expect(parser.thinking).toBe(false);
 });
 
-test('the end of the prompt says where thinking stands', () => {
+test('the end of the prompt decides whether reasoning has begun', () => {
   expect(thinkingInPrompt('<|im_start|>assistant\n<think>\n', syntax)).toBe('open');
   expect(thinkingInPrompt('<|im_start|>assistant\n<think>\n\n</think>\n\n', syntax)).toBe('closed');
   expect(thinkingInPrompt('<think>earlier</think> hello<|im_start|>assistant\n', syntax)).toBe('unsaid');

@@ -41,7 +41,7 @@ const FAMILIES: readonly (readonly [name: string, template: string])[] = [
   ['gemma4', gemma('<|"|>') + turns(gemmaCall('<|tool_call>', '<tool_call|>'))],
 ]; // prettier-ignore
 
-test.each(FAMILIES)('%s: what its template writes of calls is read back', (name, source) => {
+test.each(FAMILIES)('%s: calls written by its template are read back', (name, source) => {
   const template = createChatTemplate({ default: source }, new Map(), { now: () => 0 });
   const syntax = findToolSyntax(template.source)!;
   expect(syntax.name).toBe(name);

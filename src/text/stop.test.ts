@@ -56,7 +56,7 @@ describe('where the text ends', () => {
   });
 });
 
-test('only what could begin a stop string is kept back', () => {
+test('only text that could begin a stop string is held back', () => {
   const matcher = createStopMatcher(['</answer>', '\n\n'], { include: false });
   expect(matcher.push('hello')).toEqual({ text: 'hello', matched: null });
   expect(matcher.push(' </ans')).toEqual({ text: ' ', matched: null });
@@ -68,7 +68,7 @@ test('only what could begin a stop string is kept back', () => {
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 30 });
 const stop = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 });
 
-test('the text is what searching after every piece would give, and never is more kept back than needed', () => {
+test('the text equals that of searching after every piece, and no more than necessary is held back', () => {
   fc.assert(
     fc.property(
       fc.array(letters, { maxLength: 8 }),

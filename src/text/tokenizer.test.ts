@@ -78,7 +78,7 @@ function detokenize(
 describe('properties', () => {
   const text = fc.string({ unit: 'binary', maxLength: 60 });
 
-  test('any text survives encoding and decoding; where the tokenizer normalises, its normal form does', () => {
+  test('any text survives encoding and decoding, up to the normal form if the tokenizer normalises', () => {
     fc.assert(
       fc.property(text, (original) => {
         expect(llama3.decode(llama3.encode(original))).toBe(original);
@@ -87,7 +87,7 @@ describe('properties', () => {
     );
   });
 
-  test('a stream of any tokens gives the text that decoding all of them gives', async () => {
+  test('streaming any tokens gives the same text as decoding all of them', async () => {
     const tokenizers = [qwen, llama3, await open(sentencepiece)];
     fc.assert(
       fc.property(
@@ -149,7 +149,7 @@ describe('byte-level tokens', () => {
     expect(ids).toContain(eot);
   });
 
-  test('ids without a token are empty, and unknown tokens have no id', () => {
+  test('unused ids decode to nothing, and unknown tokens have no id', () => {
     expect(llama3.tokenBytes(llama3.vocabSize + 5)).toHaveLength(0);
     expect(llama3.isSpecial(llama3.vocabSize + 5)).toBe(false);
     expect(llama3.tokenId('<|no_such_token|>')).toBeNull();
@@ -166,7 +166,7 @@ describe('sentencepiece tokens', () => {
     expect(detokenize(tokenizer, ids, true).pieces).toEqual(['hello', ' hello']);
   });
 
-  test('what no token covers goes byte by byte, and comes back', async () => {
+  test('text that no token covers is encoded byte by byte, and decodes unchanged', async () => {
     const tokenizer = await open(sentencepiece);
     const ids = tokenizer.encode('hello é🦕');
     expect(tokenizer.decode(ids)).toBe('hello é🦕');
@@ -222,7 +222,7 @@ describe('tokenizers that cannot be used', () => {
   });
 });
 
-test('a token is found by its bytes where no other has the same', () => {
+test('a token is found by its bytes if no other token has the same bytes', () => {
   for (const tokenizer of [qwen, llama3]) {
     for (let id = 0; id < tokenizer.vocabSize; id++) {
       const bytes = tokenizer.tokenBytes(id);

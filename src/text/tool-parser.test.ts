@@ -296,13 +296,13 @@ test.each([
   );
 });
 
-test('text behind a call whose closing tag is missing is not waited for', () => {
+test('text after a call whose closing tag is missing is not held back', () => {
   const parser = HERMES.createParser([]);
   parser.push(`<tool_call>${weather}`);
   expect(parser.push('\nI called')).toEqual([{ kind: 'content', text: '\nI called' }]);
 });
 
-test('the name comes before the arguments are complete, and these as they are written', () => {
+test('the name arrives before the arguments are complete, and the arguments as they are written', () => {
   const parser = HERMES.createParser([]);
   expect(parser.push('<tool_call>{"name": "f", "arguments": {"a"')).toEqual([
     { kind: 'call', index: 0, name: 'f' },
@@ -339,7 +339,7 @@ test.each([
   expect(findToolSyntax(template)?.name).toBe(name);
 });
 
-test('a parser is known by the names of vLLM', () => {
+test('a parser can be named as vLLM names it', () => {
   for (const name of TOOL_PARSER_NAMES) expect(toolSyntaxNamed(name, null) === null).toBe(name === 'none');
   expect(toolSyntaxNamed('qwen3_xml', null)).toBe(QWEN3_CODER);
   expect(toolSyntaxNamed('mistral', '[TOOL_CALLS] [')?.name).toBe('mistral_list');

@@ -21,7 +21,7 @@ test('an improvement within the threshold is the best, and counts as none', () =
   expect(isStopped({ patience: null }, creeping)).toBe(false);
 });
 
-test('an improvement by more begins the count anew; the threshold is compared with the best before', () => {
+test('a large enough improvement restarts the count; the threshold is compared with the best so far', () => {
   expect(after([1, 1.2, 0.8])).toMatchObject({ best: { step: 6 }, withoutImprovement: 0 });
   expect(after([1, 0.95, 0.86])).toMatchObject({ best: { step: 6 }, withoutImprovement: 2 });
   expect(isStopped(BY_LOSS, after([1, 1.2]))).toBe(false);
@@ -32,7 +32,7 @@ test('rewards and accuracies are better when higher', () => {
   expect(after([0.5, 0.75, 0.75, 0.6], byAccuracy)).toMatchObject({ best: { step: 4 }, withoutImprovement: 2 });
 });
 
-test('what is not a number is no improvement, also as the first', () => {
+test('a value that is not a number is no improvement, even as the first value', () => {
   expect(after([NaN, 1])).toMatchObject({ best: { step: 4 }, withoutImprovement: 0 });
   expect(after([1, NaN])).toMatchObject({ best: { step: 2 }, withoutImprovement: 1 });
 });

@@ -25,7 +25,7 @@ const finiteUpTo = (position: number) => ({
     }),
 });
 
-test('a policy that computes at the beginning of a row and not at its end gets no checkpoint', async () => {
+test('a policy that is finite at the start of a row but not at its end gets no checkpoint', async () => {
   await requireFinitePolicy(finiteUpTo(LENGTH), row, crossEntropyLoss, 0.1);
   await expect(requireFinitePolicy(finiteUpTo(16), row, crossEntropyLoss, 0.1)).rejects.toMatchObject({
     code: 'engine_failed',

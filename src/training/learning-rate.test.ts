@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rewardSpreadTrend, rowLearningRate } from './learning-rate.ts';
 import { resolveRlConfig } from './rl-config.ts';
 
-test('a job that names no rate takes a tenth of what SFT takes at that size', () => {
+test('a DPO job without a learning rate uses a tenth of the SFT default for its size', () => {
   const rates = [192, 4096, null].map((hiddenSize) => resolveRlConfig({}, hiddenSize).optimizer.learningRate);
   expect(rates).toEqual([6e-5, 2.9e-5, 5e-6]);
   expect(resolveRlConfig({ learningRate: 1e-3 }, 192).optimizer.learningRate).toBe(1e-3);
@@ -21,7 +21,7 @@ test('the trend of the spread is the fitted line at the last step over its inter
   expect(rewardSpreadTrend([])).toBe(1);
 });
 
-test('a line that begins below zero changes nothing, one that ends below zero stops at zero', () => {
+test('a line that starts below zero changes nothing; one that ends below zero stops at zero', () => {
   expect(rewardSpreadTrend([2, 3].map((step) => ({ step, spread: step - 1.5 })))).toBe(1);
   expect(
     rewardSpreadTrend([

@@ -15,13 +15,13 @@ test.each(configs)('$type, beta $beta: the slope is the derivative', (config) =>
   }
 });
 
-test('margins beyond what exp can hold have a loss all the same', () => {
+test('margins beyond the range of exp still have a finite loss', () => {
   const config: PreferenceLossConfig = { type: 'sigmoid', beta: 1, labelSmoothing: 0 };
   expect(preferenceLoss(-5_000, config)).toEqual({ loss: 5_000, slope: -1 });
   expect(preferenceLoss(5_000, config)).toEqual({ loss: 0, slope: 0 });
 });
 
-test('slopes of a batch are those of its scores, and metrics of pairs have the names of TRL', () => {
+test('slopes of a batch are those of its scores, and metrics of pairs are named as in TRL', () => {
   const lengths = Uint32Array.of(2, 4, 1, 3);
   const reference = Float64Array.of(-3, -5, -1, -4);
   for (const config of configs) {

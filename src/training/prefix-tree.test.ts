@@ -5,7 +5,7 @@ import { createPrefixTree } from './prefix-tree.ts';
 /** Few tokens, so that random sequences share beginnings. */
 const sequences = fc.array(fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 8 }), { minLength: 1 });
 
-test('what a sequence adds is what its cost said, and a prefix of another adds nothing', () => {
+test('a sequence adds as many tokens as its cost said, and a prefix of another adds none', () => {
   const tree = createPrefixTree();
   for (const [tokens, cost] of [
     [[1, 2, 3, 4], 4],

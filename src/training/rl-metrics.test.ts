@@ -14,7 +14,7 @@ test('the standard error of the mean reward is that of the means of groups', () 
   expect(rewardStandardError(groups([0, 1], [1, 0]))).toBe(0);
 });
 
-test('of a single group it is that of its trajectories; groups without any do not count', () => {
+test('for a single group it is that of its trajectories; groups without any do not count', () => {
   expect(rewardStandardError(groups([0, 1, 1, 0], []))).toBeCloseTo(Math.sqrt(1 / 3 / 4), 12);
 });
 

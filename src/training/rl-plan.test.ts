@@ -18,7 +18,7 @@ const memoryFor = (tokens: number) => ({
   bytesPerPair: 1e6,
 });
 
-test('a prompt that siblings share is in the row once, and each answer goes on from it', async () => {
+test('a prompt shared by siblings is in the row once, and each answer continues from it', async () => {
   const { rows, counts } = await plan({ groups: [group(rollout(1, 'abc'), rollout(0, 'xy'))] });
   expect(rows).toHaveLength(1);
   const { row, sequenceCount, tokensSaved } = rows[0]!;
@@ -38,7 +38,7 @@ test('a prompt that siblings share is in the row once, and each answer goes on f
   });
 });
 
-test('for a trainer that computes no shared beginnings each sequence stands alone', async () => {
+test('for a trainer that computes no shared prefixes, sequences stay separate', async () => {
   const groups = [group(rollout(1, 'abc'), rollout(0, 'xy'), rollout(3, 'abd'))];
   const { budget, ...rest } = context(20);
   const planned = (sharing: 'shared' | 'separate') =>
@@ -58,7 +58,7 @@ test('for a trainer that computes no shared beginnings each sequence stands alon
   expect(counts).toEqual(shared.counts);
 });
 
-test('what is not trained is counted by its reason', async () => {
+test('untrained trajectories are counted by reason', async () => {
   const { rows, skipped, counts } = await plan(
     {
       groups: [
@@ -84,7 +84,7 @@ test('what is not trained is counted by its reason', async () => {
   expect(rows.length).toBeGreaterThan(0);
 });
 
-test('rows are filled up to 2048 tokens, where memory allows; who asked for another length gets a warning', async () => {
+test('rows are filled up to 2048 tokens if memory allows; a job that asked for another length gets a warning', async () => {
   const groups = Array.from({ length: 40 }, (_, g) =>
     group(...Array.from({ length: 4 }, (_, i) => rollout(i, `${g} ${i} `.padEnd(30, 'x')))),
   );
@@ -146,7 +146,7 @@ test('a sequence beyond the context is cut at its end, and its rollout counted a
   expect(counts).toMatchObject({ num_datums: 2 });
 });
 
-test('prompts that nobody knew are counted and told of, those of rollouts that are trained', async () => {
+test('prompts that the server does not know are counted and reported, if their rollouts are trained', async () => {
   const lost = { promptTokenIds: null };
   const groups = [
     group(rollout(0, 'a', lost), rollout(2, 'b', lost), rollout(4, 'c'), rollout(2, 'd')),
@@ -161,7 +161,7 @@ test('prompts that nobody knew are counted and told of, those of rollouts that a
   expect(kept.warnings).toEqual([]);
 });
 
-test('turns with log-probabilities of a masked distribution are counted and told of, where nothing computes others', async () => {
+test('turns with log-probabilities of a masked distribution are counted and reported, if nothing computes others', async () => {
   const masked = { isConstrained: true, logprobs: [-1] } as const;
   const groups = [
     group(rollout(0, 'a', masked), rollout(3, 'b', masked), rollout(4, 'c', { ...masked, logprobs: [null] })),
@@ -204,7 +204,7 @@ test('reward metrics carry the names that clients know', async () => {
   });
 });
 
-test('a body that becomes too many tokens is refused, before all of them are made', async () => {
+test('a body that becomes too many tokens is refused before all of them are created', async () => {
   const turns = [1, 2, 3].map((prompt): SampledTurn => {
     const [turn] = rollout(1, 'answer', {
       promptTokenIds: new Array<number>(40).fill(prompt),

@@ -27,7 +27,7 @@ test('mean, 99th percentile and clipped share are of all tokens that both know',
   expect(measureMismatch([unknown], CLIP)).toBeNull();
 });
 
-test('what engines that round differently are apart is no warning; a few tokens far off, or all a little, are', () => {
+test('the usual difference between engines that round differently is no warning; a few tokens far off, or all a little, are', () => {
   const warnings = (differences: readonly number[]) =>
     mismatchWarnings(
       measureMismatch(

@@ -49,7 +49,7 @@ test('the last token of a sequence predicts nothing, and is not computed', async
   expect(batches[0]!.tokens).toBe('uq0\naone\nuq0\nathree\n'.length);
 });
 
-test('only the last turn, where that is asked', async () => {
+test('only the last turn is trained if the job asks for that', async () => {
   expect(await targetsOf(await plan([row('one', 'two'), row('three')], { assistantTurns: 'last' }))).toEqual([
     'two\nthree\n',
   ]);
@@ -108,7 +108,7 @@ test('the last rows are held out', async () => {
   expect(planned.counts).toMatchObject({ num_rows: 10, num_validation_rows: 2, num_trainable_tokens: 16 });
 });
 
-test('a batch that is larger than a row of the trainer becomes several', async () => {
+test('a batch that is larger than a row of the trainer becomes several rows', async () => {
   const planned = await plan(
     Array.from({ length: 6 }, (_, i) => row(String(i).repeat(20))),
     { batchSize: 6 },
@@ -125,7 +125,7 @@ test('equal sequences, which share all their tokens, fill a row all the same', a
   expect(batch!.rows.map(({ sequenceCount }) => sequenceCount)).toEqual([7_352, 2_648]); // 36 tokens each, and what they take beside
 });
 
-test('a long plan lets others go on meanwhile', async () => {
+test('a long plan lets other work run in between', async () => {
   let turns = 0;
   let ended = false;
   const count = () => void (ended || (turns++, setImmediate(count)));

@@ -11,7 +11,7 @@ const streamOf = (text: string, size: number): ReadableStream<Uint8Array> => {
   });
 };
 
-test.each([1, 3, 7, 1000])('rows are whole, wherever the line is cut (%i bytes)', async (size) => {
+test.each([1, 3, 7, 1000])('rows arrive whole wherever the stream is cut (%i bytes)', async (size) => {
   const rows = [{ text: 'Grüße 🎈' }, { text: 'a\nb' }, { text: '' }];
   const text = rows.map((row) => JSON.stringify(row)).join('\n');
   for (const end of ['', '\n']) {
@@ -21,6 +21,6 @@ test.each([1, 3, 7, 1000])('rows are whole, wherever the line is cut (%i bytes)'
   }
 });
 
-test('nothing is no row', async () => {
+test('an empty stream has no rows', async () => {
   for await (const batch of readJsonLines(streamOf('', 1))) expect(batch).toEqual([]);
 });

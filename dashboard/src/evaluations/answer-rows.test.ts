@@ -24,7 +24,7 @@ const promptOf = (index: number, content: string, ...rewards: (number | null)[])
 const now = [promptOf(0, 'a', 1, 0), promptOf(1, 'twice', 1), promptOf(2, 'twice', 0), promptOf(3, 'new', null)];
 const then = [promptOf(0, 'twice', 0), promptOf(1, 'gone', 1), promptOf(2, 'a', 1), promptOf(3, 'twice', 0.5)];
 
-test('prompts are known again wherever they stand, and one that is asked twice is met twice', () => {
+test('prompts are matched whatever their position, and a prompt asked twice is matched twice', () => {
   const rows = answerRows(now, then);
   expect(rows.map(({ mean, before, then: other }) => [mean, before, other?.index ?? null])).toEqual([
     [0.5, 1, 2],
@@ -34,7 +34,7 @@ test('prompts are known again wherever they stand, and one that is asked twice i
   ]);
 });
 
-test('are put in order by what they are worth or by how that changed; what has no number comes last', () => {
+test('are sorted by reward or by its change; rows without a number come last', () => {
   const rows = answerRows(now, then);
   const indexes = (order: Parameters<typeof orderRows>[1]) => orderRows(rows, order).map(({ key }) => Number(key));
   expect(indexes('worst first')).toEqual([2, 0, 1, 3]);

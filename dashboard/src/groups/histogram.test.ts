@@ -21,7 +21,7 @@ test('many rewards fall into bars of equal width, each into one', () => {
   expect(bars.at(-1)!.to).toBeCloseTo(1);
 });
 
-test('numbers that are none are left out, and huge ones counted', () => {
+test('values that are not numbers are left out, and huge ones are counted', () => {
   const bars = histogram([NaN, Infinity, ...Array.from({ length: 9 }, (_, i) => (i - 4) * 4e307)], 4);
   expect(bars.reduce((sum, { count }) => sum + count, 0)).toBe(9);
 });

@@ -6,7 +6,7 @@ const job = (id: string, status: string, model = 'm') => ({ id, status, model: {
 const detail = (warnings: readonly string[], error_message: string | null = null) =>
   ({ warnings, error_message }) as JobDetail;
 
-test('failed jobs come first; what several jobs of a model warn of is said once, by the newest', () => {
+test('failed jobs come first; a warning shared by several jobs of a model is listed once, for the newest', () => {
   const newest = [job('3', 'succeeded'), job('2', 'succeeded'), job('1', 'failed'), job('0', 'succeeded', 'other')];
   const details = new Map([
     ['3', detail(['equal'])],

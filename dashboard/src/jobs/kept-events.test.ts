@@ -9,7 +9,7 @@ test('all events are kept while they are few', () => {
   expect(keepEvents(keepEvents(NO_EVENTS, events.slice(0, 1)), events.slice(1))).toEqual({ events, told: 3 });
 });
 
-test('of many gradient steps every second goes, as often as it takes; the first events and the newest step stay', () => {
+test('of many gradient steps every second one is dropped repeatedly; the first events and the newest step are kept', () => {
   let kept = NO_EVENTS;
   for (let at = 0; at < 1_000; at += 10) {
     const news = Array.from({ length: 10 }, (_, i) => event(at + i, at + i === 0 ? 'training_started' : undefined));

@@ -24,7 +24,7 @@ test('pieces become the text, and tokens the spans of it', () => {
   });
 });
 
-test('calls of tools come in pieces too, and the message has them whole', () => {
+test('tool calls also arrive in pieces, and the message contains them whole', () => {
   const call = (piece: object) => chunkOf({ tool_calls: [{ index: 0, ...piece }] });
   const answer = read(
     call({ id: 'a', function: { name: 'look_up', arguments: '' } }),
@@ -38,7 +38,7 @@ test('calls of tools come in pieces too, and the message has them whole', () => 
   });
 });
 
-test('several choices stay apart, whichever comes first', () => {
+test('several choices stay separate in whatever order they arrive', () => {
   const answer = read(
     chunkOf({ content: 'b' }, {}, 1),
     chunkOf({ content: 'a' }, {}, 0),

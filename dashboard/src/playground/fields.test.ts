@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FIELD_GROUPS, readSettings } from './fields.ts';
 
-test('what was typed becomes values of the request, and what was not is left out', () => {
+test('typed values become values of the request, and empty fields are left out', () => {
   const typed = {
     ...{ temperature: '0.5', seed: '7', top_p: ' ', stop: 'a\n b\n\n', ignore_eos: 'false' },
     ...{ tools: '[{"type":"function"}]', reasoning_effort: 'low', unknown: 'x' },
@@ -15,13 +15,13 @@ test('what was typed becomes values of the request, and what was not is left out
   });
 });
 
-test('a field that cannot be read shows its problem', () => {
+test('a field that cannot be parsed shows its problem', () => {
   const { values, problems } = readSettings({ temperature: 'warm', seed: '1.5', tools: '{' });
   expect(values).toEqual({});
   expect(Object.keys(problems)).toEqual(['temperature', 'seed', 'tools']);
 });
 
-test('no field is there twice', () => {
+test('no field is listed twice', () => {
   const names = FIELD_GROUPS.flatMap(({ fields }) => fields.map(({ name }) => name));
   expect(new Set(names).size).toBe(names.length);
 });

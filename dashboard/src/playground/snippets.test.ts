@@ -14,7 +14,7 @@ const request = {
   },
 };
 
-test('curl: what the shell would read is quoted', () => {
+test('curl: characters special to the shell are quoted', () => {
   const text = SNIPPETS.curl.write(request);
   expect(text).toContain('curl http://127.0.0.1:8484/api/v1/chat/completions \\');
   expect(text).toContain(`"It'\\''s \\"$HOME\\" \`x\` 🎈\\n"`);
@@ -22,14 +22,14 @@ test('curl: what the shell would read is quoted', () => {
   expect(JSON.parse(quoted)).toEqual(request.body);
 });
 
-test('TypeScript: the body is what is sent', () => {
+test('TypeScript: the body is the one that is sent', () => {
   const text = SNIPPETS.typescript.write(request);
   const body = text.slice(text.indexOf('create(') + 7, text.indexOf(');\nconsole'));
   expect(JSON.parse(body)).toEqual(request.body);
   expect(text).toContain('baseURL: "http://127.0.0.1:8484/api/v1"');
 });
 
-test('Python: names of its own, and what its client does not know in extra_body', () => {
+test('Python: arguments that the client does not know go into extra_body', () => {
   expect(SNIPPETS.python.write(request)).toBe(`import os
 from openai import OpenAI
 
@@ -54,6 +54,6 @@ print(answer.choices[0].message)
 `);
 });
 
-test('no key is in any of them', () => {
+test('no snippet contains a key', () => {
   for (const { write } of Object.values(SNIPPETS)) expect(write(request)).toContain('WHETSTONE_API_KEY');
 });

@@ -3,7 +3,7 @@ import { alignTurns, trainedRuns } from './align-turns.ts';
 
 const sequence = (marks: string) => ({ trained: [...marks].map((mark) => mark === 'x') });
 
-test('runs are what was trained without a break', () => {
+test('a run is a sequence of consecutive trained tokens', () => {
   expect(trainedRuns([sequence('..xx.x'), sequence('x..')])).toEqual([
     { sequence: 0, from: 2, to: 4 },
     { sequence: 0, from: 5, to: 6 },
@@ -12,7 +12,7 @@ test('runs are what was trained without a break', () => {
   expect(trainedRuns([])).toEqual([]);
 });
 
-test('each sampled turn finds its run, and turns that were left out find none', () => {
+test('each sampled turn finds its run, and untrained turns find none', () => {
   const runs = trainedRuns([sequence('..xx.x'), sequence('.xxx')]);
   expect(alignTurns([2, 1, 3], runs)).toEqual(runs);
   expect(alignTurns([2, 5, 1, 3], runs)).toEqual([runs[0], null, runs[1], runs[2]]);

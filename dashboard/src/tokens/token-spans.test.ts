@@ -13,7 +13,7 @@ test('a character over several tokens is one span of all of them', () => {
   ]);
 });
 
-test('the spans together are the text, and every token is in one', () => {
+test('the spans joined are the text, and every token is in exactly one', () => {
   const text = 'Grüße, 世界 — 🏳️‍🌈\u202eabc\u0000';
   const all = bytes(text);
   for (const size of [1, 2, 3, 7]) {
@@ -26,7 +26,7 @@ test('the spans together are the text, and every token is in one', () => {
   }
 });
 
-test('bytes that are no text, and tokens without any, are shown as what they are', () => {
+test('bytes that are not text, and tokens without text, are shown as such', () => {
   expect(textsOfBytes([[0xff], bytes('a'), [0xe2, 0x82]])).toEqual(['\ufffd', 'a', '\ufffd']);
   expect(toSpans(['a', '', ''])).toEqual([
     { text: 'a', from: 0, to: 1 },

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { toneClass, toneOfAdvantage, toneOfLogprob, toneOfRatio } from './tone.ts';
 
-test('tones grow with the size of the number, and have its sign', () => {
+test('tones grow with the size of the number and carry its sign', () => {
   expect([0, -0.05, -0.5, -1, -3, -9, -9999].map(toneOfLogprob)).toEqual([0, 0, 1, 2, 3, 4, 4]);
   expect([1, 1.005, 0.97, 1.1, 0.7, 3, 0.1].map(toneOfRatio)).toEqual([0, 0, -1, 2, -3, 4, -4]);
   expect([0, -0.01, 0.3, -0.7, 1.5, -3].map(toneOfAdvantage)).toEqual([0, 0, 1, -2, 3, -4]);
 });
 
-test('what is not known has no colour', () => {
+test('unknown numbers have no colour', () => {
   const unknown = { logprob: null, ratio: null, advantage: null, isTrained: true };
   for (const shading of ['logprob', 'ratio', 'advantage', 'none'] as const)
     expect(toneClass(shading, unknown)).toBe('');

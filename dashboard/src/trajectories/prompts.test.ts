@@ -18,7 +18,7 @@ const later = [
 ];
 const earlier = [groupOf(0, 'guess', 2, 0.5, 0.5), groupOf(1, 'guess', 1, 0, 0)];
 
-test('prompts of the same words are told apart by what the client told of them', () => {
+test('prompts with the same text are distinguished by the metadata of their group', () => {
   const rows = promptRows(later, earlier);
   expect(rows.map(({ key, mean, best, worst, before }) => [key, mean, best, worst, before])).toEqual([
     ['job/0', 0.5, 1, 0, 0],

@@ -8,7 +8,7 @@ const rows = [
 ] as unknown as TrajectoryRow[];
 const keys = (sorted: readonly TrajectoryRow[]) => sorted.map(({ key }) => key).join('');
 
-test('rows are sorted, equal ones stay as they came, and what is not known is last', () => {
+test('rows are sorted, equal rows keep their order, and unknown numbers come last', () => {
   expect(keys(sortRows(rows, { by: 'order', isDown: false }))).toBe('abc');
   expect(keys(sortRows(rows, { by: 'order', isDown: true }))).toBe('cba');
   expect(keys(sortRows(rows, { by: 'reward', isDown: true }))).toBe('acb');

@@ -40,13 +40,13 @@ test('a template in place of the model’s own is that of long prompts too', asy
     expect((await instead.prompts.make(call(content), by('a'))).text).toBe(`${content}!`);
 });
 
-test('several come back to those who asked for them', async () => {
+test('several prompts return to the requests that sent them', async () => {
   const calls = [1, 2, 3].map((n) => call(LONG + n, { addSpecialTokens: n === 2 }));
   const made = await Promise.all(calls.map((each) => model.prompts.make(each, by('a'))));
   expect(made).toEqual(calls.map((each) => makePrompt(model, each)));
 });
 
-test('the queue is fair to payers: who comes last is not behind all that another has sent', async () => {
+test('the queue is fair to payers: a newcomer does not wait for everything another payer has sent', async () => {
   const ends: string[] = [];
   const make = async (payer: string) => {
     await model.prompts.make(call(LONG), by(payer));
@@ -60,7 +60,7 @@ test('a text beyond the limit is not encoded', async () => {
   expect(await model.prompts.make(call(LONG, { charactersMax: 1_000 }), by('a'))).toMatchObject({ tokens: null });
 });
 
-test('what the template refuses is refused as it would be here', async () => {
+test('a conversation that the template refuses is refused as in the server process', async () => {
   const calls = [{ function: { name: 'f', arguments: `{${LONG}` } }];
   const messages = [
     { role: 'user', content: LONG },
@@ -72,7 +72,7 @@ test('what the template refuses is refused as it would be here', async () => {
   await expect(model.prompts.make(refused, by('a'))).rejects.toMatchObject(refusal);
 });
 
-test('who has left waits for nothing', async () => {
+test('a request that has left waits for nothing', async () => {
   await expect(model.prompts.make(call(LONG), by('a', AbortSignal.abort()))).rejects.toMatchObject({
     code: 'cancelled',
   });

@@ -21,7 +21,7 @@ const DOUBLING = "{% set ns = namespace(s='xx') %}{% for i in range(24) %}{% set
 const honest =
   "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{{ 'assistant:' if add_generation_prompt }}";
 
-test('an honest template gives what it gives outside', async () => {
+test('an honest template renders the same as outside the sandbox', async () => {
   expect(await render(honest)).toBe(createChatTemplate({ default: honest }, tokens, systemClock).render(request));
 });
 
@@ -45,7 +45,7 @@ test('a source without end is refused before it is read', async () => {
   await expect(render('x'.repeat(300_000))).rejects.toMatchObject({ code: 'invalid_request', param: 'chat_template' });
 });
 
-test('others are answered while one never ends', async () => {
+test('other requests are answered while one template never ends', async () => {
   const endless = render('{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}').catch(
     String,
   );
@@ -55,7 +55,7 @@ test('others are answered while one never ends', async () => {
   await other.close();
 });
 
-test('closing ends the process of one that is being rendered, and nothing begins afterwards', async () => {
+test('closing ends the process of a template that is being rendered, and no rendering starts afterwards', async () => {
   const closing = createTemplateSandbox({ renderMs: 60_000 });
   const ask = (source: string) => closing.render(source, tokens, request, by('a'));
   await ask(honest);
@@ -65,7 +65,7 @@ test('closing ends the process of one that is being rendered, and nothing begins
   for (const outcome of [await running, await waiting]) expect(outcome).toMatchObject({ code: 'engine_unavailable' });
 });
 
-test('a process whose server is gone ends, however busy it is', async () => {
+test('a process ends when its server is gone, however busy it is', async () => {
   const child = fork(new URL('./template-process.ts', import.meta.url), [], { serialization: 'advanced' });
   const exited = once(child, 'exit');
   expect(await once(child, 'message')).toContain('ready');
@@ -78,7 +78,7 @@ test('a process whose server is gone ends, however busy it is', async () => {
 
 const ENDLESS = '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}';
 
-test('who comes behind the bombs of another waits for one of them, and what its sender has left is not rendered', async () => {
+test('a request after several endless templates of another client waits for one of them, and abandoned templates are not rendered', async () => {
   const ends: string[] = [];
   const leaving = new AbortController();
   const bombs = Array.from({ length: 32 }, async (_, i) => {
