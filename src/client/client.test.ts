@@ -56,6 +56,17 @@ test('who waits for a job asks again when the server cannot say yet what became 
   expect(asked()).toBe(2);
 });
 
+test('each failed attempt is reported to who follows, and what the report throws ends the following', async () => {
+  const { client } = await clientOf([AWAY]);
+  const lost: unknown[] = [];
+  const onConnection = (error: unknown) => {
+    lost.push(error);
+    if (lost.length === 2) throw new Error('enough');
+  };
+  await expect(client.follow('job', { onConnection })).rejects.toThrow('enough');
+  expect(lost).toMatchObject([{ status: 503 }, { status: 503 }]);
+});
+
 test('a refusal is thrown at once', async () => {
   const { client, asked } = await clientOf([{ status: 404, body: { error: { message: 'No training job job.' } } }]);
   await expect(client.follow('job')).rejects.toThrow('No training job');

@@ -1,6 +1,14 @@
 // A typed client of the training API, with nothing but fetch: the same file in Node, Bun, Deno and browsers. Names are the wire's.
 // It is also what the command line uses. Chat takes and gives what the openai package does; any OpenAI client works beside it.
-import { follow, followEvents, waitForEvaluation, within, type FollowOptions, type WaitOptions } from './follow.ts';
+import {
+  follow,
+  followEvents,
+  waitForEvaluation,
+  within,
+  type FollowOptions,
+  type OnConnection,
+  type WaitOptions,
+} from './follow.ts';
 import { ApiError, createHttp, type ClientOptions, type FileContent } from './http.ts';
 import { chunksOf } from './chunks.ts';
 import { bestCheckpoint, type Evaluated } from './early-stopping.ts';
@@ -32,7 +40,13 @@ import type {
   Worker,
 } from './wire.ts';
 
-export { TrainingFailedError, type FollowOptions, type TrainingProgress, type WaitOptions } from './follow.ts';
+export {
+  TrainingFailedError,
+  type FollowOptions,
+  type OnConnection,
+  type TrainingProgress,
+  type WaitOptions,
+} from './follow.ts';
 export { gather, type Gathered, type GatherOptions, type GatherProgress, type Rollout } from './gather.ts';
 export { ApiError, type ClientOptions } from './http.ts';
 export {
@@ -85,15 +99,17 @@ export function createClient(options: ClientOptions) {
   const submitSftJob = submit<SftJobRequest>('/v1/preview/sft-training-jobs');
   const submitDpoJob = submit<DpoJobRequest>('/v1/preview/dpo-training-jobs');
 
-  const followJobEvents = (jobId: string, signal: AbortSignal) =>
-    followEvents<TrainingEvent>(async (lastId) => {
+  const followJobEvents = (jobId: string, signal: AbortSignal, onConnection?: OnConnection) => {
+    const open = async (lastId: string | null) => {
       const headers = { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) };
       return (await send('GET', `${jobPath(jobId)}/events`, { headers, signal })).body!;
-    }, signal);
+    };
+    return followEvents<TrainingEvent>(open, signal, onConnection);
+  };
 
   function followJob(id: string, options: FollowOptions = {}): Promise<TrainingJob> {
     const signal = within(options);
-    return follow(http, jobPath(id), followJobEvents(id, signal), options, signal);
+    return follow(http, jobPath(id), followJobEvents(id, signal, options.onConnection), options, signal);
   }
 
   async function train(

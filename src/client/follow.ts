@@ -1,5 +1,5 @@
-// A job from here to its end: events as they happen, how far it is, and what became of it. Lost connections, a server that
-// restarts, 429 and 5xx are waited out; nothing else asks again and again.
+// Follows a job to its end: its events as they arrive, its progress, and how it ended. After a lost connection, while a server
+// restarts, and after 429 and 5xx it tries again until the deadline; nothing else in the client polls.
 import { chunksOf } from './chunks.ts';
 import type { Http } from './http.ts';
 import { insist, isRefusal, pause, pauseBefore } from './retry.ts';
@@ -31,7 +31,14 @@ export interface FollowOptions extends WaitOptions {
   readonly onProgress?: (progress: TrainingProgress) => void;
   /** What the server advises, such as that nothing could be trained. Default: console.warn. */
   readonly onWarning?: (warning: string) => void;
+  readonly onConnection?: OnConnection;
 }
+
+/**
+ * Called with the error after each attempt that failed, and with null when events arrive again. An error that it throws ends the
+ * following.
+ */
+export type OnConnection = (lost: unknown) => void;
 
 const DEFAULT_WAIT_MS = 3_600_000;
 const LOOK_AGAIN_MS = 250; // evaluations have no stream of events
@@ -49,12 +56,15 @@ export type OpenEvents = (lastId: string | null) => Promise<ReadableStream<Uint8
 export async function* followEvents<E extends { readonly type: string }>(
   open: OpenEvents,
   signal: AbortSignal,
+  onConnection: OnConnection = () => {},
 ): AsyncGenerator<E> {
   let lastId: string | null = null;
   for (let attempt = 1; ; attempt++) {
     let lost: unknown = null;
     try {
-      for await (const { id, data } of readServerSentEvents(chunksOf(await open(lastId)))) {
+      const stream = await open(lastId);
+      if (attempt > 1) onConnection(null);
+      for await (const { id, data } of readServerSentEvents(chunksOf(stream))) {
         if (id === null) continue; // the server says that it failed: asked again below
         const event = JSON.parse(data) as E;
         [lastId, attempt] = [id, 1];
@@ -66,7 +76,8 @@ export async function* followEvents<E extends { readonly type: string }>(
       lost = error;
     }
     signal.throwIfAborted();
-    await pauseBefore(attempt, lost, signal); // the stream ended before the job did
+    onConnection(lost ?? new Error('the stream of events ended before the job did'));
+    await pauseBefore(attempt, lost, signal);
   }
 }
 
@@ -75,7 +86,7 @@ export async function follow(
   { call }: Pick<Http, 'call'>,
   path: string,
   events: AsyncIterable<TrainingEvent>,
-  { onEvent, onProgress, onWarning = warn }: FollowOptions,
+  { onEvent, onProgress, onWarning = warn, onConnection }: FollowOptions,
   signal: AbortSignal,
 ): Promise<TrainingJob> {
   let total = 0;
@@ -89,7 +100,7 @@ export async function follow(
     }
     if (event.type === 'training_failed') throw new TrainingFailedError(event.data.error_message ?? 'training failed');
   }
-  return insist(() => call('GET', path, { signal }), signal);
+  return insist(() => call('GET', path, { signal }), signal, onConnection);
 }
 
 /** Before it trains, and of what training measured. */

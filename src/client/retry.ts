@@ -32,14 +32,19 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** Until it succeeds, is refused, or `signal` aborts. */
-export async function insist<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** Until it succeeds, is refused, or `signal` aborts. `onFailure` is called with the error of each other attempt. */
+export async function insist<T>(
+  ask: () => Promise<T>,
+  signal: AbortSignal,
+  onFailure: (error: unknown) => void = () => {},
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await ask();
     } catch (error) {
       if (isRefusal(error)) throw error;
       signal.throwIfAborted();
+      onFailure(error);
       await pauseBefore(attempt, error, signal);
     }
   }

@@ -8,8 +8,11 @@ export function lineOfJob({ id, type, status, progress, step, created_at: made }
   return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, result].join('  ').trimEnd();
 }
 
-/** Without the settings of the job, which `whetstone jobs get` shows. */
-export function linesOfEvent({ type, data }: TrainingEvent): string[] {
+/**
+ * Without the settings of the job, which `whetstone jobs get` shows. A line that is wider than the terminal is broken between its
+ * fields, so that no number is split.
+ */
+export function linesOfEvent({ type, data }: TrainingEvent, columns = Infinity): string[] {
   const { config: _, rows_digest: __, warnings = [], ...rest } = data as Readonly<Record<string, unknown>>;
   const shown = Object.entries(rest)
     .filter(([, value]) => JSON.stringify(value) !== '{}')
@@ -17,7 +20,17 @@ export function linesOfEvent({ type, data }: TrainingEvent): string[] {
       ([key, value]) =>
         `${key}=${typeof value === 'number' ? Number(value.toPrecision(5)) : printable(JSON.stringify(value))}`,
     );
-  return [[type, ...shown].join('  '), ...(warnings as readonly string[]).map(lineOfWarning)];
+  return [...wrapped([type, ...shown], columns), ...(warnings as readonly string[]).map(lineOfWarning)];
+}
+
+function wrapped([first = '', ...rest]: readonly string[], columns: number): string[] {
+  const lines = [first];
+  for (const field of rest) {
+    const longer = `${lines.at(-1)}  ${field}`;
+    if (longer.length <= columns) lines[lines.length - 1] = longer;
+    else lines.push(`  ${field}`);
+  }
+  return lines;
 }
 
 export const lineOfWarning = (warning: string): string => `warning: ${printable(warning)}`;

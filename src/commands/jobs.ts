@@ -1,6 +1,6 @@
 // `whetstone jobs`: which training jobs there are, what one was sent and trains with, how far it is, and its end.
 import { Option, type Command } from 'commander';
-import { TrainingFailedError, type Client, type TrainingJob } from '#client/client';
+import { TrainingFailedError, type Client, type OnConnection, type TrainingJob } from '#client/client';
 import { interruptible } from './interrupt.ts';
 import {
   lineOfEvaluation,
@@ -82,7 +82,10 @@ export function addJobs(program: Command, remote: Remote): void {
     .description('print the events of a job so far')
     .action(async (id: string, flags: RemoteFlags & JsonFlag) => {
       show(flags, await all(remote.connect(flags).listEvents(id)), (events) =>
-        linesOr('No events yet.', events.flatMap(linesOfEvent)),
+        linesOr(
+          'No events yet.',
+          events.flatMap((event) => linesOfEvent(event, process.stdout.columns)),
+        ),
       );
     });
 
@@ -96,6 +99,35 @@ export function addJobs(program: Command, remote: Remote): void {
         `${id}: ${status === 'running' ? 'will be cancelled after the current gradient step' : status}`,
       ]);
     });
+}
+
+/** Longer than a server takes to restart or to be upgraded. */
+const UNREACHABLE_MS_MAX = 600_000;
+
+/** Says once that the server does not answer, and once that it does again. Throws when it has been away for too long. */
+export function sayConnection(
+  id: string,
+  endBar: () => void,
+  { warn = (line: string): void => void process.stderr.write(`${line}\n`), now = () => performance.now() } = {},
+): OnConnection {
+  let lostMs: number | null = null;
+  return (lost) => {
+    if (lost === null) {
+      if (lostMs !== null) warn('The server answers again.');
+      lostMs = null;
+      return;
+    }
+    const cause = lost instanceof Error ? lost.message.replace(/^fetch failed: /, '') : String(lost);
+    const minutes = UNREACHABLE_MS_MAX / 60_000;
+    if (lostMs === null) {
+      lostMs = now();
+      endBar();
+      warn(`Connection to the server lost: ${cause}. Trying again for up to ${minutes} minutes.`);
+    } else if (now() - lostMs >= UNREACHABLE_MS_MAX)
+      throw new TrainingFailedError(
+        `no connection to the server for ${minutes} minutes: ${cause}. Job ${id} continues when the server runs again. Follow it: whetstone jobs follow ${id}`,
+      );
+  };
 }
 
 /** Prints events, then the job where JSON is wanted. Ctrl-C leaves the job running and says so. */
@@ -119,10 +151,11 @@ export async function followJob(
         onEvent(event) {
           clearTimeout(waits);
           end();
-          for (const each of json ? [JSON.stringify(event)] : linesOfEvent(event)) say(each);
+          for (const each of json ? [JSON.stringify(event)] : linesOfEvent(event, process.stdout.columns)) say(each);
         },
         onProgress: ({ done, total }) => done < total && onDone('training', done, total),
         onWarning: () => {}, // the events have them
+        onConnection: sayConnection(id, end),
       }),
     );
     say(json ? JSON.stringify(job) : `step ${job.step}`);

@@ -63,7 +63,7 @@ export function addModels(program: Command, remote: Remote): void {
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
       if (policy !== null)
-        await confirm(flags, `Keep ${describePolicy(policy)} of ${name}? The next jobs delete the others.`);
+        await confirm(flags, `Keep ${describePolicy(policy, ` of ${name}`)}? The next jobs delete the others.`);
       const { save_policy: kept } = await client.setSavePolicy(model.id, policy);
       show(flags, { save_policy: kept }, () => [kept ? `keeps ${describePolicy(kept)}` : 'keeps all checkpoints']);
     });
@@ -130,9 +130,10 @@ function policyOf({ saveTotalLimit, metricForBestModel, lowerIsBetter }: PolicyF
   };
 }
 
-function describePolicy({ save_total_limit: limit, metric_for_best_model: metric }: SavePolicy): string {
-  const newest = limit === 1 ? 'the newest checkpoint' : `${limit} checkpoints`;
-  return metric ? `${newest}, the best by ${metric} among or beside them` : newest;
+function describePolicy({ save_total_limit: limit, metric_for_best_model: metric }: SavePolicy, of = ''): string {
+  const newest = `${limit === 1 ? 'the newest checkpoint' : `${limit} checkpoints`}${of}`;
+  if (!metric) return newest;
+  return limit === 1 ? `${newest} and the best by ${metric}` : `${newest}, including the best by ${metric}`;
 }
 
 interface CreateFlags extends RemoteFlags, JsonFlag, PolicyFlags {

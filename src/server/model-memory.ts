@@ -26,10 +26,15 @@ export async function planModelMemory(
   if (models.length > 0) {
     const now = process.availableMemory();
     log.info('memory.planned', { availableMb: megabytes(now), ...report(plan) });
-    if (plan.bytes > now) log.warn('memory.in_use', { plannedMb: megabytes(plan.bytes), availableMb: megabytes(now) });
+    if (plan.bytes > now)
+      log.warn('memory.in_use', { plannedMb: megabytes(plan.bytes), availableMb: megabytes(now), advice: IN_USE });
   }
   return (id) => limitsOf(plan, id, config.memoryLimits);
 }
+
+/** Caches and long training rows take their share only when they are needed, so the server starts. */
+const IN_USE =
+  'Other programs use part of the planned memory. The server works, but may run out of memory under load: stop them, or plan less with --memory.';
 
 export interface PlannedMemory {
   readonly models: readonly PlannedModel[];

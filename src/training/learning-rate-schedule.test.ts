@@ -14,9 +14,15 @@ const ratesOf = (steps: number, change: Partial<LearningRateSchedule>) => {
   return Array.from({ length: steps }, (_, step) => rateOf({ batch: step, step }));
 };
 
-test('a ratio leaves a step behind the warm-up, so that the shortest job trains', () => {
+test('a ratio of less than one step makes no warm-up, so that no batch of a short job is wasted', () => {
   expect(ratesOf(1, { warmupRatio: 0.1 })).toEqual([1]);
-  expect(ratesOf(2, { warmupRatio: 0.1 })).toEqual([0, 1]);
+  expect(ratesOf(2, { warmupRatio: 0.1 })).toEqual([1, 0.5]);
+  expect(ratesOf(9, { warmupRatio: 0.1 })[0]).toBe(1);
+  expect(ratesOf(10, { warmupRatio: 0.1 }).slice(0, 2)).toEqual([0, 1]);
+});
+
+test('a ratio leaves at least one step after the warm-up', () => {
+  expect(ratesOf(2, { warmupRatio: 0.5 })).toEqual([0, 1]);
   expect(ratesOf(3, { warmupRatio: 1 })).toEqual([0, 0.5, 1]);
   expect(ratesOf(0, { warmupRatio: 1 })).toEqual([]);
 });

@@ -35,9 +35,13 @@ export function scheduleRates(
   );
 }
 
-/** A ratio leaves at least one step after the warm-up; otherwise a job of one step would train with a rate of 0. */
+/**
+ * The first step of a warm-up has a rate of 0, so a ratio that amounts to less than one step makes no warm-up: rounded up, as
+ * Transformers does, it would only throw away the first batch. A ratio leaves at least one step after the warm-up.
+ */
 function warmupStepsOf({ warmupSteps, warmupRatio }: LearningRateSchedule, steps: number): number {
   if (warmupSteps > 0) return warmupSteps;
+  if (steps * warmupRatio < 1) return 0;
   return Math.min(Math.ceil(steps * warmupRatio), Math.max(0, steps - 1));
 }
 
