@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient, type Client } from '#client/client';
 import { BOOTSTRAP_KEY as KEY } from '../api/test-server.ts';
 import { MODEL, openStarterServer, type StarterServer } from '../clients/starter-server.ts';
+import { skipWithoutPython } from '../skipping.ts';
 import { descendantsOf, listProcesses } from './process-table.ts';
 import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
@@ -20,7 +21,7 @@ const MESSAGES = [{ role: 'user' as const, content: 'What is 2 + 3?' }];
 /** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
 vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 
-describe.skipIf(!VLLM_PYTHON)('one command that samples and trains', () => {
+describe('one command that samples and trains', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
   let data: string;
   let server: StarterServer;
   let client: Client;
