@@ -37,7 +37,7 @@ test('a slow reader is a reader', () => {
   expect(changes).toEqual([]);
 });
 
-test('a reader that has taken all there is waits for nobody', () => {
+test('a reader that has taken everything is waiting for the producer, not stalled', () => {
   const { watch, changes, state } = watched();
   watch.offered();
   state.isBehind = false;

@@ -79,7 +79,7 @@ test.each([
   expect(() => parseDecoderConfig({ ...QWEN3, ...change })).toThrow(message);
 });
 
-test('what config.json leaves out is what Transformers takes', () => {
+test('settings that config.json leaves out default as in Transformers', () => {
   const gemma2 = parseDecoderConfig({ ...SIZES, ...GEMMA2 });
   expect(gemma2.attention.map(({ window }) => window)).toEqual([4096, null]);
   expect(gemma2).toMatchObject({ tiedEmbeddings: true, softCaps: { attention: 50, logits: 30 } });
@@ -94,7 +94,7 @@ test('what config.json leaves out is what Transformers takes', () => {
   expect(smollm3.attention.map(({ rope }) => rope !== null)).toEqual([true, true, true, false, true]);
 });
 
-test('which layers have experts is what Transformers makes of it', () => {
+test('the layers with experts are those that Transformers chooses', () => {
   const layersOf = (change: object) =>
     parseDecoderConfig({ ...QWEN3, ...QWEN3_MOE, num_hidden_layers: 4, ...change }).experts!.layers.map(Number);
   expect(layersOf({})).toEqual([1, 1, 1, 1]);
@@ -127,7 +127,7 @@ test.each([
   expect(() => parseDecoderConfig({ ...QWEN3, ...change })).toThrow(message);
 });
 
-test('quantisation that is said to be none is none', () => {
+test('quantisation declared as none is none', () => {
   expect(parseDecoderConfig({ ...QWEN3, quantization_config: null })).toEqual(parseDecoderConfig(QWEN3));
 });
 

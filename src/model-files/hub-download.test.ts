@@ -67,7 +67,7 @@ async function download(
 
 const weightsIn = (snapshot: string) => readFile(join(snapshot, 'model.safetensors'));
 
-test('a line that breaks is called again for what is missing, as often as bytes came', async () => {
+test('a broken download is resumed for the missing bytes, as long as bytes arrive', async () => {
   opened.hub.breaks['model.safetensors'] = [70_000, 30_000, 20_000, 10_000, 5_000];
   expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
   expect(opened.hub.ranges).toEqual([70_000, 100_000, 120_000, 130_000, 135_000].map((from) => `bytes=${from}-`));
@@ -75,7 +75,7 @@ test('a line that breaks is called again for what is missing, as often as bytes 
   expect(shown).toEqual([...shown].sort((a, b) => a - b));
 });
 
-test('after a new start a download goes on where it stopped', async () => {
+test('after a restart a download continues where it stopped', async () => {
   const stopping = new AbortController();
   opened.hub.breaks['model.safetensors'] = [120_000];
   const first = download({}, MODEL, stopping.signal, () => stopping.abort());
@@ -96,7 +96,7 @@ test.each([
   expect(await readdir(dirname(blob()))).toHaveLength(3);
 });
 
-test('what another process writes is left to it', async () => {
+test('a file that another process is writing is left to that process', async () => {
   await mkdir(dirname(blob()), { recursive: true });
   const others = `${blob()}.another-host.1.1.incomplete`;
   await writeFile(others, WEIGHTS.subarray(0, 150_000));
@@ -124,7 +124,7 @@ test('two downloads of one model at once both end well', async () => {
   expect((await weightsIn(a)).equals(WEIGHTS)).toBe(true);
 });
 
-test('a line that brings nothing more ends the download, and what came is kept for the next', async () => {
+test('a connection that brings nothing more ends the download, and the bytes so far are kept for the next one', async () => {
   opened.hub.breaks['model.safetensors'] = [70_000, 0, 0, 0];
   await expect(download()).rejects.toMatchObject({
     message: expect.stringMatching(/^Cannot get model owner\/tiny\. .*failed: .+\.$/) as string,
@@ -176,7 +176,7 @@ test('the token that a login has left is sent; HF_TOKEN goes before it', async (
   await download();
 });
 
-test('a revision has a ref of its own; one that is not there is named', async () => {
+test('a revision has a ref of its own; a missing revision is named in the error', async () => {
   opened.hub.revisions = ['main', 'refs/pr/1'];
   const snapshot = await download({}, { ...MODEL, revision: 'refs/pr/1' });
   expect(await readFile(join(snapshot, '..', '..', 'refs', 'refs', 'pr', '1'), 'utf8')).toBe(COMMIT);

@@ -78,7 +78,7 @@ test('a tag names a file, in either case; it comes into the Hub’s own cache an
   expect(opened.hub.requests).toEqual([]);
 });
 
-test('a revision stands behind the tag', async () => {
+test('a revision follows the tag', async () => {
   opened.hub.revisions.push('v2');
   const resolved = await resolve('owner/tiny:Q4_0@v2');
   expect(resolved.id).toBe('owner/tiny:Q4_0');
@@ -107,7 +107,7 @@ test.each([
   expect(await resolve('owner/tiny')).toMatchObject({ id: `owner/tiny:${tag}` });
 });
 
-test('a single file whose name says no type is the repository’s model', async () => {
+test('a single file whose name contains no type is the repository’s model', async () => {
   opened.hub.files = { 'model.gguf': gguf };
   expect(await resolve('owner/tiny')).toMatchObject({ id: 'owner/tiny' });
 });
@@ -149,7 +149,7 @@ test.each([
   expect(opened.hub.requests.some((url) => url.includes('/resolve/'))).toBe(false);
 });
 
-test('a file with a type that is not read is refused by its beginning, with the tags that can be read', async () => {
+test('a file with an unsupported type is refused after reading its header, with the tags that can be read', async () => {
   await expect(resolve('owner/tiny:IQ4_XS')).rejects.toMatchObject(
     refusal(
       'bad_model_files',
@@ -167,7 +167,7 @@ test('offline and not in the cache, the error names the file that was wanted', a
   );
 });
 
-test('what runs elsewhere is known by the beginning of its file: the weights stay on the Hub', async () => {
+test('a model that runs elsewhere is identified by the header of its file: the weights stay on the Hub', async () => {
   // A file of several pieces.
   opened.hub.files['tiny-q8_0.gguf'] = Buffer.concat([gguf, Buffer.alloc(20_000_000)]);
   opened.hub.breaks['tiny-q8_0.gguf'] = [1000, 0];
@@ -185,7 +185,7 @@ test('a Hub that knows no ranges is read from the beginning', async () => {
   expect(await resolve('owner/tiny:Q4_0', { parts: 'without weights' })).toMatchObject({ id: 'owner/tiny:Q4_0' });
 });
 
-test('a link in the cache whose blob was deleted is no file', async () => {
+test('a link in the cache whose blob was deleted does not count as a file', async () => {
   await resolve('owner/tiny:Q8_0');
   const blobs = join(root, 'hub', 'models--owner--tiny', 'blobs');
   for (const name of await readdir(blobs)) await rm(join(blobs, name));

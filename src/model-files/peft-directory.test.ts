@@ -24,7 +24,7 @@ async function changeConfig(change: Record<string, unknown>): Promise<void> {
   await writeFile(join(directory, 'adapter_config.json'), JSON.stringify({ ...config, ...change }));
 }
 
-test('an adapter comes back as it was, and writes the same bytes again', async () => {
+test('an adapter is read back unchanged, and writes the same bytes again', async () => {
   await write();
   const read = await readPeftDirectory(directory, layers);
   expect(read).toEqual(adapter);
@@ -33,7 +33,7 @@ test('an adapter comes back as it was, and writes the same bytes again', async (
   expect([await file('adapter_model.safetensors'), await file('adapter_config.json')]).toEqual(before);
 });
 
-test('the config says what PEFT needs to load it', async () => {
+test('the config contains what PEFT needs to load the adapter', async () => {
   await write();
   expect(JSON.parse((await file('adapter_config.json')).toString())).toMatchObject({
     peft_type: 'LORA',

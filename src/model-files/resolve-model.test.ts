@@ -83,12 +83,12 @@ test('the starter model goes by two names', async () => {
   expect(await resolveModelDirectory('whetstone/starter', options)).toEqual({ id: 'whetstone/starter', directory });
 });
 
-test('a directory is used where it is and named by its last part', async () => {
+test('a directory is used in place and named by its last part', async () => {
   const directory = await writeModel(join(root, 'models', 'mine'));
   expect(await resolveModelDirectory(directory, options)).toEqual({ id: 'mine', directory });
 });
 
-test('a directory that lacks weights says what a model needs', async () => {
+test('a directory that lacks weights is refused with a list of what a model needs', async () => {
   const directory = await writeModel(join(root, 'half'));
   await rm(join(directory, 'model.safetensors'));
   await expect(resolveModelDirectory(directory, options)).rejects.toMatchObject(
@@ -135,12 +135,12 @@ test('in a cache that a group shares, what is downloaded is for the group too, w
   }
 });
 
-test('what is cached works without a network', async () => {
+test('a cached model works without a network', async () => {
   const resolved = await resolveModelDirectory('owner/tiny', options);
   expect(await resolveModelDirectory('owner/tiny', withHub(NO_NETWORK))).toEqual(resolved);
 });
 
-test('an interrupted download goes on with the files that are missing', async () => {
+test('an interrupted download continues with the missing files', async () => {
   hub.sent['tokenizer.json'] = Buffer.alloc(0);
   hub.sent['model.safetensors'] = hub.files['model.safetensors']!.subarray(0, 100_000);
   await expect(resolveModelDirectory('owner/tiny', options)).rejects.toMatchObject(rejection(/failed/));
@@ -161,7 +161,7 @@ test.each([
   expect(blobs).not.toContain(sha256(hub.files['model.safetensors']!));
 });
 
-test('a tokenizer that was changed on the way never becomes a model', async () => {
+test('a tokenizer that was changed in transit never becomes a model', async () => {
   hub.sent['tokenizer.json'] = Buffer.from('[]');
   await expect(resolveModelDirectory('owner/tiny', options)).rejects.toMatchObject(
     rejection(/tokenizer\.json arrived damaged/),
@@ -230,14 +230,14 @@ test('a name that is neither a directory nor a Hub id is refused without asking 
   expect(hub.requests).toEqual([]);
 });
 
-test('what runs elsewhere needs no weights here: they stay on the Hub', async () => {
+test('a model that runs elsewhere needs no weights here: they stay on the Hub', async () => {
   const { directory } = await resolveModelDirectory('owner/tiny', { ...options, parts: 'without weights' });
   expect((await readdir(directory)).sort()).toEqual(['config.json', 'tokenizer.json', 'tokenizer_config.json']);
   const whole = await resolveModelDirectory('owner/tiny', options);
   expect(await readdir(whole.directory)).toContain('model.safetensors');
 });
 
-test('a revision behind the name is downloaded and found again; the model keeps its name', async () => {
+test('a revision after the name is downloaded and found again; the model keeps its name', async () => {
   hub.revisions.push('v1.0');
   const resolved = await resolveModelDirectory('owner/tiny@v1.0', options);
   expect(resolved).toEqual({
@@ -260,7 +260,7 @@ test.each(['owner/tiny@', 'owner/tiny@../../x', 'owner/tiny@a/../b', 'owner/tiny
   },
 );
 
-test('a model that another tool has downloaded is used where it is', async () => {
+test('a model that another tool has downloaded is used in place', async () => {
   const folder = join(root, 'hf', 'hub', 'models--owner--theirs');
   const directory = await writeModel(join(folder, 'snapshots', COMMIT));
   await mkdir(join(folder, 'refs'));

@@ -28,7 +28,7 @@ async function rawFile(name: string, header: unknown, dataBytes: number): Promis
   return path;
 }
 
-test('what was written is read back as float32, rounded to the stored dtype', async () => {
+test('written tensors are read back as float32, rounded to the stored dtype', async () => {
   const path = join(directory, 'round-trip.safetensors');
   await writeSafetensors(path, tensors);
   const source = await openSafetensors(path);
@@ -44,7 +44,7 @@ test('what was written is read back as float32, rounded to the stored dtype', as
   await source.close();
 });
 
-test('the bytes of a file depend only on its tensors, and nothing is left beside it', async () => {
+test('the bytes of a file depend only on its tensors, and no other file is left behind', async () => {
   const folder = join(directory, 'deterministic');
   await mkdir(folder);
   await writeSafetensors(join(folder, 'one'), tensors, { format: 'pt', alpha: '16' });

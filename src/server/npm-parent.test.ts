@@ -30,7 +30,7 @@ test.each([
   expect(onGone).toHaveBeenCalledTimes(1);
 });
 
-test('watches nobody where npm did not start the process', () => {
+test('watches no process if npm did not start this one', () => {
   const machine = aMachine();
   const onGone = vi.fn();
   watchNpmParent({}, onGone, machine);

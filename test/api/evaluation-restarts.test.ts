@@ -61,7 +61,7 @@ async function storedBytes(id: string): Promise<Map<string, string>> {
   return new Map(await Promise.all(names.map(async (name) => [name, String(await blobs.find(name))] as const)));
 }
 
-test('another server goes on with what is missing, and the late one writes nothing', async () => {
+test('another server continues with the missing prompts, and the late one writes nothing', async () => {
   const undisturbed = await aJob();
   await evaluated(server, undisturbed);
   const id = await aJob();
@@ -139,7 +139,7 @@ test('a model that is deleted meanwhile takes all of it along', async () => {
   expect(await server.blobs.list(`evaluations/${gone}`)).toEqual([]);
 }, 60_000);
 
-test('its requests go behind every request of a client, on the account of the key that submitted the job', async () => {
+test('its requests come after every request of a client, on the account of the key that submitted the job', async () => {
   requests.length = 0;
   const id = await aJob();
   await evaluated(server, id);

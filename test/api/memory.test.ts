@@ -33,7 +33,7 @@ async function start(flags: Record<string, string>) {
   return createClient({ baseUrl: `${server.url}/v1/`, apiKey: KEY });
 }
 
-test('models that do not fit are refused with the numbers and what helps, before their weights are read', async () => {
+test('models that do not fit are refused with the numbers and with advice, before their weights are read', async () => {
   await writeFile(join(model, 'model.safetensors'), 'no weights');
   await expect(start({ memory: '0.6' })).rejects.toThrow(
     /would take at least 0\.\d\d GB of memory \(processes of the server 0\.25 GB, processes 0\.40 GB, weights 0\.00 GB, .*\), and 0\.60 GB is available \(--memory, .*It fits with --role api,serve, which does not train/,
@@ -62,7 +62,7 @@ test('a server with little memory starts with small caches, says so, and keeps t
   await expect(ask(200)).rejects.toThrow(/maximum context length is 100 tokens/);
 });
 
-test('a job has rows beside its adapter: a large one that leaves no room is refused with the numbers, a small one trains', async () => {
+test('a job needs memory for rows in addition to its adapter: a large adapter that leaves no room is refused with the numbers, a small one trains', async () => {
   const client = await start({ model: 'starter', memory: '2', trainingMemory: '0.32' });
   const content = Array.from({ length: 20 }, (_, i) => ({ token: `token_id:${100 + i}`, logprob: -1 }));
   const choice = { finish_reason: 'stop', message: { role: 'assistant', content: 'x' }, logprobs: { content } };

@@ -151,7 +151,7 @@ describe('jobs', () => {
 });
 
 describe('storage', () => {
-  test('metrics tell faults from what an operation is meant to say', async () => {
+  test('metrics distinguish server faults from refusals that an operation intends', async () => {
     const store = {
       rows: {
         find: () => Promise.reject(new AppError('storage_unavailable', 'The disk is full.')),
@@ -182,7 +182,7 @@ test('requests in flight are those that have no answer yet', async () => {
   expect(await value('whetstone_http_requests_in_flight', {})).toBe(1); // this one
 });
 
-test('nothing in the metrics names who asked, what for, or with which key', async () => {
+test('nothing in the metrics identifies the caller, the content or the key', async () => {
   const { secret, key } = await server.apiKeys.create({ entity: 'secret-entity', name: 'secret-name' });
   const headers = { authorization: `Bearer ${secret}`, 'x-request-id': 'secret-request' };
   await send(server, { url: '/v1/chat/completions', headers, body: chat({ user: 'secret-user' }) });
@@ -193,7 +193,7 @@ test('nothing in the metrics names who asked, what for, or with which key', asyn
   expect(text).not.toContain(key.id);
 });
 
-test('every metric says its unit or what it counts', async () => {
+test('every metric states its unit or what it counts', async () => {
   const text = await readText();
   const helps = [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].filter(([, name]) => !/_(nodejs|process)_/.test(name!));
   expect(helps.length).toBeGreaterThan(20);

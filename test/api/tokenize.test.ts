@@ -42,7 +42,7 @@ describe('/tokenize', () => {
     expect(count).toBeGreaterThan(most);
   });
 
-  test('a field that nobody reads is named', async () => {
+  test('an unknown field is named', async () => {
     expect((await tokenize({ prompt: 'Hello', paint: 'blue' })).warnings).toEqual([containing('paint')]);
   });
 });

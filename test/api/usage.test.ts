@@ -43,7 +43,7 @@ test('pages follow one another, each with the totals of all', async () => {
   expect(await usage('?after=unknown')).toMatchObject({ error: { code: 'invalid_request', param: 'after' } });
 });
 
-test('usage is told apart by key, model and day', async () => {
+test('usage is listed separately by key, model and day', async () => {
   const { secret, key } = await server.apiKeys.create({ entity: 'team', name: 'theirs' });
   const headers = { authorization: `Bearer ${secret}` };
   await send(server, { url, headers, body: chat({ stream: true }) });

@@ -52,7 +52,7 @@ test('it is a few kB, depends on nothing, and has the version of the API', async
   expect(gzipSync([...modules.values()].join('')).length).toBeLessThan(10_000);
 });
 
-test('the example of its README runs as it stands, and the reward rises', { timeout: 300_000 }, async () => {
+test('the example of its README runs unchanged, and the reward rises', { timeout: 300_000 }, async () => {
   const env = { ...process.env, WHETSTONE_URL: server.baseUrl, WHETSTONE_API_KEY: KEY, NODE_OPTIONS: '' };
   await runReadmeLoop(client.project, [process.execPath], env);
 });

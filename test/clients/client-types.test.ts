@@ -18,7 +18,7 @@ type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] }
 type Job = '/v1/preview/training-jobs/{training_job_id}';
 type Model = '/v1/preview/models/{model_id}';
 
-test('every answer of the server is what the client says it is', () => {
+test('every answer of the server matches the client’s types', () => {
   expectTypeOf<Answer<'/v1/preview/models', 'post'>>().toExtend<Wire.Model>();
   expectTypeOf<Item<'/v1/preview/models'>>().toExtend<Wire.Model>();
   expectTypeOf<Item<`${Model}/checkpoints`>>().toExtend<Wire.Checkpoint>();

@@ -72,7 +72,7 @@ test('an object keeps to its schema', async () => {
   expect(['yes', 'no']).toContain(object.answer);
 });
 
-test('an error says what the server says', async () => {
+test('an error has the server’s message', async () => {
   const unknown = generateText({ ...settings(), model: provider('nope'), prompt: 'Hi' });
   await expect(unknown).rejects.toMatchObject({
     statusCode: 404,

@@ -68,7 +68,7 @@ const digestOf = async (path: string): Promise<string> =>
     .digest('hex');
 
 describe('the tar of a checkpoint', () => {
-  test('goes on behind what had arrived', { timeout: 120_000 }, async () => {
+  test('continues after the bytes that had arrived', { timeout: 120_000 }, async () => {
     const [whole, resumed] = [join(directory, 'whole.tar'), join(directory, 'resumed.tar')];
     await downloadCheckpointTo(server.client, modelId, 'latest', whole);
     expect((await stat(whole)).size).toBeGreaterThan(10 * FIRST_BYTES);
@@ -81,7 +81,7 @@ describe('the tar of a checkpoint', () => {
     expect((await readdir(directory)).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  test('goes on in another process', { timeout: 120_000 }, async () => {
+  test('continues in another process', { timeout: 120_000 }, async () => {
     const [whole, later] = [join(directory, 'all.tar'), join(directory, 'later.tar')];
     await downloadCheckpointTo(server.client, modelId, 0, whole);
     // A first process that ends in the middle leaves what one leaves that is refused when it asks for the rest.

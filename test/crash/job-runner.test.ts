@@ -172,7 +172,7 @@ describe('a job', () => {
     });
   });
 
-  test('goes on when others kill the training process at the same row, again and again', async () => {
+  test('continues when another training process is killed at the same row, again and again', async () => {
     const { expected } = await undisturbed(lab, BODY);
     const world = await lab.createWorld();
     const { id } = await submit(world, BODY);

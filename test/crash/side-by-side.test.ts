@@ -123,7 +123,7 @@ test('jobs of one base model do not, of one model or of two; nor does one whose 
   expect(most).toEqual({ tiny: 1, other: 0, together: 1 });
 });
 
-test('the job of a trainer that is not there waits for it, while others run', async () => {
+test('the job of a trainer that is not connected waits for it, while others run', async () => {
   const { world, other } = await worldOfTwo();
   let isReady = false;
   const { most, trainerOf } = createTrainers(async () => {});
@@ -138,7 +138,7 @@ test('the job of a trainer that is not there waits for it, while others run', as
   await runner.stop();
 });
 
-test('a runner that stops gives back each of its jobs when that has ended its step, and another goes on with both', async () => {
+test('a runner that stops gives back each of its jobs once that has ended its step, and another runner continues both', async () => {
   const { world, other } = await worldOfTwo();
   let letGo: () => void = () => {};
   const gate = new Promise<void>((resolve) => (letGo = resolve));

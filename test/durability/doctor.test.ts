@@ -111,7 +111,7 @@ describe('events', () => {
   });
 });
 
-test('two checkpoints of one step are found where the index that forbids them is gone', async () => {
+test('two checkpoints of one step are found if the index that forbids them is missing', async () => {
   sqlite((database) => {
     database.exec('pragma foreign_keys = off');
     database.exec('create table copy as select * from checkpoints');
@@ -138,7 +138,7 @@ describe('the database', () => {
     expect(findings[0]).toMatchObject({ where: path, remedy: 'restore it from a backup', repaired: false });
   });
 
-  test('what is no database is named', async () => {
+  test('a file that is not a database is named in the error', async () => {
     await rm(join(config.dataDirectory, 'whetstone.db-wal'), { force: true });
     await writeFile(join(config.dataDirectory, 'whetstone.db'), 'Dear diary. '.repeat(500));
     expect((await examine()).map(([kind]) => kind)).toEqual(['database_damaged']);
@@ -168,7 +168,7 @@ describe('the database', () => {
   });
 });
 
-test('repair takes exactly what nobody refers to, and puts accounts right', async () => {
+test('repair removes exactly what nothing refers to, and corrects accounts', async () => {
   const { modelId, runningId } = stored;
   await using(config, async ({ storage, blobs }) => {
     await storage.jobs.releaseLeases(null);

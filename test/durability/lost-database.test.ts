@@ -45,7 +45,7 @@ async function addModel(): Promise<string> {
 }
 
 describe('a server', () => {
-  test('does not start on an empty database beside blobs, however often it is tried', async () => {
+  test('does not start on an empty database next to blobs, however often it is tried', async () => {
     await expect(start(config)).rejects.toThrow(NO_MODEL);
     await loseDatabase();
     await expect(start(config)).rejects.toThrow(LOST);

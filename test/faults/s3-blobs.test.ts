@@ -110,7 +110,7 @@ async function storedLarge(sizeBytes: number): Promise<{ bytes: Buffer; prefix: 
   return { bytes, prefix };
 }
 
-test('a read that breaks off again and again goes on where it was', async () => {
+test('a read that breaks off again and again continues where it was', async () => {
   const { bytes, prefix } = await storedLarge(12_000_000);
   const store = await open({ prefix, stallMs: 60_000 });
   s3.next('cut halfway', 6, ofObjects); // each leaves half of the rest
@@ -119,7 +119,7 @@ test('a read that breaks off again and again goes on where it was', async () => 
   store.close();
 });
 
-test('who reads slowly loses nothing: the connection to the store is given up and taken up again', async () => {
+test('a slow reader loses nothing: the connection to the store is closed and opened again', async () => {
   const { bytes, prefix } = await storedLarge(12_000_000);
   const store = await open({ prefix });
   const parts: Uint8Array[] = [];
@@ -132,7 +132,7 @@ test('who reads slowly loses nothing: the connection to the store is given up an
   store.close();
 });
 
-test('readers that stand still keep nobody else from the store', async () => {
+test('stalled readers do not keep others from the store', async () => {
   const { prefix } = await storedLarge(1_000_000);
   const store = await open({ prefix, stallMs: 60_000 });
   await store.put('small', Buffer.from('x'));

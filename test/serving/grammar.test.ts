@@ -84,7 +84,7 @@ test('a grammar that takes too long to compile is given up, and the next one is 
   }
 });
 
-test('beside a grammar that is slow to compile, the others begin and end; it gets an error of its own', async () => {
+test('next to a grammar that is slow to compile, other requests begin and end; the slow one gets an error of its own', async () => {
   const [quickMs, compileMs] = [100, 7_000];
   open({ quickMs, compileMs, maskMs: 60_000, ...uncounted });
   await grammars.compile(regex('its thread has started'), { payer: 'a' });

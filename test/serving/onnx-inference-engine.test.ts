@@ -29,7 +29,7 @@ inferenceEngineContract('the embedded engine in this process', {
   },
 });
 
-test('a cache that is too small preempts, and a chunked prompt that lost its place begins anew', async () => {
+test('a cache that is too small preempts, and a chunked prompt that lost its place starts over', async () => {
   const model = await writeTinyModel('llama', 3);
   const log = createRecordingLog();
   const bytesPerToken = cacheBytesPerToken(model.config);
@@ -72,7 +72,7 @@ test('a payer that fills the batch makes room for another, and says what it woul
   expect(log.lines.filter(({ event }) => event === 'sequence.preempted')).toHaveLength(2);
 });
 
-test('a stream that nobody reads gives its places up, and goes on with the same bits when it is read', async () => {
+test('a stream that is not being read gives up its places, and continues with the same bits when it is read', async () => {
   const model = await writeTinyModel('qwen3', 5, 1024);
   const log = createRecordingLog();
   const limits = { ...TEST_LIMITS, contextLength: 1024, maxRunning: 4, unreadMs: 1 };

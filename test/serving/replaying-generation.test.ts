@@ -55,7 +55,7 @@ test('a request that has not streamed yet runs on the next process, with the sam
   expect(await retried).toEqual(undisturbed);
 });
 
-test('one that streams goes on where it was: no token comes twice, none is missing', async () => {
+test('a stream continues where it was: no token arrives twice, none is missing', async () => {
   const asked = request({ n: 2, sampling: sampling({ maxTokens: 200 }) });
   const undisturbed = await read(engine.generate(asked, signal));
   const killAt = new Set([20, 200]);

@@ -176,7 +176,7 @@ const ANNOTATIONS = new Set([
   'examples', 'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',
 ]); // prettier-ignore
 
-describe('what a schema says is kept to', () => {
+describe('the output satisfies the schema', () => {
   test.each(KEYWORDS.filter((keyword) => !ANNOTATIONS.has(keyword) && keyword !== '$recursiveRef'))(
     '%s',
     async (keyword) => {
@@ -194,7 +194,7 @@ describe('what a schema says is kept to', () => {
   test('and the list of keywords is the specification’s own', () => expect(KEYWORDS.length).toBeGreaterThan(60));
 });
 
-describe('what cannot be kept to is refused by its place', () => {
+describe('a keyword that cannot be enforced is refused with its place in the schema', () => {
   test.each([
     [{ properties: { a: { $recursiveRef: '#' } }, required: ['a'] }, '/properties/a/$recursiveRef'],
     [{ $ref: 'https://example.org/x' }, '/$ref'],

@@ -55,7 +55,7 @@ test('a prompt is context, sampled tokens are trained with their logprobs', asyn
   expect(sequences[0]!.sampled).toEqual([...prompt.map(() => null), ...answer.map((_, i) => -0.5 - i)]);
 });
 
-test('sampled ids stay as they are, also where the text would be encoded otherwise', async () => {
+test('sampled ids are kept, even if the text would be encoded differently', async () => {
   const byBytes = [...Buffer.from('maybe')].map((byte) => tokenizer.tokenId(String.fromCharCode(byte))!);
   expect(byBytes).not.toEqual(tokenizer.encode('maybe'));
   const { sequences } = await tokenizeHistory(
@@ -65,7 +65,7 @@ test('sampled ids stay as they are, also where the text would be encoded otherwi
   expect(sequences[0]!.tokens.slice(-6)).toEqual([...byBytes, END]);
 });
 
-test('a later turn goes on in the same sequence, and the end of a turn is not there twice', async () => {
+test('a later turn continues in the same sequence, and the end of a turn does not appear twice', async () => {
   const turns = [said('user', 'Hello!'), sampled('yes'), said('user', 'Sure?'), sampled('no')];
   const { sequences } = await tokenizeHistory(history(...turns), encoder);
   expect(sequences).toHaveLength(1);
@@ -74,7 +74,7 @@ test('a later turn goes on in the same sequence, and the end of a turn is not th
   expect(sequences[0]!.sampled.filter((logprob) => logprob !== null)).toHaveLength(4);
 });
 
-test('where the template writes a turn in other tokens than were sampled, the next turn is a sequence of its own', async () => {
+test('if the template encodes a turn differently from how it was sampled, the next turn starts a sequence of its own', async () => {
   const byBytes = [...Buffer.from('maybe')].map((byte) => tokenizer.tokenId(String.fromCharCode(byte))!);
   const first = sampled('maybe', {}, [...byBytes, END]);
   const { sequences } = await tokenizeHistory(
@@ -199,7 +199,7 @@ test('a tool call without tokens is trained as the template writes it', async ()
   expect(trained.at(-1)).toBe(END);
 });
 
-test('a long conversation lets others go on between its turns', async () => {
+test('a long conversation lets other work run between its turns', async () => {
   const turns = Array.from({ length: 100 }, (_, i) => [said('user', `Question ${i}?`), sampled(`Answer ${i}.`)]).flat();
   let others = 0;
   let ended = false;

@@ -123,7 +123,7 @@ test.each([
   expect(await tokensOf(lab.inference.generate(request('after'), signal()))).toEqual(counted(20));
 });
 
-test('a connection that breaks in the middle of a stream goes on where it was', async () => {
+test('a connection that breaks in the middle of a stream continues where it was', async () => {
   await lab.connect({ inference: createCountingEngine({ tokenMs: 5 }), training: null });
   const stream = lab.inference.generate(request('broken', 100), signal());
   const tokens: number[] = [];
@@ -226,7 +226,7 @@ test.each([
   hand.socket.close();
 });
 
-test('a worker that acknowledges nothing gets no more calls than it has room for: others get them', async () => {
+test('a worker that acknowledges nothing gets no more calls than it has room for: other workers get them', async () => {
   await lab.close();
   lab = await openWorkerLab(directory, { leaseMs: 3_000, unackedBytesMax: 64 << 10 });
   const slow = await sayHello(lab);
@@ -244,7 +244,7 @@ test('a worker that acknowledges nothing gets no more calls than it has room for
   await ends;
 });
 
-test('a worker that drains ends what it has and gets nothing new', async () => {
+test('a worker that drains finishes its calls and gets no new ones', async () => {
   const [old, fresh] = [createCountingEngine({ tokenMs: 5 }), createCountingEngine()];
   const leaving = await lab.connect({ inference: old, training: null });
   const running = tokensOf(lab.inference.generate(request('before', 100), signal()));
@@ -260,7 +260,7 @@ test('a worker that drains ends what it has and gets nothing new', async () => {
   await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), SOON);
 });
 
-test('without a worker a request waits, and one that comes answers it', async () => {
+test('without a worker a request waits until one connects and answers it', async () => {
   const waiting = tokensOf(lab.inference.generate(request('early'), signal()));
   expect(lab.inference.status()).toMatchObject({ ready: false, waiting: 1 });
   await lab.connect({ inference: createCountingEngine(), training: null });

@@ -102,7 +102,7 @@ test('exact engines, and rollouts without log-probabilities, are not measured', 
   for (const data of [...exact, ...unknown]) expect(Object.keys(data).join()).not.toMatch(/sampler_/);
 });
 
-test('a trainer that takes no shared beginnings gets rows without them, and learns the same', async () => {
+test('a trainer that supports no shared prefixes gets rows without them, and learns the same', async () => {
   const adapterOf = async (sharedPrefixRows: boolean) => {
     const world = await lab.createWorld();
     const body = await bodyOf(0);

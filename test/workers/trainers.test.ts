@@ -144,7 +144,7 @@ test('two trainers of one base model train two of its models at once, and one mo
   expect(ended[1]!.startedAtMs!).toBeGreaterThanOrEqual(ended[0]!.endedAtMs!);
 });
 
-test('a job whose trainer has left waits, while another’s goes on, until there is room; one that is cancelled does not', async () => {
+test('a job whose trainer has left waits for room while the jobs of another trainer continue; a cancelled job does not wait', async () => {
   const { world, other } = await worldOfTwo();
   const third = { ...world, modelId: await jobLab.addModel(world, 'o', 'tiny') };
   let letGo = () => {};

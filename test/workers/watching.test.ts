@@ -56,7 +56,7 @@ async function metric(name: string): Promise<Readonly<Record<string, number>>> {
   );
 }
 
-test('each worker is listed with what it does and has done', async () => {
+test('each worker is listed with its roles and its counts', async () => {
   await lab.connect({ inference: createCountingEngine(), training: null });
   await sample(20);
   lab.breakConnections();

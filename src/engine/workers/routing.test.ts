@@ -5,16 +5,16 @@ const sampler = (id: string, load = 0, size = 8): Candidate => ({ id, load, size
 const prompt = (first: number, length = 256) => Array.from({ length }, (_, i) => first + i);
 const wanted = (promptTokens: readonly number[], scope = 'model') => ({ promptTokens, scope });
 
-test('nobody there: nobody is chosen', () => {
+test('without samplers, none is chosen', () => {
   expect(createRouter().choose([], wanted([1]))).toBeNull();
 });
 
-test('without a shared beginning, who has the least to do for its size', () => {
+test('without a shared prefix, the sampler with the least work for its size is chosen', () => {
   const samplers = [sampler('busy', 6), sampler('large', 8, 64), sampler('idle', 2)];
   expect(createRouter().choose(samplers, wanted([1, 2, 3]))).toBe('large');
 });
 
-test('a shared beginning goes where it was computed, as long as that one is not much fuller', () => {
+test('a request goes to the sampler that computed its prefix, as long as that one is not much fuller', () => {
   const router = createRouter();
   expect(router.choose([sampler('a'), sampler('b', 1)], wanted(prompt(0)))).toBe('a');
   const longer = wanted([...prompt(0), 7, 8, 9]);
@@ -22,7 +22,7 @@ test('a shared beginning goes where it was computed, as long as that one is not 
   expect(router.choose([sampler('a', 8), sampler('b', 1)], longer)).toBe('b');
 });
 
-test('the longest shared beginning wins over a shorter one', () => {
+test('the longest shared prefix wins over a shorter one', () => {
   const router = createRouter();
   router.choose([sampler('a'), sampler('b', 1)], wanted(prompt(0, 64)));
   const whole = prompt(0, 512);
@@ -30,7 +30,7 @@ test('the longest shared beginning wins over a shorter one', () => {
   expect(router.choose([sampler('a'), sampler('b')], wanted(whole))).toBe('b');
 });
 
-test('beginnings are shared within a scope only, and a sampler that is gone shares nothing', () => {
+test('prefixes are shared within a scope only, and a sampler that is gone shares none', () => {
   const router = createRouter();
   expect(router.choose([sampler('a'), sampler('b', 1)], wanted(prompt(0), 'adapter 1'))).toBe('a');
   expect(router.choose([sampler('a', 1), sampler('b')], wanted(prompt(0), 'adapter 2'))).toBe('b');

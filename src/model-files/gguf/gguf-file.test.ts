@@ -24,7 +24,7 @@ async function write(metadata: Record<string, TypedValue> = {}): Promise<Buffer<
   return readFile(path);
 }
 
-test('what is written is read: metadata of every type, tensors with their shapes, rounded as their types say', async () => {
+test('a written file is read back: metadata of every type, tensors with their shapes, rounded as their types say', async () => {
   const metadata: Record<string, TypedValue> = {
     'general.architecture': { type: 'string', value: 'llama' },
     size: { type: 'u32', value: 4_000_000_000 },

@@ -17,7 +17,7 @@ function open() {
   return { amounts, use };
 }
 
-test('what is held counts for all who hold to the same limit, until it is released', async () => {
+test('held amounts count for everyone under the same limit, until they are released', async () => {
   const { amounts } = open();
   const [one, other, without] = [
     await amounts.open([key, server]),

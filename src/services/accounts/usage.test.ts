@@ -90,7 +90,7 @@ test('a thousand requests at once are one row per key, exact to the token', asyn
   expect(totals).toEqual({ requests: 1_000, promptTokens: 499_500, cachedTokens: 4_000, completionTokens: 3_000 });
 });
 
-test('requests that end within a tenth of a second are written together, behind their answers', async () => {
+test('requests that end within a tenth of a second are written together, after their answers', async () => {
   const { usage, time, writes } = open();
   for (let i = 0; i < 5; i++) {
     usage.record(use());
@@ -101,7 +101,7 @@ test('requests that end within a tenth of a second are written together, behind 
   expect(writes.map(({ atMs, entries }) => [atMs, totalUsage(entries).requests])).toEqual([[100, 5]]);
 });
 
-test('what ends during a write waits for the next one: there is one at a time', async () => {
+test('requests that end during a write wait for the next one: there is one at a time', async () => {
   let finish = () => {};
   const { usage, time, writes, running, stored } = open((write) =>
     write === 1 ? new Promise((resolve) => (finish = resolve)) : undefined,
@@ -159,7 +159,7 @@ test('a list does not wait for ever for a write that is stuck', async () => {
   await refused;
 });
 
-test('closing writes what is left at once, and again when that fails', async () => {
+test('closing writes the rest at once, and again if that fails', async () => {
   const { usage, time, stored, log } = open((write) => (write <= 2 ? away() : undefined));
   usage.record(use());
   const closed = usage.close();

@@ -38,7 +38,7 @@ test('what was fetched again is the newest', () => {
   expect(all.map(({ requestId }) => kept.find(requestId) !== null)).toEqual([true, false, true, true]);
 });
 
-test('there is a bound for what nobody fetches, until it is old', () => {
+test('unfetched samples are bounded in number, until they are old', () => {
   for (const i of [0, 1, 2]) expect(kept.add(sample(i, i === 2 ? null : 0))).toBe(true);
   expect(kept.add(sample(3))).toBe(false);
   expect(kept.find('id-3')).toBeNull();

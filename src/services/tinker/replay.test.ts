@@ -20,12 +20,12 @@ const look = () => operation('forward_backward', 'done', { forwardOnly: true });
 const step = (status: 'done' | 'failed' = 'done') => operation('optim_step', status, {});
 const save = () => operation('save_weights', 'done', {});
 
-test('updates and the gradients after them are computed again, what changes nothing is not', () => {
+test('updates and the gradients after them are computed again; calls that change nothing are not', () => {
   const [a, b, c] = [data(), step(), data()];
   expect(planReplay([a, look(), save(), b, look(), c])).toEqual({ operations: [a, b, c], isStepLost: false });
 });
 
-test('a step of which a part failed is not made, and what comes behind it is', () => {
+test('a step of which a part failed is not taken, but the calls after it are', () => {
   const [a, b] = [data(), step()];
   expect(planReplay([data(), data('failed'), step('failed'), a, b])).toEqual({ operations: [a, b], isStepLost: false });
 });

@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test('what is damaged in the store is named, and is found when it has been restored', async () => {
+test('a damaged directory in the store is named in the error, and is found once it has been restored', async () => {
   const { open, fetched } = await openStore(OTHERS, OTHERS, PUT);
   const message = expect.stringContaining('weights has other bytes than were stored') as string;
   await expect(open()).rejects.toMatchObject({ code: 'damaged_data', message });

@@ -27,7 +27,7 @@ const open = (bytesMax: number) =>
     },
   });
 
-test('a directory is fetched once for all who ask, and again when it was forgotten', async () => {
+test('a directory is fetched once for all callers, and again after it was forgotten', async () => {
   const copies = await open(1_000);
   const paths = await Promise.all([copies.open('a'), copies.open('a')]);
   expect([...paths, await copies.open('a')]).toEqual([paths[0], paths[0], paths[0]]);
@@ -52,7 +52,7 @@ test('beyond the bound the copy that was not opened for longest goes, and none t
   expect(fetched).toEqual(['b']);
 });
 
-test('what is not there and what breaks leave nothing behind', async () => {
+test('missing directories and broken downloads leave nothing behind', async () => {
   const copies = await open(1_000);
   expect(await copies.open('nothing')).toBeNull();
   await expect(copies.open('broken')).rejects.toThrow('the line broke');

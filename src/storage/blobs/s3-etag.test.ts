@@ -16,6 +16,6 @@ test.each([PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 2 * PART_BYTES + 70_000])
   expect(`"${digest.expected}"`).toBe(etag);
 });
 
-test('what is no MD5 says nothing', () => {
+test('an ETag that is not an MD5 proves nothing', () => {
   expect(['"CJ_x8dD7yIkDEAE="', undefined, '', 'W/"abc"'].map(createEtagDigest)).toEqual([null, null, null, null]);
 });

@@ -47,7 +47,7 @@ function withDatabase<T>(path: string, use: (database: Database.Database) => T):
 
 storageContract('sqlite', () => open());
 
-test('what was written is there after the file is opened again, and migrations do not run twice', async () => {
+test('written rows are there after the file is opened again, and migrations do not run twice', async () => {
   const path = newFile();
   const first = await openSqliteStorage({ path, log: silentLog });
   const model = await addModel(first);
@@ -72,7 +72,7 @@ test('what was written is there after the file is opened again, and migrations d
   expect(versions).toEqual([{ version: SCHEMA_VERSION }]);
 });
 
-test('a file of an older version keeps its rows and gets what is new', async () => {
+test('a file of an older version keeps its rows and is migrated', async () => {
   const path = newFile();
   withDatabase(path, (database) => {
     for (const statement of firstLight) database.exec(statement);
@@ -215,7 +215,7 @@ test('U+0000 does not cut a text short', async () => {
   expect((await storage.models.findByName('team', 'p', 'before\0after'))?.id).toBe(id);
 });
 
-test('a database of a newer whetstone is refused and left as it is', async () => {
+test('a database of a newer whetstone is refused and left unchanged', async () => {
   const path = newFile();
   withDatabase(path, (database) => {
     database.exec('create table schema_version (version integer not null)');
@@ -233,7 +233,7 @@ test('a database of a newer whetstone is refused and left as it is', async () =>
   ]);
 });
 
-test('what is no database is refused by name and left as it is', async () => {
+test('a file that is not a database is refused by name and left unchanged', async () => {
   const path = newFile();
   const text = 'Dear diary, today I was mistaken for a database. '.repeat(40);
   await writeFile(path, text);

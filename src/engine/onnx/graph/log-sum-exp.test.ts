@@ -21,7 +21,7 @@ test.each([
   await session.close();
 });
 
-test('a row keeps its bits whatever rows stand beside it', async () => {
+test('a row keeps its bits whatever other rows are in the batch', async () => {
   const logits = randomLogits(50_257);
   const session = await openLogSumExp(50_257);
   const together = await logSumExpOf(session, logits);

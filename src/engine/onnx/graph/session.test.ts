@@ -30,7 +30,7 @@ test('a value may go out under several names, and while others read it; so may a
   });
 });
 
-test('what is held is there for every run, with its present content, until other feeds are held', async () => {
+test('a held value is available to every run with its present content, until other feeds are held', async () => {
   const g = new Graph();
   g.output('sum', ops.add(g, g.input('a', 'float32', ['n']), g.input('b', 'float32', ['n'])));
   await open(g);
@@ -45,7 +45,7 @@ test('what is held is there for every run, with its present content, until other
   expect(numbers(await session.run({ b: vector(1, 2) }))).toEqual({ sum: [31, 42] });
 });
 
-test('a branch gives the value of the side that was chosen', async () => {
+test('a branch returns the value of the side that was chosen', async () => {
   const g = new Graph();
   const condition = g.input('chosen', 'bool', []);
   const x = g.input('x', 'float32', ['n']);

@@ -36,7 +36,7 @@ test('a circle of parents is a bug, not an endless loop', () => {
   expect(() => picture([0, 1], [1, 0])).toThrow('no root');
 });
 
-test('padding after the row sees itself and is seen by nobody', () => {
+test('padding after the row attends only to itself, and nothing attends to it', () => {
   const mask = new Float32Array(9);
   writeAttentionMask({ segments: Int32Array.of(0, 0), parents: Int32Array.of(-1) }, mask, 3);
   expect([...mask].map((x) => (x === 0 ? 1 : 0))).toEqual([1, 0, 0, 1, 1, 0, 0, 0, 1]);

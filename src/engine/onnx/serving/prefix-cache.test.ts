@@ -22,7 +22,7 @@ test('a block that is larger than the budget is not kept; a budget of nothing ke
   expect([none.find('a'), none.sizeBytes]).toEqual([null, 0]);
 });
 
-test('a chunk keeps what was known about its end when it comes again as the middle of a prompt', () => {
+test('a chunk keeps what was known about its end when it appears again in the middle of a prompt', () => {
   const cache = createPrefixCache(1_000);
   const end = { logits: new Float32Array(2), logsumexp: new Float32Array(1) };
   cache.put('a', block(10, end));

@@ -126,7 +126,7 @@ test('top logprobs are the true top k, best first, for every k', () => {
   }
 });
 
-test('tokens that are asked for are listed behind the sampled one, likely or not', () => {
+test('requested tokens are listed after the sampled one, likely or not', () => {
   const logits = Float32Array.of(0, 1, 2, 3);
   const listed = (logprobTokenIds: number[]) =>
     sample(logits, { ...plain, temperature: 0, topLogprobs: 2, logprobTokenIds }, createRandom(1)).topLogprobs;

@@ -144,7 +144,7 @@ test('a full queue refuses a request and says how many wait', () => {
   );
 });
 
-test('a payer with one request is not behind the backlog of another', () => {
+test('a payer with one request does not wait for the backlog of another', () => {
   const queues = queued.createQueues<Sim>();
   const ranks = createFairRanks();
   const arrive = (payer: string) => {
@@ -205,7 +205,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => string): Record<strin
   return counts;
 }
 
-test('a payer who fills the batch gives a place to one who comes, of the request that began last', () => {
+test('a payer who fills the batch gives a place to a newcomer, from the request that began last', () => {
   const { arrive, settle, running, preempted } = batchOf();
   arrive('greedy', 4);
   const [, last] = arrive('greedy', 2);
@@ -217,7 +217,7 @@ test('a payer who fills the batch gives a place to one who comes, of the request
   expect(preempted).toEqual([last]);
 });
 
-test('payers who all want the batch hold equal parts of it, and take nothing back and forth', () => {
+test('payers who all want the batch hold equal parts of it, and places do not move back and forth', () => {
   const { arrive, settle, step, running, preempted } = batchOf();
   for (const [payer, held] of [
     ['a', { a: 6 }],
@@ -234,7 +234,7 @@ test('payers who all want the batch hold equal parts of it, and take nothing bac
   expect(preempted).toHaveLength(count);
 });
 
-test('what was given up comes back when the others are done', () => {
+test('a sequence that lost its place returns when the others are done', () => {
   const { arrive, settle, step, running, queues } = batchOf();
   const greedy = arrive('greedy', 6);
   settle();
@@ -265,7 +265,7 @@ test('the last sequence of a payer is not taken, however long it is', () => {
   expect(running()).toEqual({ a: 1 });
 });
 
-test('urgent sequences do not give way to others that are not', () => {
+test('urgent sequences do not give way to others that are not urgent', () => {
   const { arrive, settle, running } = batchOf();
   arrive('urgent', 6, { priority: -1 });
   settle();
@@ -274,7 +274,7 @@ test('urgent sequences do not give way to others that are not', () => {
   expect(running()).toEqual({ urgent: 6 });
 });
 
-test('a stream that nobody reads gives its places to whoever waits, also of the same payer, and goes on when it is read', () => {
+test('a stream that is not being read gives its places to a waiting request, even of the same payer, and continues when it is read', () => {
   const { arrive, settle, step, running, queues } = batchOf();
   const unread = arrive('a', 6);
   settle();
@@ -291,7 +291,7 @@ test('a stream that nobody reads gives its places to whoever waits, also of the 
   for (const { ends } of [...unread, ...read]) expect(ends).toEqual(['finished']);
 });
 
-test('whatever comes and goes, nobody waits while another holds two places more', () => {
+test('whatever requests come and go, no payer waits while another holds two places more', () => {
   const small = fc.record({
     payer: fc.constantFrom('a', 'a', 'a', 'b', 'c'),
     n: fc.integer({ min: 1, max: 9 }),
