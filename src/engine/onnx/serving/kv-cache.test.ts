@@ -127,17 +127,21 @@ test('whatever comes and goes, every sequence keeps its own keys and values', ()
   });
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
-      const cache = new KVCache(shape, classes, 2_000);
+      const budget = 2_000;
+      const cache = new KVCache(shape, classes, budget);
       let live: { owner: number; slot: CacheSlot }[] = [];
+      const fits = (more: number) => live.reduce((sum, { slot }) => sum + slot.capacity, more) <= budget;
       const extend = (entry: { owner: number; slot: CacheSlot }, seq: number) => {
         const after = Math.min(entry.slot.length + seq, 300);
         const capacity = capacityFor(classes, after);
+        if (!fits(capacity - entry.slot.capacity)) return;
         if (capacity > entry.slot.capacity) entry.slot = cache.grow(entry.slot, capacity);
         cache.append(entry.slot, computed([0, entry.owner], entry.slot.length, after - entry.slot.length), 1);
       };
       actions.forEach(({ kind, pick, seq }, i) => {
         const entry = live[pick % Math.max(1, live.length)];
         if (kind === 'open') {
+          if (!fits(64)) return;
           const opened = { owner: i + 1, slot: cache.allocate(64) };
           live.push(opened);
           extend(opened, seq);
@@ -145,10 +149,13 @@ test('whatever comes and goes, every sequence keeps its own keys and values', ()
         else if (kind === 'close') {
           cache.release(entry.slot);
           live = live.filter((other) => other !== entry);
-        } else if (kind === 'fork') live.push({ owner: entry.owner, slot: cache.fork(entry.slot) });
-        else if (kind === 'activate') {
+        } else if (kind === 'fork') {
+          if (fits(entry.slot.capacity)) live.push({ owner: entry.owner, slot: cache.fork(entry.slot) });
+        } else if (kind === 'activate') {
           if (!entry.slot.active) cache.activate(entry.slot);
         } else for (const other of live) if (other.slot.active) extend(other, 1);
+        const allocated = cache.occupancy().reduce((sum, each) => sum + each.allocated * each.capacity, 0);
+        expect(allocated).toBeLessThanOrEqual(budget + 300); // and one that moves
         // Asked for at every step, as decode does: a view that was given before must not outlive its arrays.
         for (const { capacity, active } of cache.occupancy()) {
           const view = cache.viewFirst(capacity, active);

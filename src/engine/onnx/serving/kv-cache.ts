@@ -3,7 +3,8 @@
 // its bits, do not depend on load. Decides where slots lie; the budget is the scheduler's to keep (CacheBudget).
 //
 // One pool per class and layer: k and v `[slots, kvHeads, capacity, headDim]`, and a decode mask `[slots, capacity + 1]`.
-// Slots that decode are 0 … activeCount − 1, so that a batch is one subarray.
+// Slots that decode are 0 … activeCount − 1, so that a batch is one subarray. Pools grow and shrink in place: a pool that was
+// copied into a larger one would stay in memory beside it until the next collection.
 import { invariant } from '#base/invariant';
 import type { KVCacheDtype } from '../../capabilities.ts';
 import { BYTES_PER_ELEMENT } from '../graph/graph.ts';
@@ -71,6 +72,15 @@ export const cacheBytesPerToken = ({ layers, kvHeads, headDim, dtype = 'float32'
 export const cacheArray = ({ dtype }: CacheShape, length: number): CacheArray =>
   dtype === 'float16' ? new Uint16Array(length) : new Float32Array(length);
 
+/** An array whose length follows its buffer's, which can be resized. */
+type Resizable<T extends CacheArray> = T & { readonly buffer: ArrayBuffer };
+
+/** Empty. Reserves addresses for `lengthMax` elements; memory is taken when something is written. */
+const resizableArray = ({ dtype }: CacheShape, lengthMax: number): Resizable<CacheArray> => {
+  const ofType = dtype === 'float16' ? Uint16Array : Float32Array;
+  return new ofType(new ArrayBuffer(0, { maxByteLength: lengthMax * ofType.BYTES_PER_ELEMENT }));
+};
+
 interface Slot {
   capacity: number;
   length: number;
@@ -80,9 +90,9 @@ interface Slot {
 
 interface Pool {
   readonly capacity: number;
-  k: CacheArray[];
-  v: CacheArray[];
-  mask: Float32Array;
+  readonly k: readonly Resizable<CacheArray>[];
+  readonly v: readonly Resizable<CacheArray>[];
+  readonly mask: Resizable<Float32Array>;
   /** Allocated slots; `occupants` has this length. */
   occupants: (Slot | null)[];
   activeCount: number;
@@ -95,11 +105,11 @@ export class KVCache {
   readonly #budgetTokens: number;
   readonly #pools: Map<number, Pool>;
 
-  /** Pools double within the budget. While slots move between classes they may exceed it by what is moving. */
+  /** Callers keep the slots in use within the budget. While a slot moves, what is allocated may exceed it by that slot. */
   constructor(shape: CacheShape, classes: readonly number[], budgetTokens: number) {
     this.#shape = shape;
     this.#budgetTokens = budgetTokens;
-    this.#pools = new Map(classes.map((capacity) => [capacity, createPool(capacity, shape)]));
+    this.#pools = new Map(classes.map((capacity) => [capacity, createPool(capacity, shape, budgetTokens)]));
   }
 
   /** An empty slot that does not decode yet. */
@@ -168,9 +178,8 @@ export class KVCache {
     let from = batchRow * kvHeads * run;
     const store = (stored: CacheArray): void => {
       let to = (slot.index * kvHeads * capacity + slot.length) * headDim;
-      for (let head = 0; head < kvHeads; head++, to += capacity * headDim) {
-        for (let i = 0; i < run; i++) stored[to + i] = data[from + head * run + i]!;
-      }
+      for (let head = 0; head < kvHeads; head++, to += capacity * headDim)
+        stored.set(data.subarray(from + head * run, from + (head + 1) * run), to);
       from += batch * kvHeads * run;
     };
     pool.k.forEach((keys, layer) => {
@@ -253,31 +262,20 @@ export class KVCache {
     for (const array of [...pool.k, ...pool.v]) array.fill(0, index * size, (index + 1) * size);
   }
 
-  /** Doubles if the budget allows, else takes empty slots from other classes, else grows by exactly what is needed. */
-  #makeRoom(pool: Pool, slotsNeeded: number): void {
-    const wanted = Math.max(slotsNeeded, pool.occupants.length * 2);
+  /** Takes empty slots from other classes where the budget is short. */
+  #makeRoom(pool: Pool, slots: number): void {
     const others = [...this.#pools.values()].filter((other) => other !== pool);
-    const allocatedElsewhere = () =>
-      others.reduce((sum, { occupants, capacity }) => sum + occupants.length * capacity, 0);
-    const affordable = () => Math.floor((this.#budgetTokens - allocatedElsewhere()) / pool.capacity);
-    if (affordable() < slotsNeeded) for (const other of others) this.#resize(other, usedSlots(other));
-    this.#resize(pool, Math.max(slotsNeeded, Math.min(wanted, affordable())));
+    const allocated = others.reduce((sum, { occupants, capacity }) => sum + occupants.length * capacity, 0);
+    if (allocated + slots * pool.capacity > this.#budgetTokens)
+      for (const other of others) this.#resize(other, usedSlots(other));
+    this.#resize(pool, slots);
   }
 
   #resize(pool: Pool, slots: number): void {
     if (slots === pool.occupants.length) return;
-    const kept = Math.min(slots, pool.occupants.length);
     const size = slotSize(this.#shape, pool.capacity);
-    const resized = (array: CacheArray) => {
-      const copy = cacheArray(this.#shape, slots * size);
-      copy.set(array.subarray(0, kept * size));
-      return copy;
-    };
-    pool.k = pool.k.map(resized);
-    pool.v = pool.v.map(resized);
-    const mask = new Float32Array(slots * (pool.capacity + 1));
-    mask.set(pool.mask.subarray(0, kept * (pool.capacity + 1)));
-    pool.mask = mask;
+    for (const { buffer, BYTES_PER_ELEMENT } of [...pool.k, ...pool.v]) buffer.resize(slots * size * BYTES_PER_ELEMENT);
+    pool.mask.buffer.resize(slots * (pool.capacity + 1) * pool.mask.BYTES_PER_ELEMENT);
     pool.lastView = null;
     pool.occupants = Array.from({ length: slots }, (_, i) => pool.occupants[i] ?? null);
   }
@@ -285,9 +283,12 @@ export class KVCache {
 
 const slotSize = ({ kvHeads, headDim }: CacheShape, capacity: number): number => kvHeads * headDim * capacity;
 
-function createPool(capacity: number, shape: CacheShape): Pool {
-  const empty = () => Array.from({ length: shape.layers }, () => cacheArray(shape, 0));
-  return { capacity, k: empty(), v: empty(), mask: new Float32Array(0), occupants: [], activeCount: 0, lastView: null };
+function createPool(capacity: number, shape: CacheShape, budgetTokens: number): Pool {
+  const slotsMax = Math.floor(budgetTokens / capacity) + 1; // one that moves
+  const empty = () =>
+    Array.from({ length: shape.layers }, () => resizableArray(shape, slotsMax * slotSize(shape, capacity)));
+  const mask = resizableArray({ ...shape, dtype: 'float32' }, slotsMax * (capacity + 1)) as Resizable<Float32Array>;
+  return { capacity, k: empty(), v: empty(), mask, occupants: [], activeCount: 0, lastView: null };
 }
 
 /** Slots up to the last one in use. */
