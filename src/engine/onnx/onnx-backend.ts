@@ -14,7 +14,8 @@ import { DEFAULT_INFERENCE_LIMITS } from './serving/inference-limits.ts';
 import { machineMemory, trainingMemoryShare } from './machine-memory.ts';
 import { limitsOf, planMemory } from './memory-plan.ts';
 import { servingLayout, trainingLayout } from './weights/weight-layout.ts';
-import { prepareWeights, type WeightsPlace } from './weights/weights.ts';
+import { prepareSideBySide } from './weights/prepare-weights.ts';
+import type { WeightsPlace } from './weights/weights.ts';
 
 export { limitsOf, machineMemory, planMemory };
 
@@ -41,34 +42,35 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
   const { contextLengthMax, cacheBytes, prefixCacheBytes, adapterBytes, trainingMemoryBytes } = options;
   const config = await readDecoderConfig(directory);
   const weights: WeightsPlace = options.weightsDirectory === null ? {} : { directory: options.weightsDirectory };
-  // Here and one after the other, so that the processes of the engines only map what there is.
-  const layouts = [
-    samples ? servingLayout(config, precision) : null,
-    trains ? trainingLayout(config, trainingPrecision) : null,
-  ];
-  for (const layout of layouts) {
-    if (layout)
-      await prepareWeights({ modelDirectory: directory, layout, ...weights, onBytes: options.onWeights, log });
-  }
+  // Here, so that the processes of the engines only map what there is.
+  const { served, trained } = prepareSideBySide(
+    {
+      served: samples ? servingLayout(config, precision) : null,
+      trained: trains ? trainingLayout(config, trainingPrecision) : null,
+    },
+    { modelDirectory: directory, ...weights, onBytes: options.onWeights, log },
+  );
   const contextLength = contextLengthMax ?? DEFAULT_INFERENCE_LIMITS.contextLength;
   const [inference, training] = await allOpened<[InferenceEngine, TrainingEngine | null]>([
     samples
-      ? openInferenceEngine({
-          modelDirectory: directory,
-          precision,
-          kvCacheDtype,
-          weights,
-          limits: {
-            ...DEFAULT_INFERENCE_LIMITS,
-            unreadMs,
-            contextLength,
-            cacheBytes: cacheBytes ?? DEFAULT_INFERENCE_LIMITS.cacheBytes,
-            prefixCacheBytes: prefixCacheBytes ?? DEFAULT_INFERENCE_LIMITS.prefixCacheBytes,
-            adapterBytes: adapterBytes ?? DEFAULT_INFERENCE_LIMITS.adapterBytes,
-          },
-          vocabulary,
-          log,
-        })
+      ? served.then(() =>
+          openInferenceEngine({
+            modelDirectory: directory,
+            precision,
+            kvCacheDtype,
+            weights,
+            limits: {
+              ...DEFAULT_INFERENCE_LIMITS,
+              unreadMs,
+              contextLength,
+              cacheBytes: cacheBytes ?? DEFAULT_INFERENCE_LIMITS.cacheBytes,
+              prefixCacheBytes: prefixCacheBytes ?? DEFAULT_INFERENCE_LIMITS.prefixCacheBytes,
+              adapterBytes: adapterBytes ?? DEFAULT_INFERENCE_LIMITS.adapterBytes,
+            },
+            vocabulary,
+            log,
+          }),
+        )
       : Promise.resolve(
           createAbsentInferenceEngine({
             contextLength: Math.min(config.maxPositions, contextLength),
@@ -76,14 +78,16 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
           }),
         ),
     trains
-      ? openTrainingEngine({
-          modelDirectory: directory,
-          baseModelName: id,
-          precision: trainingPrecision,
-          weights,
-          memoryBytes: trainingMemoryBytes ?? trainingMemoryShare(trainers),
-          log,
-        })
+      ? trained.then(() =>
+          openTrainingEngine({
+            modelDirectory: directory,
+            baseModelName: id,
+            precision: trainingPrecision,
+            weights,
+            memoryBytes: trainingMemoryBytes ?? trainingMemoryShare(trainers),
+            log,
+          }),
+        )
       : Promise.resolve(null),
   ]);
   return {

@@ -98,7 +98,7 @@ export function serializeGraph(graph: Graph): SerializedModel {
     ],
     graph: graphMessage(graph, 'whetstone', tensor),
   };
-  const model = Model.encode(Model.fromObject(message)).finish();
+  const model = Model.encode(message).finish();
   invariant(directories.size <= 1, `constants in files of ${directories.size} directories: ONNX Runtime takes one`);
   return { model, filesDirectory: [...directories][0] ?? null };
 }

@@ -3,9 +3,13 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '#base/log';
 import { readDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 import { openSafetensors, writeSafetensors } from '#model-files/safetensors';
+import { createRecordingLog } from '../../../../test/serving/recording-log.ts';
 import { writeTinyModel } from '../../../../test/serving/tiny-model.ts';
+import type { ServingPrecision } from '../../capabilities.ts';
+import { prepareSideBySide } from './prepare-weights.ts';
 import { ensureWeightFile } from './weight-file.ts';
 import { servingLayout, trainingLayout, type WeightSpec } from './weight-layout.ts';
 import { openWeights, type Weights } from './weights.ts';
@@ -77,6 +81,48 @@ test('the sampler in float32 and the trainer read one file, which is made once; 
   expect((await stat(join(directory, name!))).ino).toBe(ino);
   await open(servingLayout(config, 'int8'));
   expect(await readdir(directory)).toHaveLength(2);
+});
+
+test('files of sampler and trainer are made side by side, equal ones once, and progress is that of both', async () => {
+  const { config, modelDirectory, directory } = await openModel();
+  const told: [done: number, of: number][] = [];
+  const log = createRecordingLog();
+  const prepare = (precision: ServingPrecision) => {
+    const layouts = { served: servingLayout(config, precision), trained: trainingLayout(config) };
+    const onBytes = (done: number, of: number) => void told.push([done, of]);
+    const prepared = prepareSideBySide(layouts, { modelDirectory, directory, inMemoryBytesMax: 0, onBytes, log });
+    return Promise.all([prepared.served, prepared.trained]);
+  };
+  await prepare('float32');
+  expect(await readdir(directory)).toHaveLength(1);
+  await rm(directory, { recursive: true });
+  told.length = 0;
+  await prepare('int8');
+  const sizes = await Promise.all(
+    (await readdir(directory)).map(async (name) => (await stat(join(directory, name))).size),
+  );
+  const bytes = sizes.reduce((a, b) => a + b, 0);
+  expect(sizes).toHaveLength(2);
+  expect(told.at(-1)).toEqual([bytes, bytes]);
+  expect(told.map(([done]) => done)).toEqual(told.map(([done]) => done).sort((a, b) => a - b));
+  expect(log.lines.map(({ event }) => event)).toEqual(['weights.made', 'weights.made', 'weights.made']);
+  told.length = 0;
+  await prepare('int8');
+  expect(told).toEqual([]);
+});
+
+test('if one file cannot be made, the other is given up, and nothing stays of either', async () => {
+  const { config, modelDirectory, directory } = await openModel();
+  const trained = trainingLayout(config);
+  const [first, ...rest] = trained;
+  const missing = { ...first!, name: 'none', parts: [{ ...first!.parts[0]!, name: 'none' }] };
+  const prepared = prepareSideBySide(
+    { served: servingLayout(config, 'int8'), trained: [...rest, missing] },
+    { modelDirectory, directory, inMemoryBytesMax: 0, log: silentLog },
+  );
+  const [served, other] = await Promise.allSettled([prepared.served, prepared.trained]);
+  expect([served, other]).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  expect(await readdir(directory)).toEqual([]);
 });
 
 /** The same tensors with one number changed, in a file of the same size. */

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { checkParameters } from '#model-files/decoder-parameters';
 import { openTensors } from '#model-files/open-tensors';
@@ -41,6 +40,8 @@ export interface WeightsOptions extends WeightsPlace {
   readonly layout: readonly WeightSpec[];
   /** Told while a file is made. */
   readonly onBytes?: (done: number, of: number) => void;
+  /** Ends the making of a file; nothing stays of it. */
+  readonly signal?: AbortSignal;
 }
 
 /** Raised when the same layout is laid out in other places. */
@@ -53,14 +54,19 @@ const PIECE_ELEMENTS = 2 ** 23;
 
 /** Codes: `bad_model_files`, `engine_unavailable` (no room, or no directory to write into). */
 export async function openWeights(options: WeightsOptions): Promise<Weights> {
-  const { modelDirectory, layout, directory = defaultDirectory(), onBytes = () => {} } = options;
+  const { modelDirectory, layout, directory = defaultDirectory(), onBytes = () => {}, signal } = options;
   const placed = placeTensors(layout);
   const { places, byteLength } = placed;
-  if (byteLength <= (options.inMemoryBytesMax ?? IN_MEMORY_BYTES_MAX))
-    return readIntoMemory(modelDirectory, layout, placed);
+  if (!isKeptInFile(layout, options.inMemoryBytesMax)) return readIntoMemory(modelDirectory, layout, placed);
   const source = await markSource(modelDirectory);
   const path = join(directory, fileName(layout, source));
-  const write = (put: Put) => withSource(modelDirectory, (tensors) => writeWeights(tensors, layout, places, put));
+  const write = (put: Put) =>
+    withSource(modelDirectory, (tensors) =>
+      writeWeights(tensors, layout, places, (bytes, at) => {
+        signal?.throwIfAborted();
+        return put(bytes, at);
+      }),
+    );
   await ensureWeightFile({ path, byteLength, onBytes, write });
   return {
     get: (name) => {
@@ -84,19 +90,15 @@ export async function openWeights(options: WeightsOptions): Promise<Weights> {
   };
 }
 
-/** Makes the file of a large model where it is not there, so that whoever opens it does not have to. Codes: as of `openWeights`. */
-export async function prepareWeights({ log, ...options }: WeightsOptions & { readonly log: Log }): Promise<void> {
-  const { layout, onBytes, inMemoryBytesMax = IN_MEMORY_BYTES_MAX } = options;
-  if (placeTensors(layout).byteLength <= inMemoryBytesMax) return;
-  const startMs = performance.now();
-  let sizeBytes = 0;
-  const watched = (done: number, of: number): void => {
-    sizeBytes = of;
-    onBytes?.(done, of);
-  };
-  await openWeights({ ...options, onBytes: watched });
-  if (sizeBytes > 0) log.info('weights.made', { sizeBytes, ms: Math.round(performance.now() - startMs) });
-}
+/** Of a small model there is none. */
+export const isKeptInFile = (layout: readonly WeightSpec[], inMemoryBytesMax = IN_MEMORY_BYTES_MAX): boolean =>
+  placeTensors(layout).byteLength > inMemoryBytesMax;
+
+/** Equal for layouts that are one file. */
+export const layoutKey = (layout: readonly WeightSpec[]): string => JSON.stringify(namedTensors(layout));
+
+const namedTensors = (layout: readonly WeightSpec[]) =>
+  layout.map(({ name, shape, parts, encoding }) => [name, shape, parts, encoding.id]);
 
 const defaultDirectory = (): string =>
   join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'whetstone', 'weights');
@@ -125,9 +127,8 @@ function placeTensors(layout: readonly WeightSpec[]): Placed {
 }
 
 function fileName(layout: readonly WeightSpec[], source: string): string {
-  const tensors = layout.map(({ name, shape, parts, encoding }) => [name, shape, parts, encoding.id]);
   const key = createHash('sha256')
-    .update(JSON.stringify([FILE_VERSION, source, tensors]))
+    .update(JSON.stringify([FILE_VERSION, source, namedTensors(layout)]))
     .digest('hex');
   const encodings = [...new Set(layout.map(({ encoding }) => encoding.id))].join('-');
   return `${encodings}-${key.slice(0, 32)}.weights`;
