@@ -52,6 +52,15 @@ test('adapters go before they take more than they may, and those in use make oth
   expect(store.ids).toEqual(['a', 'd']);
 });
 
+test('adapters are read one after another, the first that was asked for first, however large it is', async () => {
+  const store = new AdapterStore(model.config, limits(64));
+  await Promise.all([store.load(c), store.load(a), store.load(b)]);
+  expect(store.ids).toEqual(['c', 'a', 'b']);
+  const broken = { id: 'broken', directory: join(model.directory, 'none') };
+  const [failed, loaded] = await Promise.allSettled([store.load(broken), store.load({ ...b, id: 'again' })]);
+  expect([failed, loaded]).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled' }]);
+});
+
 test('an adapter larger than all memory for adapters is let in alone', async () => {
   const store = new AdapterStore(model.config, limits(64, 1));
   await store.load(a);

@@ -35,6 +35,7 @@ export class AdapterStore {
   /** Least recently used first. A Map, because the adapters in use stay, however long ago they were asked for. */
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<Entry>>();
+  #lastRead: Promise<unknown> = Promise.resolve();
   /** Sets of several; least recently used first. */
   readonly #fused: FusedAdapters[] = [];
   readonly #none: FusedAdapters;
@@ -112,7 +113,9 @@ export class AdapterStore {
   #loadOnce(ref: AdapterRef): Promise<Entry> {
     let loading = this.#loading.get(ref.id);
     if (!loading) {
-      loading = this.#read(ref).finally(() => this.#loading.delete(ref.id));
+      // One at a time: of several, all would be in memory before the first is refused.
+      loading = this.#lastRead.then(() => this.#read(ref)).finally(() => this.#loading.delete(ref.id));
+      this.#lastRead = loading.catch(() => {});
       this.#loading.set(ref.id, loading);
     }
     return loading;
