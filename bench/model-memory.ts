@@ -1,13 +1,16 @@
 // `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b --precisions float32,int8 --training-precision int8]`: how much memory a server's
-// processes use for a model when idle, sampling and training, compared with what memory-plan.ts predicts before anything is loaded; and how
-// long a start takes with and without the server's weight files. A process's own memory is separated from file pages, which all processes
-// share and the system may reclaim. The work fills what the plan counts: cache, computed prompts, adapters, a row. Linux: reads /proc.
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+// processes use for a model when idle, sampling and training, compared with what memory-plan.ts predicts before anything is loaded. A
+// process's own memory is separated from file pages, which all processes share and the system may reclaim. The work fills what the plan
+// counts: cache, computed prompts, adapters, a row. Writes JSON by processor, shape and precision to bench/results/model-memory;
+// test/model-memory.test.ts makes the table in docs/guides/models.md from it. Start times are only printed, because other work on the
+// machine changes them. Linux: reads /proc.
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { gigabytes } from '#base/gigabytes';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import { SERVING_PRECISIONS, TRAINING_PRECISIONS } from '#engine/capabilities';
 import { rowBytes } from '#engine/onnx/learning/row-memory';
@@ -17,10 +20,33 @@ import { machineMemory, planMemory, type MemoryWishes } from '#engine/open-backe
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { writeFreshAdapter } from '#model-files/fresh-adapter';
 import { startBenchServer, type BenchServer } from './bench-server.ts';
+import { say } from './measurement.ts';
 import { ROW_LENGTH, sampleFromAll, SEQUENCE_LENGTH, SEQUENCES_PER_MODEL, trainRow } from './memory-work.ts';
 import { makeModelDirectory } from './model-directory.ts';
 import { childrenOf, mostMemory, peakBytesOf, type ProcessMemory } from './process-memory.ts';
+import { processor } from './processor.ts';
 import { SHAPES } from './shapes.ts';
+
+const PROCESSES = ['server', 'sampler', 'trainer'] as const;
+const PHASES = ['idle', 'sampling', 'rested', 'sampling and training'] as const;
+
+/** Of one process. */
+export interface HeldMemory {
+  /** In each phase of the work, what it held at most. */
+  readonly held: Readonly<Record<(typeof PHASES)[number], ProcessMemory>>;
+  /** Of the server, which prepares weights: at its first start and at the next. */
+  readonly startBytes?: readonly [first: number, next: number];
+  readonly plannedBytes: number;
+}
+
+export type ModelMemory = Readonly<Record<(typeof PROCESSES)[number], HeldMemory>>;
+
+export interface ModelMemoryResults {
+  readonly cpu: string;
+  readonly node: string;
+  /** By shape and precision: of the sampler, and where the trainer has another than float32, of both. */
+  readonly shapes: Readonly<Record<string, Readonly<Record<string, ModelMemory>>>>;
+}
 
 const { values: flags } = parseArgs({
   options: {
@@ -33,6 +59,7 @@ const trainingPrecision = TRAINING_PRECISIONS.find((known) => known === flags['t
 const ADAPTERS = ['one', 'two', 'three', 'four'];
 /** Unused caches are released after ten. */
 const RESTED_MS = 12_000;
+const RESULTS = 'bench/results/model-memory';
 const TOKENIZER = fileURLToPath(new URL('../test/golden/fixtures/tokenizers/qwen/', import.meta.url));
 
 /** Caches as large as the work needs. */
@@ -101,12 +128,7 @@ async function work(server: BenchServer): Promise<readonly (readonly ProcessMemo
   return [idle, sampling, rested, atOnce];
 }
 
-const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(2);
-const both = ({ anonymousBytes, fileBytes }: ProcessMemory): string =>
-  `${gigabytes(anonymousBytes)} + ${gigabytes(fileBytes)}`;
-const allOf = ({ anonymousBytes, fileBytes }: ProcessMemory): number => anonymousBytes + fileBytes;
-
-async function measure(name: string, config: DecoderConfig, model: string, precision: MemoryWishes['precision']) {
+async function measure(config: DecoderConfig, model: string, precision: MemoryWishes['precision']) {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-bench-data-'));
   const wishes = wishesOf(config, precision);
   try {
@@ -115,29 +137,38 @@ async function measure(name: string, config: DecoderConfig, model: string, preci
     const next = await start(model, data, wishes);
     const phases = await work(next.server);
     await next.server.stop();
-    const starts = [first, next].map(({ seconds, peakBytes }) => `${seconds.toFixed(1)} s, ${gigabytes(peakBytes)}`);
-    process.stdout.write(
-      `\n${name}, ${precision}, trained in ${trainingPrecision}; start and the server's most: first ${starts.join('; next ')}\n`,
-    );
     const planned = plannedBytes(config, wishes);
-    ['server', 'sampler', 'trainer'].forEach((process, i) => {
-      const held = phases.map((phase) => phase[i]!);
-      const most = Math.max(...held.map(allOf), i === 0 ? first.peakBytes : 0);
-      row([process, ...held.map(both), gigabytes(planned[i]!), ratio(planned[i]!, most)]);
-    });
-    const together = phases.map((phase) => phase.map(allOf).reduce((a, b) => a + b));
-    const whole = planned.reduce((a, b) => a + b);
-    row(['all', ...together.map(gigabytes), gigabytes(whole), ratio(whole, Math.max(...together))]);
+    const [server, sampler, trainer] = PROCESSES.map((_, process): HeldMemory => {
+      const held = Object.fromEntries(PHASES.map((phase, i) => [phase, phases[i]![process]!])) as HeldMemory['held'];
+      return { held, plannedBytes: planned[process]! };
+    }) as [HeldMemory, HeldMemory, HeldMemory];
+    const memory: ModelMemory = {
+      server: { ...server, startBytes: [first.peakBytes, next.peakBytes] },
+      sampler,
+      trainer,
+    };
+    return { memory, seconds: [first.seconds, next.seconds] };
   } finally {
     await rm(data, { recursive: true, force: true });
   }
 }
 
-const ratio = (planned: number, most: number): string => (planned / most).toFixed(2);
-const row = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`);
+/** Beside what was measured of others before. */
+async function keep(shape: string, precision: string, memory: ModelMemory): Promise<void> {
+  const path = join(RESULTS, `${processor().fileName}.json`);
+  const before = await readFile(path, 'utf8').then(
+    (text) => (JSON.parse(text) as ModelMemoryResults).shapes,
+    (): ModelMemoryResults['shapes'] => ({}),
+  );
+  const shapes = { ...before, [shape]: { ...before[shape], [precision]: memory } };
+  const results: ModelMemoryResults = { cpu: processor().name, node: process.version, shapes };
+  await mkdir(RESULTS, { recursive: true });
+  await writeFile(path, `${JSON.stringify(results, null, 2)}\n`);
+}
 
-process.stdout.write('GB, own + pages of files; planned, and that by the most that was held\n');
-row(['process', 'idle', 'while it samples', '12 s later', 'while it samples and trains', 'planned', 'planned / most']);
+const largest = (held: HeldMemory['held']): number =>
+  Math.max(...Object.values(held).map(({ anonymousBytes, fileBytes }) => anonymousBytes + fileBytes));
+
 for (const name of flags.shapes.split(',')) {
   const config = SHAPES[name];
   if (!config) throw new Error(`no shape ${name}: ${Object.keys(SHAPES).join(', ')}`);
@@ -149,8 +180,14 @@ for (const name of flags.shapes.split(',')) {
       await mkdir(join(model, adapter));
       await writeFreshAdapter(join(model, adapter), config, DEFAULT_LORA, basename(model));
     }
-    for (const precision of SERVING_PRECISIONS.filter((each) => flags.precisions.split(',').includes(each)))
-      await measure(name, config, model, precision);
+    for (const precision of SERVING_PRECISIONS.filter((each) => flags.precisions.split(',').includes(each))) {
+      const { memory, seconds } = await measure(config, model, precision);
+      const key = trainingPrecision === 'float32' ? precision : `${precision}, trained in ${trainingPrecision}`;
+      await keep(name, key, memory);
+      say(`${name}, ${key}: first start ${seconds[0]!.toFixed(1)} s, next ${seconds[1]!.toFixed(1)} s`);
+      for (const [process, { held, plannedBytes }] of Object.entries(memory))
+        say(`  ${process}: at most ${gigabytes(largest(held), 2)}, planned ${gigabytes(plannedBytes, 2)}`);
+    }
   } finally {
     await rm(model, { recursive: true, force: true });
   }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { gigabytes } from '#base/gigabytes';
 import type { FamilyResults } from '../bench/families.ts';
 import { FAMILY_MODELS } from '../bench/family-models.ts';
+import { asTable } from './guide-table.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const GUIDE = `${ROOT}docs/guides/models.md`;
@@ -20,7 +21,7 @@ test('the guide says what models of each family took at their real sizes, or wha
   const rows = FAMILY_MODELS.flatMap(({ name }) => (models[name] ? [rowOf(name, models[name], memoryGB * 1e9)] : []));
   const table = /^\| model +\| `model_type` [^]*?\n(?=\n)/m.exec(text);
   expect(table, 'the table of families at real sizes is gone from the guide').not.toBeNull();
-  await expect(text.replace(table![0], asTable([HEAD, ...rows]))).toMatchFileSnapshot(GUIDE);
+  await expect(text.replace(table![0], asTable(WORDS, [HEAD, ...rows]))).toMatchFileSnapshot(GUIDE);
 });
 
 function rowOf(name: string, model: FamilyResults['models'][string], memoryBytes: number): string[] {
@@ -37,13 +38,4 @@ function rowOf(name: string, model: FamilyResults['models'][string], memoryBytes
     ({ seconds, processorSeconds }) => `${seconds.toFixed(0)} (${processorSeconds.toFixed(0)})`,
   );
   return [...words, ...memory, ...speeds, ...times];
-}
-
-/** As Prettier aligns it: words left, figures right. */
-function asTable(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
-  const pad = (cell: string, i: number) => (i < WORDS ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!));
-  const line = (row: readonly string[]) => `| ${row.map(pad).join(' | ')} |\n`;
-  const rule = widths.map((width, i) => (i < WORDS ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [line(rows[0]!), line(rule), ...rows.slice(1).map(line)].join('');
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { asTable } from '../guide-table.ts';
 import { measureFamily } from './family-gaps.ts';
 import { FAMILIES, type FamilyName } from './fixture.ts';
 
@@ -29,6 +30,7 @@ const NOTES: Readonly<Record<FamilyName, readonly [realModels: string, layers: s
 };
 
 const HEAD = ['`model_type`', 'real models', 'what its layers have', 'logits', 'at 2,048', 'gradient', 'greedy tokens'];
+const WORDS = 3;
 
 /** The least power of ten above, from 1e-5: what machines measure differs by less than that. */
 const below = (gap: number): string => `< 1e${Math.max(-5, Math.floor(Math.log10(gap)) + 1)}`;
@@ -48,15 +50,5 @@ test('the guide says how far each family is from Transformers', { timeout: 600_0
   const text = await readFile(GUIDE, 'utf8');
   const table = /^\| `model_type` [^]*?\n(?=\n)/m.exec(text);
   expect(table, 'the table of families is gone from the guide').not.toBeNull();
-  await expect(text.replace(table![0], asTable([HEAD, ...rows]))).toMatchFileSnapshot(GUIDE);
+  await expect(text.replace(table![0], asTable(WORDS, [HEAD, ...rows]))).toMatchFileSnapshot(GUIDE);
 });
-
-/** As Prettier aligns it: words left, figures right. */
-function asTable(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const figures = 3;
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, i) => (i < figures ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(' | ')} |\n`;
-  const rule = widths.map((width, i) => (i < figures ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [line(rows[0]!), line(rule), ...rows.slice(1).map(line)].join('');
-}
