@@ -316,10 +316,9 @@ function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply
   const path = request.url.split('?')[0]!.replace(/(?<=.)\/$/, '');
   const allowed = endpoints.filter((endpoint) => pathPattern(endpoint.path).test(path)).map(({ method }) => method);
   if (allowed.length === 0) {
-    return sendError(
-      reply,
-      new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. GET /docs lists what there is.`),
-    );
+    const isWithoutV1 = endpoints.some((endpoint) => pathPattern(endpoint.path).test(`/v1${path}`));
+    const advice = isWithoutV1 ? 'The base URL of OpenAI clients ends in /v1.' : 'GET /docs lists what there is.';
+    return sendError(reply, new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. ${advice}`));
   }
   const message = `Method Not Allowed: ${request.method}. ${path.slice(0, 200)} takes ${allowed.join(', ')}.`;
   return reply
