@@ -117,7 +117,7 @@ export function sayConnection(
       lostMs = null;
       return;
     }
-    const cause = lost instanceof Error ? lost.message.replace(/^fetch failed: /, '') : String(lost);
+    const cause = lost instanceof Error ? lost.message.replace(/^fetch failed: /, '') : 'it does not answer';
     const minutes = UNREACHABLE_MS_MAX / 60_000;
     if (lostMs === null) {
       lostMs = now();
