@@ -44,7 +44,7 @@ test('a job is stored with its version and settings, and is one of DPO wherever 
     as_trained: false,
     input: { kind: 'artifact', uri: training_data_url },
   });
-  expect(await read(`/${id}/groups`)).toMatchObject({ error: { message: containing('one of DPO, whose rows') } });
+  expect(await read(`/${id}/groups`)).toMatchObject({ error: { message: containing('DPO jobs have their rows') } });
 });
 
 test('without settings it takes the defaults; the rate is a twentieth of that of SFT', async () => {

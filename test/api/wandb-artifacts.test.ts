@@ -163,7 +163,7 @@ test('an entity learns nothing of another’s artifacts, and links of one thing 
   const byId = 'query($id: ID!) { artifact(id: $id) { id } }';
   expect((await ask(byId, { id }, others)).data).toEqual({ artifact: null });
   expect((await ask<Read>(READ, { name: 'mine' }, others)).data.project).toBeNull();
-  expect(await create(announced('mine', files), others)).toMatchObject({ errors: [{ message: containing('No entity') }] }); // prettier-ignore
+  expect(await create(announced('mine', files), others)).toMatchObject({ errors: [{ message: containing('This key belongs to the entity') }] }); // prettier-ignore
   const begun = (await create(announced('begun', files))).data.createArtifact.artifact.id;
   for (const [query, variables] of [
     [COMMIT, { id: begun }],

@@ -109,7 +109,7 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
   async function source(caller: Caller, id: string): Promise<GroupSource> {
     const job = await getJob(caller, id);
     if (job.type !== 'rl') {
-      const message = `Training job ${id} has no groups: it is an ${job.type.toUpperCase()} job, whose rows are in an artifact. Its config names the artifact.`;
+      const message = `Training job ${id} has no groups: ${job.type.toUpperCase()} jobs have their rows in an artifact, which the job's config names.`;
       throw new AppError('not_found', message);
     }
     const { scaleRewards } = resolveRlConfig(await readHead(job));
