@@ -34,15 +34,15 @@ def arguments(changes: dict[str, str]) -> list[str]:
             {"--roles": "train", "--adapters-max": "32"},
             "--adapters-max is for --roles sample, and this worker has --roles train",
         ),
-        ({"--memory": "1GiB", "--memory-share": "0.5"}, "--memory and --memory-share: give one of them"),
-        ({"--memory-share": "50%"}, "'50%' is no part of a whole"),
+        ({"--memory": "1GiB", "--memory-share": "0.5"}, "--memory and --memory-share exclude each other"),
+        ({"--memory-share": "50%"}, "'50%' is not a fraction"),
         ({"--roles": "sample,train", "--memory-share": "0.95"}, "--memory-share 0.95 leaves no memory to vLLM"),
         ({"--roles": "sample", "--adapter-rank-max": "7"}, "invalid choice: 7"),
-        ({"--roles": "sample", "--sequences-max": "0"}, "'0' is no positive whole number"),
+        ({"--roles": "sample", "--sequences-max": "0"}, "'0' is not a positive whole number"),
         ({"--roles": "sample", "--dtype": "int4"}, "invalid choice: 'int4'"),
-        ({"--memory": "40XB"}, "'40XB' is no size; write 40GiB"),
-        ({"--cache-size": "0"}, "'0' is no size"),
-        ({"--row-length-max": "-1"}, "'-1' is no positive whole number"),
+        ({"--memory": "40XB"}, "'40XB' is not a size; write 40GiB"),
+        ({"--cache-size": "0"}, "'0' is not a size"),
+        ({"--row-length-max": "-1"}, "'-1' is not a positive whole number"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(changes: dict[str, str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,9 +55,9 @@ def test_what_cannot_be_asked_for_is_refused(changes: dict[str, str], words: str
 @pytest.mark.parametrize(
     ("roles", "behind", "words"),
     [
-        ("train", ["--seed", "1"], "what stands behind `--` is for --roles sample, and this worker has --roles train"),
-        ("sample,train", [SAMPLER_FLAG, "0.92"], "leaves no memory to the trainer: at most 0.9 is for both"),
-        ("sample,train", [SAMPLER_FLAG, "most"], f"{SAMPLER_FLAG}/--gpu_memory_utilization: 'most' is no part of a whole"),
+        ("train", ["--seed", "1"], "an argument after `--` is for --roles sample, and this worker has --roles train"),
+        ("sample,train", [SAMPLER_FLAG, "0.92"], "leaves no memory to the trainer: both together may have at most 0.9"),
+        ("sample,train", [SAMPLER_FLAG, "most"], f"{SAMPLER_FLAG}/--gpu_memory_utilization: 'most' is not a fraction"),
     ],
 )
 def test_what_vllm_cannot_be_told_beside_a_trainer_is_refused(

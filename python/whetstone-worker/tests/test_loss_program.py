@@ -68,7 +68,7 @@ def nested(depth: int) -> dict[str, Any]:
         ({"op": "tanh", "x": LOGPROB}, "is no expression"),
         ({"op": "add", "x": LOGPROB}, "None is no expression"),
         ({"op": "input"}, "an input has no name"),
-        ({"op": "constant", "value": "1"}, "constant '1' is no number"),
+        ({"op": "constant", "value": "1"}, "constant '1' is not a number"),
         (nested(DEPTH_MAX), "expressions deep"),
     ],
 )

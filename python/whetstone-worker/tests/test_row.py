@@ -32,9 +32,9 @@ def test_numbers_of_a_message_become_ours_to_write() -> None:
         ({"predictFrom": [0, 1, 4]}, "place to predict from 4"),
         ({"sequenceIds": [0]}, "3 targets, 3 places and 1 sequence ids"),
         ({"positions": [0]}, "4 tokens, 1 positions"),
-        ({"tokens": "abc"}, "tokens is no list of int32"),
+        ({"tokens": "abc"}, "tokens is not a list of int32"),
         ({"tokens": [[1]]}, "tokens has 2 dimensions"),
-        ({"inputs": {"weights": ["x"]}}, "input weights is no list"),
+        ({"inputs": {"weights": ["x"]}}, "input weights is not a list"),
         ({"inputs": 3}, "inputs are not arrays by name"),
     ],
 )

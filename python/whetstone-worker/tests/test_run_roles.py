@@ -137,7 +137,7 @@ def test_one_that_is_killed_comes_back_and_the_other_goes_on() -> None:
         sampler, trainer = both_run(running)
         os.kill(trainer, signal.SIGKILL)
         running.until(lambda: len(running.pids("train")) == 2)
-        assert running.said("train: it ended with exit code 137; the next start is 1 s later")
+        assert running.said("train: it ended with exit code 137; the next start is in 1 s")
         assert running.pids("sample") == [sampler]
         running.process.terminate()
         assert running.code() == 0
@@ -146,7 +146,7 @@ def test_one_that_is_killed_comes_back_and_the_other_goes_on() -> None:
 def test_a_sampler_that_does_not_start_holds_up_no_trainer() -> None:
     with started(roles(f"{BEGIN} say('ValueError: no such flag'); exit(1)", TRAINS)) as running:
         running.until(lambda: running.said("train: trains"))
-        assert running.said("sample: it ended with exit code 1; the next start is 1 s later")
+        assert running.said("sample: it ended with exit code 1; the next start is in 1 s")
         running.process.terminate()
         assert running.code() == 0
 

@@ -44,7 +44,7 @@ def test_a_worker_that_ends_is_started_again_and_its_words_are_kept() -> None:
     report = supervisor.report()
     assert report["last_exit"] == 7
     assert "no such model" in report["words"]
-    assert "exit code 7; the next start is 1 s later" in report["cause"]
+    assert "exit code 7; the next start is in 1 s" in report["cause"]
     wait_until(lambda: "here" in supervisor.report()["words"])
     assert supervisor.report()["starts"] == 2
     supervisor.leave()
@@ -63,7 +63,7 @@ def test_one_that_does_not_leave_is_killed() -> None:
 def test_one_that_leaves_while_it_pauses_starts_no_more() -> None:
     supervisor = Supervisor(lambda: python("exit(2)"))
     wait_until(lambda: supervisor.report()["phase"] == "pausing")
-    assert "the next start is 300 s later" in supervisor.report()["cause"]
+    assert "the next start is in 300 s" in supervisor.report()["cause"]
     supervisor.leave()
     wait_until(lambda: supervisor.report()["phase"] == "left")
     assert supervisor.report()["starts"] == 1

@@ -1,1 +1,1 @@
-"""Engines of Whetstone that run elsewhere. The server is the only brain; a worker may die at any moment."""
+"""Workers that run Whetstone's engines on other machines. The server makes all decisions; a worker may die at any time."""

@@ -1,5 +1,5 @@
-"""Files on this machine's disk by their hashes, at most so many bytes, the least recently used first to go. And whose
-directory it is: several workers of one machine may be given the same. Knows no server.
+"""An LRU cache of files on disk, addressed by SHA-256 and limited in bytes. Also gives each process a directory of its own,
+because several workers on a machine may use the same cache directory. Does not know the server.
 """
 
 import fcntl
@@ -18,23 +18,23 @@ class FileCache:
         self._directory = directory
         self._bytes_max = bytes_max
         self._sizes: OrderedDict[str, int] = OrderedDict()
-        """In the order of their last use."""
+        """Size in bytes by hash, least recently used first."""
 
     def part(self, sha256: str) -> Path:
-        """Where a file is written until it is whole."""
+        """Returns the path to write a file to while it is incomplete."""
         return self._directory / f"{sha256}.part"
 
     def has(self, sha256: str) -> bool:
         return sha256 in self._sizes
 
     def keep(self, sha256: str) -> None:
-        """The part is whole. It stays at least until its next link."""
+        """Adds a completely written part to the cache. It is not evicted before the next `link`."""
         part = self.part(sha256)
         self._sizes[sha256] = part.stat().st_size
         os.replace(part, self._directory / sha256)
 
     def link(self, sha256: str, target: Path) -> None:
-        """Of a file that it has. The target stays when the cache lets the file go."""
+        """Links a cached file to `target`. The target remains when the cache evicts the file."""
         os.link(self._directory / sha256, target)
         self._sizes.move_to_end(sha256)
         while sum(self._sizes.values()) > self._bytes_max:
@@ -52,7 +52,7 @@ def sha256_of(path: Path) -> str:
 
 @contextmanager
 def own_directory(parent: Path) -> Iterator[Path]:
-    """A directory below it for this process alone, empty. What a worker that died left there is cleared away by the next."""
+    """Yields an empty directory below `parent` for this process only. Deletes directories of workers that died."""
     parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for number in count():
         with (parent / f"{number}.lock").open("w") as lock:

@@ -1,5 +1,5 @@
-"""Runs what a server calls: every call ends with one `return` or `throw`, its events come before (docs/worker-protocol.md,
-section 2). Knows no procedure and no connection.
+"""Runs the server's calls: every call ends with one `return` or `throw`, after its events (docs/worker-protocol.md,
+section 2). Does not know the procedures or the connection.
 """
 
 import asyncio
@@ -17,21 +17,21 @@ Send = Callable[[object], None]
 
 
 class Call:
-    """One that runs. `aborted` may be asked by any thread; all else is the event loop's."""
+    """A running call. Any thread may read `aborted`; everything else belongs to the event loop."""
 
     def __init__(self, emit: Callable[[object], None], wait_for_room: Callable[[], Awaitable[None]]) -> None:
         self.aborted = False
-        """Nobody wants the result any more."""
+        """Whether the result is no longer needed."""
         self.emit = emit
         """Sends an event."""
         self.wait_for_room = wait_for_room
-        """Returns when events can be sent: who sends many waits before them."""
+        """Returns when events can be sent. Await it before sending many."""
         self._on_abort: Callable[[], None] | None = None
         self._on_told: Callable[[Any], None] | None = None
         self._untold: list[Any] = []
 
     def listen(self, on_abort: Callable[[], None], on_told: Callable[[Any], None]) -> None:
-        """From here on, and of what came before."""
+        """Registers the callbacks, and calls them for what arrived earlier."""
         self._on_abort, self._on_told = on_abort, on_told
         for payload in self._untold:
             on_told(payload)
@@ -51,11 +51,11 @@ class Call:
 
 
 Handler = Callable[[Any, Call], Awaitable[object]]
-"""Of a procedure: its parameters to its result."""
+"""Executes a procedure: parameters in, result out."""
 
 
 class CallServer:
-    """`wait_for_room`: returns when an answer can be sent."""
+    """`wait_for_room`: returns when a result can be sent."""
 
     def __init__(self, handlers: Mapping[str, Handler], send: Send, wait_for_room: Callable[[], Awaitable[None]]) -> None:
         self._handlers = handlers
@@ -63,7 +63,7 @@ class CallServer:
         self._wait_for_room = wait_for_room
         self._running: dict[int, tuple[Call, asyncio.Task[None]]] = {}
         self._events: list[dict[str, object]] = []
-        """Of this turn of the event loop: they go in one message."""
+        """The events of this turn of the event loop, which are sent in one message."""
 
     def take(self, message: Any) -> None:
         match message:
@@ -71,21 +71,21 @@ class CallServer:
                 call = Call(partial(self._emit, number), self._wait_for_room)
                 self._running[number] = (call, asyncio.create_task(self._run(call, number, method, params)))
             case {"kind": "abort", "id": int(number)}:
-                if running := self._running.get(number):  # otherwise it has just ended
+                if running := self._running.get(number):  # otherwise it has just finished
                     running[0].abort()
             case {"kind": "tell", "id": int(number), "payload": payload}:
                 if running := self._running.get(number):
                     running[0].tell(payload)
             case _:
-                log.warning("A message that is not known here was ignored: %.80r", message)
+                log.warning("Ignored an unknown message: %.80r", message)
 
     async def until_idle(self) -> None:
-        """Until no call runs. The caller sets the limit."""
+        """Waits until no call is running. The caller sets the time limit."""
         while self._running:
             await asyncio.wait([task for _, task in self._running.values()])
 
     def abandon(self) -> None:
-        """Nobody waits for the calls any more: nothing is sent."""
+        """Aborts all calls and sends nothing more, because the session is gone."""
         running, self._running = self._running, {}
         for call, task in running.values():
             call.aborted = True
@@ -109,7 +109,7 @@ class CallServer:
         self._running.pop(number, None)
 
     def _emit(self, number: int, payload: object) -> None:
-        if number not in self._running:  # it was abandoned
+        if number not in self._running:  # the call was abandoned
             return
         if not self._events:
             asyncio.get_running_loop().call_soon(self._send_events)
@@ -125,7 +125,7 @@ def to_wire_error(fault: Exception) -> dict[str, object]:
     if not isinstance(fault, WorkerError):
         message = f"{type(fault).__name__}: {fault}"
         return _wire_error(None, message, detail="".join(traceback.format_exception(fault)))
-    # The disk is this worker's: another worker may have a better one.
+    # A disk fault concerns this worker only: another worker may succeed.
     code = "engine_unavailable" if fault.code == "storage_unavailable" else fault.code
     cause = fault.__cause__
     return _wire_error(

@@ -1,6 +1,6 @@
-"""Numbered messages that survive the loss of a connection (docs/worker-protocol.md, section 2): what was not acknowledged is
-kept and sent again on the next connection, what was seen is ignored. The twin of numbered-channel.ts. Knows no WebSocket, and
-lives on one event loop.
+"""Numbered messages that survive the loss of a connection (docs/worker-protocol.md, section 2): unacknowledged messages are
+kept and sent again on the next connection, messages already received are ignored. The counterpart of numbered-channel.ts.
+Does not know WebSockets, and runs on one event loop.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from whetstone_worker.messages import decode_message, encode_message
 
 PROTOCOL_FAULT = 4002
-"""What came is no frame."""
+"""The received bytes are not a frame."""
 ACK_AFTER_SECONDS = 1.0
 ACK_AFTER_BYTES = 1 << 20
 
 
 class Connection(Protocol):
-    """What a channel needs of a WebSocket. Both return at once."""
+    """What a channel needs of a WebSocket. Both methods return at once."""
 
     def send(self, data: bytes) -> None: ...
 
@@ -29,7 +29,7 @@ class Timer(Protocol):
 
 
 class NumberedChannel:
-    """`call_later`: the event loop's."""
+    """`call_later`: that of the event loop."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class NumberedChannel:
         call_later: Callable[[float, Callable[[], None]], Timer],
     ) -> None:
         self.received = 0
-        """The highest number that came: what the other end need not send again."""
+        """The highest number received: the other end need not send these messages again."""
         self._unacked_bytes_max = unacked_bytes_max
         self._receive = receive
         self._call_later = call_later
@@ -52,11 +52,11 @@ class NumberedChannel:
         self._ack_timer: Timer | None = None
 
     async def wait_for_room(self) -> None:
-        """Until not too much waits for its acknowledgement: as long as the session lasts, which cancels who waits."""
+        """Waits until the unacknowledged messages are below the limit. Cancelled when the session ends."""
         await self._room.wait()
 
     def send(self, message: object) -> None:
-        """Raises TypeError, and sends nothing, for what cannot be sent."""
+        """Raises TypeError, and sends nothing, if the message cannot be encoded."""
         data = encode_message([self._sent + 1, self.received, message])
         self._sent += 1
         self._acknowledged()
@@ -67,19 +67,19 @@ class NumberedChannel:
             self._connection.send(data)
 
     def attach(self, connection: Connection, other_received: int) -> None:
-        """From here messages go to this connection, beginning after the last that the other end has."""
+        """From now on messages go to this connection, starting after the last one that the other end received."""
         self._connection = connection
         self._forget(other_received)
         for _, data in self._kept:
             connection.send(data)
 
     def detach(self) -> None:
-        """The connection is gone; messages wait for the next."""
+        """The connection is lost; messages wait for the next one."""
         self._connection = None
         self._acknowledged()
 
     def take(self, data: bytes) -> None:
-        """Bytes that came on the attached connection. What is no frame closes it."""
+        """Handles bytes received on the attached connection. Closes it if they are not a frame."""
         try:
             seq, ack, message = self._read_frame(data)
         except ValueError as fault:
@@ -87,7 +87,7 @@ class NumberedChannel:
                 self._connection.close(PROTOCOL_FAULT, f"no frame: {fault}"[:120])
             return
         self._forget(ack)
-        if seq != self.received + 1:  # seen, or an acknowledgement
+        if seq != self.received + 1:  # already received, or only an acknowledgement
             return
         self.received = seq
         self._owe(len(data))

@@ -1,6 +1,6 @@
-"""The command `whetstone-worker`: reads what an operator asks for, and ends with what they need to know.
+"""The command `whetstone-worker`: parses the command line, runs a worker or a cluster of workers, and sets the exit code.
 
-Exit codes: 0 it has left its server; 1 it failed; 2 it was refused, or asked for what cannot be.
+Exit codes: 0 the worker has left its server; 1 it failed; 2 the server refused it, or the command line is invalid.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from whetstone_worker.sampling.options import read_sampler_options
 from whetstone_worker.sampling.run_sampler import run_sampler
 
 _NEEDS: Mapping[Role, str] = {
-    "sample": "pip install 'whetstone-worker[vllm]', or --vllm with the command of another one",
+    "sample": "pip install 'whetstone-worker[vllm]', or pass the command of another vLLM installation as --vllm",
     "train": "pip install 'whetstone-worker[torch]'",
 }
 
@@ -55,7 +55,7 @@ def _run(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
                 raise ModuleNotFoundError("No module named 'vllm'")
             asyncio.run(run_sampler(options, read_sampler_options(given)))
         else:
-            from whetstone_worker.run_trainer import run_trainer  # PyTorch takes its time, and may be missing
+            from whetstone_worker.run_trainer import run_trainer  # PyTorch is slow to import and may be missing
 
             asyncio.run(run_trainer(options))
     except ModuleNotFoundError as fault:
@@ -72,7 +72,7 @@ def _run(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 def _run_ray(given: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     spec = read_spec(given, parser) if given.action == "up" else None
     try:
-        from whetstone_worker.cluster.command import run_ray  # Ray takes its time, and may be missing
+        from whetstone_worker.cluster.command import run_ray  # Ray is slow to import and may be missing
     except ModuleNotFoundError as fault:
         print(f"whetstone-worker: {fault}. A cluster needs: pip install 'whetstone-worker[ray]'", file=sys.stderr)
         return 2

@@ -1,5 +1,5 @@
-"""The one thread on which an engine computes, in the order in which work was given to it: the event loop stays free to answer
-pings. Knows no engine.
+"""The one thread on which an engine computes, in order of submission, so that the event loop stays free to answer pings.
+Does not know the engine.
 """
 
 import asyncio
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class ComputeThread:
-    """A daemon: work that hangs does not hold up the end of the process."""
+    """A daemon thread: work that hangs does not keep the process alive."""
 
     def __init__(self) -> None:
         self._work: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
         threading.Thread(target=self._compute, name="compute", daemon=True).start()
 
     def run(self, work: Callable[[], T]) -> Awaitable[T]:
-        """Cancelling what it gives takes back work that has not begun; work that has begun is done to its end."""
+        """Cancelling the returned awaitable withdraws work that has not begun; work that has begun runs to its end."""
         done: Future[T] = Future()
         self._work.put((done, work))
         return asyncio.wrap_future(done)
@@ -32,7 +32,7 @@ class ComputeThread:
                 continue
             try:
                 result = work()
-            except BaseException as fault:  # whatever it is, the waiter gets it
+            except BaseException as fault:  # any failure is passed to the caller
                 done.set_exception(fault)
             else:
                 done.set_result(result)

@@ -1,6 +1,7 @@
-"""The worker's end of the connection: dials the server, says what it is, goes on after a lost connection, begins anew where
-the server does not know it any more, and leaves without breaking what runs (docs/worker-protocol.md, sections 1 to 3 and 7).
-The twin of dial-server.ts. Knows no engine: `handlers` answer the calls.
+"""The worker's end of the connection: dials the server, announces the worker, resumes the session after a lost connection,
+starts a new session if the server has forgotten the old one, and leaves without interrupting running calls
+(docs/worker-protocol.md, sections 1 to 3 and 7). The counterpart of dial-server.ts. Does not know the engine: `handlers`
+execute the calls.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ from whetstone_worker.waiting import result_within
 PROTOCOL = 1
 PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 LEAVE_SECONDS = 600.0
-"""For what runs when the worker is asked to stop: a long row. A second signal ends it at once."""
+"""How long running calls may take after the worker is asked to stop. Enough for a long row. A second signal exits at once."""
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class ConnectionOptions:
     url: str
-    """Of the server: `http://host:8484`, with its base path if it has one."""
+    """The server's address: `http://host:8484`, with its base path if it has one."""
     key: str
     name: str
     version: str
@@ -45,13 +46,13 @@ class ConnectionOptions:
     """`model`, `roles`, `sampler` and `trainer`."""
     handlers: Mapping[str, Handler]
     forget: Callable[[], None]
-    """Nobody waits for what the handlers keep any more: the server has forgotten the session."""
+    """Called when the server has forgotten the session, so that the handlers can drop its state."""
     pauses: tuple[float, ...] = PAUSES
-    """After a lost connection the first; then one more each time that the server is not reached, the last for ever."""
+    """Seconds before each reconnect: first after a lost connection, then one further per failed attempt; the last repeats."""
 
 
 class Session:
-    """What outlives a connection."""
+    """The state that survives the loss of a connection."""
 
     def __init__(self, welcome: Welcome, handlers: Mapping[str, Handler]) -> None:
         self.id = welcome.session
@@ -63,7 +64,7 @@ class Session:
 
 
 class ServerConnection:
-    """Kept up by `run` until `leave`."""
+    """Maintained by `run` until `leave` is called."""
 
     def __init__(self, options: ConnectionOptions) -> None:
         self._options = options
@@ -73,27 +74,27 @@ class ServerConnection:
         self._has_said_so = asyncio.Event()
 
     def leave(self) -> None:
-        """Takes no new calls, ends those that run, and lets `run` return."""
+        """Accepts no new calls, finishes the running ones, and then lets `run` return."""
         self._leaving.set()
 
     async def until_draining(self) -> None:
-        """After `leave`: until the server knows. Without a connection, that is once there is one."""
+        """Waits, after `leave`, until the server knows that the worker is leaving. This requires a connection."""
         await self._has_said_so.wait()
 
     @property
     def session_id(self) -> str | None:
-        """None: there is none."""
+        """None if there is no session."""
         return self._session.id if self._session else None
 
     def notify(self, name: str, payload: object) -> bool:
-        """False: there is no session that would hear it."""
+        """Returns False if there is no session to send it in."""
         if self._session is None:
             return False
         self._session.channel.send({"kind": "notice", "name": name, "payload": payload})
         return True
 
     async def run(self) -> None:
-        """Raises RefusedError where trying again does not help."""
+        """Raises RefusedError if another attempt cannot succeed."""
         failures = 0
         try:
             while not self._leaving.is_set():
@@ -101,7 +102,7 @@ class ServerConnection:
                     await self._connect_once()
                     failures = 0
                 except NotReachedError as fault:
-                    log.warning("The server %s is not reached: %s", self._options.url, fault)
+                    log.warning("Cannot reach the server %s: %s", self._options.url, fault)
                     failures += 1
                 pause = self._options.pauses[min(failures, len(self._options.pauses) - 1)]
                 with suppress(asyncio.TimeoutError):
@@ -110,7 +111,7 @@ class ServerConnection:
             self._abandon()
 
     async def _connect_once(self) -> None:
-        """Returns when a connection that was welcome is over. Raises RefusedError and NotReachedError."""
+        """Returns when an accepted connection has ended. Raises RefusedError and NotReachedError."""
         async with AsyncExitStack() as stack:
             try:
                 socket = await stack.enter_async_context(dial(self._options.url, self._options.key))
@@ -141,7 +142,7 @@ class ServerConnection:
             for task in done:
                 task.result()
         except ConnectionClosed as fault:
-            log.warning("The connection to %s is lost: %s", self._options.url, fault)
+            log.warning("Lost the connection to %s: %s", self._options.url, fault)
         finally:
             session.channel.detach()
             for task in tasks:
@@ -152,7 +153,7 @@ class ServerConnection:
 
     async def _leave_when_asked(self, connection: SocketConnection, session: Session) -> None:
         await self._leaving.wait()
-        log.info("Leaving %s when what runs has ended.", self._options.url)
+        log.info("Leaving %s when the running calls have finished.", self._options.url)
         self.notify("draining", None)
         self._has_said_so.set()
         with suppress(asyncio.TimeoutError):

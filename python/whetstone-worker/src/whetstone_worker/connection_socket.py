@@ -1,5 +1,5 @@
-"""One WebSocket to a server, from the dialling to the welcome, and what a channel needs of it afterwards
-(docs/worker-protocol.md, sections 1 and 3). Knows no session and no call.
+"""One WebSocket to a server: dialing, the handshake up to the welcome, and what a channel needs afterwards
+(docs/worker-protocol.md, sections 1 and 3). Does not know sessions or calls.
 """
 
 import asyncio
@@ -17,37 +17,37 @@ from whetstone_worker.waiting import result_within
 
 SUBPROTOCOL = Subprotocol("whetstone.worker.v1")
 FRAME_BYTES_MAX = 64 << 20
-"""Of what comes. What a worker sends is far shorter."""
+"""Limit for received messages. A worker's own messages are far shorter."""
 HANDSHAKE_SECONDS = 10.0
 SILENT_INTERVALS_MAX = 3
 
 _HINTS = {
     401: "the key is not valid there",
     403: "the key needs the scope worker (`whetstone keys create --scopes worker`)",
-    404: "this is no Whetstone server that takes workers",
+    404: "this is not a Whetstone server that accepts workers",
 }
 
 
 class RefusedError(Exception):
-    """Trying again does not help. The message is for whoever started the worker."""
+    """Another attempt cannot succeed. The message is for the operator who started the worker."""
 
 
 class NotReachedError(Exception):
-    """Try again later."""
+    """Another attempt later may succeed."""
 
 
 @dataclass(frozen=True)
 class Welcome:
     session: str
     received: int
-    """Of the worker's messages, by the server."""
+    """The number of the last message that the server received from this worker."""
     resumed: bool
     heartbeat_seconds: float
     unacked_bytes_max: int
 
 
 def dial(url: str, key: str) -> AbstractAsyncContextManager[ClientConnection]:
-    """Entering raises what explain_dial_fault explains."""
+    """Entering the context raises the exceptions that explain_dial_fault explains."""
     return connect(
         f"ws{url.rstrip('/').removeprefix('http')}/v1/workers/connect",
         subprotocols=[SUBPROTOCOL],
@@ -55,7 +55,7 @@ def dial(url: str, key: str) -> AbstractAsyncContextManager[ClientConnection]:
         compression=None,
         max_size=FRAME_BYTES_MAX,
         open_timeout=HANDSHAKE_SECONDS,
-        ping_interval=None,  # watch_silence does it: how often is in the welcome
+        ping_interval=None,  # watch_silence pings: the welcome sets the interval
     )
 
 
@@ -78,7 +78,7 @@ async def greet(socket: ClientConnection, hello: Mapping[str, object]) -> Welcom
     except ConnectionClosed as fault:
         raise NotReachedError(f"the server closed the connection before its welcome: {fault}") from fault
     except ValueError as fault:
-        raise NotReachedError(f"the server's answer to the hello is no message: {fault}") from fault
+        raise NotReachedError(f"the server's answer to the hello is not a message: {fault}") from fault
     return _read_welcome(answer)
 
 
@@ -100,14 +100,14 @@ def _read_welcome(answer: Any) -> Welcome:
 
 
 class SocketConnection:
-    """A channel's Connection over a WebSocket. What it sends waits here for the network; the channel bounds how much."""
+    """A channel's Connection over a WebSocket. Sent data is queued here for the network; the channel limits how much."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._outgoing: asyncio.Queue[bytes] = asyncio.Queue()
         self._closing: asyncio.Task[None] | None = None
         self.heard = False
-        """Since this was last set to False."""
+        """Whether anything was received since this was last set to False."""
 
     def send(self, data: bytes) -> None:
         self._outgoing.put_nowait(data)
@@ -116,13 +116,13 @@ class SocketConnection:
         self._closing = asyncio.create_task(self._socket.close(code, reason))
 
     async def write(self) -> None:
-        """Sends until it is cancelled. Raises ConnectionClosed."""
+        """Sends until cancelled. Raises ConnectionClosed."""
         while True:
             await self._socket.send(await self._outgoing.get())
             self._outgoing.task_done()
 
     async def flush(self) -> None:
-        """Until everything was written."""
+        """Waits until everything has been written."""
         await self._outgoing.join()
 
     async def receive(self) -> bytes:
@@ -132,7 +132,7 @@ class SocketConnection:
         return data
 
     async def watch_silence(self, interval: float) -> None:
-        """Pings; cuts a connection on which nothing came for three intervals, and raises NotReachedError."""
+        """Sends pings. Raises NotReachedError if nothing is received for three intervals."""
         silent = 0
         while silent < SILENT_INTERVALS_MAX:
             pong = asyncio.ensure_future(await self._socket.ping())

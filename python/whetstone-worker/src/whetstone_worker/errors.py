@@ -1,6 +1,6 @@
-"""The errors that a worker answers with: a code of the server's own (src/domain/errors.ts), and words for whoever reads them.
+"""The errors that a worker returns: an error code of the server (src/domain/errors.ts) and a message.
 
-`message` says what, where and what to do. The cause stays here, in the log of the worker.
+`message` says what failed, where, and what to do. The cause is not sent to the server; the worker logs it.
 """
 
 from typing import Literal
@@ -19,7 +19,7 @@ ErrorCode = Literal[
 
 
 class WorkerError(Exception):
-    """`param`: the field of a client's request that is at fault. `retry_after_seconds`: when to try again."""
+    """`param`: the field of the client's request that is at fault. `retry_after_seconds`: how long to wait before a retry."""
 
     def __init__(
         self, code: ErrorCode, message: str, *, param: str | None = None, retry_after_seconds: int | None = None

@@ -1,5 +1,5 @@
-"""Files between a worker and its server (docs/worker-protocol.md, section 6): down by hash into a cache on disk, checked
-before they are used; up in pieces. The twin of worker-files.ts. Knows no adapter but the names of its files.
+"""Transfers files between a worker and its server (docs/worker-protocol.md, section 6): downloads by hash into a cache on
+disk, verified before use; uploads in pieces. The counterpart of worker-files.ts. Of adapters it knows only the file names.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from whetstone_worker.errors import WorkerError
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors", "optimizer.safetensors")
 PIECE_BYTES_MAX = 16 << 20
 REQUEST_SECONDS = 120.0
-"""Of silence, and of one piece."""
+"""Limit for a silent connection, and for one piece."""
 RETRY_PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 T = TypeVar("T")
@@ -39,20 +39,20 @@ class WireFile:
 
 
 def read_wire_files(files: Any, name: str) -> list[WireFile]:
-    """As a call of the server has them. `name`: of the parameter, for a refusal."""
+    """Reads the file list of a call. `name`: the parameter's name, for the error message."""
     try:
         return [WireFile(str(file["name"]), int(file["bytes"]), str(file["sha256"])) for file in files]
     except (KeyError, TypeError, ValueError) as fault:
-        words = f"A call of the server cannot be read: {name} is no list of files: {type(fault).__name__} {fault}."
+        words = f"A call from the server cannot be read: {name} is not a list of files: {type(fault).__name__} {fault}."
         raise WorkerError("invalid_request", words) from fault
 
 
 class _TryAgainError(Exception):
-    """The message reads on from "The file … cannot be brought: "."""
+    """The message continues the sentence "The file … cannot be transferred: "."""
 
 
 class WorkerFiles:
-    """Made by open_worker_files."""
+    """Created by open_worker_files."""
 
     def __init__(self, http: httpx.AsyncClient, cache: FileCache, scratch: Path, retry_pauses: Sequence[float]) -> None:
         self._http = http
@@ -62,11 +62,11 @@ class WorkerFiles:
         self._fetching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def make_directory(self) -> Path:
-        """Empty; the caller's to remove."""
+        """Returns an empty directory, which the caller must remove."""
         return Path(tempfile.mkdtemp(dir=self._scratch))
 
     async def fetch(self, files: Sequence[WireFile]) -> Path:
-        """A directory with these files; the caller's to remove."""
+        """Returns a directory with these files, which the caller must remove."""
         target = self.make_directory()
         try:
             for file in files:
@@ -83,7 +83,7 @@ class WorkerFiles:
         return target
 
     async def bring(self, directory: Path) -> list[WireFile]:
-        """Uploads all files of an adapter."""
+        """Uploads all files of the adapter in `directory`."""
         brought = []
         for name in ADAPTER_FILES:
             path = directory / name
@@ -105,7 +105,7 @@ class WorkerFiles:
                 async for chunk in response.aiter_bytes():
                     size += len(chunk)
                     if size > file.bytes:
-                        break  # its hash will not be right
+                        break  # too long: the hash check below fails
                     content.write(chunk)
         found = await asyncio.to_thread(sha256_of, part)
         if found != file.sha256 or part.stat().st_size != file.bytes:
@@ -137,17 +137,17 @@ class WorkerFiles:
                 return await work()
             except (httpx.TransportError, json.JSONDecodeError, _TryAgainError) as fault:
                 if pause is None:
-                    words = f"The file {file.name} ({file.sha256[:12]}…) cannot be brought: {fault or type(fault).__name__}"
+                    words = f"The file {file.name} ({file.sha256[:12]}…) cannot be transferred: {fault or type(fault).__name__}"
                     raise WorkerError("engine_unavailable", words) from fault
                 await asyncio.sleep(pause)
             except OSError as fault:
-                words = f"The file {file.name} cannot be kept by the worker: {fault}. Look for room in its --cache-dir."
+                words = f"The file {file.name} cannot be stored on the worker: {fault}. Free some space in its --cache-dir."
                 raise WorkerError("engine_unavailable", words) from fault
         raise AssertionError("the last attempt returns or raises")
 
 
 async def _check(response: httpx.Response) -> None:
-    """409: another piece is wanted than came; 422: the whole has another hash and was forgotten; 429, 5xx: later."""
+    """Retried: 409 the server expects another piece; 422 the hash of the whole differed and it was discarded; 429 and 5xx."""
     if response.is_success:
         return
     text = (await response.aread()).decode(errors="replace")[:500]
@@ -161,7 +161,7 @@ async def _check(response: httpx.Response) -> None:
 async def open_worker_files(
     url: str, key: str, cache_directory: Path, cache_bytes_max: int, retry_pauses: Sequence[float] = RETRY_PAUSES
 ) -> AsyncIterator[WorkerFiles]:
-    """`cache_directory`: empty, and for this process alone."""
+    """`cache_directory`: must be empty and used by this process only."""
     scratch = cache_directory / "scratch"
     scratch.mkdir()
     cache = FileCache(cache_directory, cache_bytes_max)

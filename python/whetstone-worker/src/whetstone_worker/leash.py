@@ -1,9 +1,9 @@
-"""`python -m whetstone_worker.leash [--own DIRECTORY] COMMAND…`: runs a command that must not outlive whoever started it.
+"""`python -m whetstone_worker.leash [--own DIRECTORY] COMMAND…`: runs a command that must not outlive its parent process.
 
-A process that is killed with SIGKILL says nothing to its children: one that goes on would hold its GPU while its successor
-wants it. The leash holds the other end of a pipe of whoever started it; when that breaks, it kills the command with all the
-processes of its group. It passes SIGTERM on to the command alone, which ends its own children, and exits as it does.
-`--own`: a directory of the command's, removed behind it.
+A process that is killed with SIGKILL cannot stop its children; a child that continued would occupy the GPU that a successor
+needs. The leash holds one end of a pipe to its parent; when the pipe breaks, it kills the command's process group. It passes
+SIGTERM on to the command alone, which ends its own children, and exits with the command's exit code.
+`--own`: a directory of the command, removed after it ends.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main(command: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: child.send_signal(signal.SIGTERM))
     threading.Thread(target=hold, daemon=True).start()
     code = child.wait()
-    kill_all()  # what it left behind
+    kill_all()  # processes that the command left running
     return code if code >= 0 else 128 - code
 
 

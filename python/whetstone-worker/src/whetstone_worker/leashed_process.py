@@ -1,5 +1,5 @@
-"""A command on a leash (leash.py). What it writes is passed on line by line, and its last lines are kept for whoever asks why
-it ended.
+"""A command that runs on a leash (leash.py). Its output is passed on line by line, and its last lines are kept to explain
+why it ended.
 """
 
 import subprocess
@@ -14,13 +14,13 @@ LINE_LENGTH_MAX = 2_000
 
 
 def write_to_stderr(line: str) -> None:
-    with suppress(OSError, ValueError):  # nobody reads it any more, and the process must still be read
+    with suppress(OSError, ValueError):  # stderr is closed, but the process's output must still be drained
         sys.stderr.write(line)
         sys.stderr.flush()
 
 
 class LeashedProcess:
-    """`pass_on`: takes each line that the command writes, with its end, on a thread of this object."""
+    """`pass_on`: called with each line of output, including its line end, on a thread of this object."""
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str], pass_on: Callable[[str], None] = write_to_stderr
@@ -35,13 +35,13 @@ class LeashedProcess:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            start_new_session=True,  # a signal to the group of this process is not for the command
+            start_new_session=True,  # a signal to this process's group must not reach the command
         )
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
 
     def wait(self, seconds: float) -> int | None:
-        """Its exit code, 128 + N after signal N; None while it runs. After it, everything that it wrote was read."""
+        """Returns the exit code, 128 + N after signal N, or None if it still runs. After a code all output has been read."""
         try:
             code = self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -53,7 +53,7 @@ class LeashedProcess:
         self._process.terminate()
 
     def kill(self) -> None:
-        """With all its processes. They have ended when `wait` gives a code."""
+        """Kills the command and all its processes. They have ended when `wait` returns a code."""
         if self._process.stdin:
             self._process.stdin.close()
 

@@ -1,4 +1,4 @@
-"""How a worker is asked to stop: SIGTERM or Ctrl-C, once to end what runs, twice to end at once."""
+"""Handles SIGTERM and Ctrl-C: the first asks the worker to finish and leave, the second ends the process at once."""
 
 import asyncio
 import os

@@ -1,5 +1,5 @@
-"""A trainer's share of a device that it shares with a sampler: how much of it is left for rows beside the weights, computed
-before the weights are loaded. The counterpart of vLLM's --gpu-memory-utilization. On a GPU the share is enforced.
+"""The share of a device's memory that a trainer uses next to a sampler: how much is left for rows after the weights,
+computed before the weights are loaded. The counterpart of vLLM's --gpu-memory-utilization. On a GPU the share is enforced.
 """
 
 import math
@@ -14,15 +14,15 @@ from whetstone_worker.trainer.memory import CPU_SHARE, CUDA_SHARE, default_budge
 
 
 def take_share(directory: Path, device: torch.device, share: float, ranks: int) -> int:
-    """The bytes for rows. `directory`: of the model, whose weights are split over the ranks. Raises invalid_request if nothing
-    is left, and bad_model_files."""
+    """Returns the bytes for rows. `directory`: that of the model, whose weights are split over the ranks. Raises WorkerError
+    invalid_request if nothing is left, and bad_model_files if the weights cannot be read."""
     if device.type == "cuda":
-        torch.cuda.set_per_process_memory_fraction(share, device.index)  # beyond it this process fails, and not the sampler
+        torch.cuda.set_per_process_memory_fraction(share, device.index)  # beyond it this process fails, not the sampler
     whole = _device_bytes(device)
     weights = _weights_bytes(directory, device) // ranks
     rows = int((share * whole - weights) * CUDA_SHARE)
     if rows < 1:
-        words = f"The weights take {weights} bytes, and {share:g} of the memory are {int(share * whole)} bytes: give more."
+        words = f"The weights take {weights} bytes, more than {share:g} of the memory ({int(share * whole)} bytes): raise it."
         raise WorkerError("invalid_request", f"--memory-share {share:g}: {words}")
     return rows
 
@@ -30,11 +30,11 @@ def take_share(directory: Path, device: torch.device, share: float, ranks: int) 
 def _device_bytes(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[1]
-    return int(default_budget_bytes(device) / CPU_SHARE)  # of the machine, or what its container may use
+    return int(default_budget_bytes(device) / CPU_SHARE)  # of the machine, or its container's limit
 
 
 def _weights_bytes(directory: Path, device: torch.device) -> int:
-    """As they are loaded, whatever they are stored in."""
+    """Returns the size of the weights in the dtype they are loaded in, not the one they are stored in."""
     return arithmetic_of(device).dtype.itemsize * sum(_elements(path) for path in directory.glob("*.safetensors"))
 
 

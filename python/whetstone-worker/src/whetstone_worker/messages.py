@@ -1,5 +1,5 @@
-"""Messages as bytes: MessagePack, with arrays of numbers as extension types (docs/worker-protocol.md, section 1). The twin of
-codec.ts. Knows no message.
+"""Encodes messages as MessagePack, with arrays of numbers as extension types (docs/worker-protocol.md, section 1).
+The counterpart of codec.ts. Does not know the individual messages.
 """
 
 from typing import Any
@@ -13,13 +13,13 @@ _TYPES = {INT32: np.dtype("<i4"), FLOAT32: np.dtype("<f4")}
 
 
 def encode_message(message: object) -> bytes:
-    """Raises TypeError for what cannot be sent."""
+    """Raises TypeError if the message holds a value that cannot be encoded."""
     encoded: bytes = msgpack.packb(message, default=_encode_array)
     return encoded
 
 
 def decode_message(data: bytes) -> Any:
-    """Raises ValueError for bytes that are not one MessagePack value."""
+    """Raises ValueError if the bytes are not exactly one MessagePack value."""
     return msgpack.unpackb(data, ext_hook=_decode_array)
 
 
@@ -33,7 +33,7 @@ def _encode_array(value: object) -> msgpack.ExtType:
 
 def _decode_array(code: int, data: bytes) -> Any:
     if code not in _TYPES:
-        raise ValueError(f"extension type {code} is not known")
+        raise ValueError(f"unknown extension type {code}")
     if len(data) % 4 != 0:
         raise ValueError(f"{len(data)} bytes are not an array of 4-byte numbers")
     return np.frombuffer(data, dtype=_TYPES[code])

@@ -1,5 +1,5 @@
-"""What `--model` may name, as the server reads it (resolve-model.ts): a directory, or a model of the Hugging Face Hub, from
-its cache if it is there. And what makes two copies of a model the same to both ends of a connection.
+"""Resolves `--model` as the server does (resolve-model.ts): a directory, or a model of the Hugging Face Hub, read from the
+local cache if it is there. Also computes the hashes by which worker and server check that they have the same model.
 """
 
 import re
@@ -23,7 +23,7 @@ _WANTED = [
 @dataclass(frozen=True)
 class ModelDirectory:
     id: str
-    """The name under which the server hosts it."""
+    """The name under which the server serves the model."""
     path: Path
     config_sha256: str
     tokenizer_sha256: str
@@ -33,10 +33,10 @@ class ModelDirectory:
 
 
 def find_model(name: str, model_id: str | None) -> ModelDirectory:
-    """Downloads what the Hub has. `model_id`: None for the name's own. Raises bad_model_files."""
+    """Downloads a Hub model if needed. `model_id`: None to derive it from `name`. Raises WorkerError bad_model_files."""
     path = Path(name)
     if path.is_dir():
-        # `owner/name` is an id also where it is a path; of any other path the last part names the model.
+        # `owner/name` is an id even if such a path exists; for any other path the last part is the id.
         return _read(path, model_id or (name if _HUB_ID.fullmatch(name) else path.resolve().name))
     if path.suffix.lower() == ".gguf" or (_HUB_ID.fullmatch(name.partition(":")[0]) and ":" in name):
         raise WorkerError(
@@ -45,7 +45,9 @@ def find_model(name: str, model_id: str | None) -> ModelDirectory:
             f"`whetstone workers run --model {name}`, which reads it.",
         )
     if not _HUB_ID.fullmatch(name):
-        raise WorkerError("bad_model_files", f"No model {name}: there is no such directory, and it is no Hub id (owner/name).")
+        raise WorkerError(
+            "bad_model_files", f"No model {name}: there is no such directory, and it is not a Hub id (owner/name)."
+        )
     return _read(_download(name), model_id or name)
 
 
@@ -54,12 +56,12 @@ def _download(hub_id: str) -> Path:
 
     try:
         return Path(snapshot_download(hub_id, allow_patterns=_WANTED))
-    except Exception as fault:  # of many kinds: no network, no such model, no leave
-        raise WorkerError("bad_model_files", f"The model {hub_id} cannot be had from the Hub: {fault}") from fault
+    except Exception as fault:  # many kinds: no network, no such model, no permission
+        raise WorkerError("bad_model_files", f"The model {hub_id} cannot be downloaded from the Hub: {fault}") from fault
 
 
 def _read(path: Path, model_id: str) -> ModelDirectory:
     for name in ("config.json", "tokenizer.json"):
         if not (path / name).is_file():
-            raise WorkerError("bad_model_files", f"{path} has no {name}: a worker and its server compare its bytes.")
+            raise WorkerError("bad_model_files", f"{path} has no {name}, which a worker and its server compare byte for byte.")
     return ModelDirectory(model_id, path, sha256_of(path / "config.json"), sha256_of(path / "tokenizer.json"))

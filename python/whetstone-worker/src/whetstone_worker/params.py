@@ -1,4 +1,4 @@
-"""Parameters of a trainer's procedures, read from what the wire brought. What is missing or odd is refused by its name."""
+"""Parses the parameters of a trainer's procedures. A missing or invalid parameter is refused with its name."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,10 +29,10 @@ def read_open_options(params: Any, start: Path | None) -> OpenSessionOptions:
 
 
 def read_rows(params: Any) -> list[TrainingRow]:
-    """Of a call with `rows`, or with one `row`."""
+    """Reads `rows`, or the single `row`, of a call."""
     rows = params["rows"] if "rows" in params else [_get(params, "row")]
     if not isinstance(rows, list) or not rows:
-        raise _refuse("rows", "is no list of rows")
+        raise _refuse("rows", "is not a list of rows")
     return [parse_row(row) for row in rows]
 
 
@@ -49,7 +49,7 @@ def read_optimizer_params(params: Any) -> OptimizerParams:
 
 
 def _read_targets(lora: Any) -> tuple[str, ...]:
-    """As LoraConfig of src/domain/lora-config.ts has them."""
+    """Reads the target modules in the format of LoraConfig (src/domain/lora-config.ts)."""
     named = lora.get("targets")
     if named is None:
         parts = ((ATTENTION, lora.get("attention", True)), (MLP, lora.get("mlp", True)), ((HEAD,), lora.get("unembed", False)))
@@ -69,23 +69,23 @@ def _get(value: Any, name: str) -> Any:
 def _number(value: Any, name: str) -> float:
     found = _get(value, name)
     if not isinstance(found, (int, float)) or isinstance(found, bool):
-        raise _refuse(name, f"is no number: {found!r:.40}")
+        raise _refuse(name, f"is not a number: {found!r:.40}")
     return float(found)
 
 
 def _whole(value: Any, name: str) -> int:
     found = _number(value, name)
     if not found.is_integer():
-        raise _refuse(name, f"is no whole number: {found}")
+        raise _refuse(name, f"is not a whole number: {found}")
     return int(found)
 
 
 def _text(value: Any, name: str) -> str:
     found = _get(value, name)
     if not isinstance(found, str):
-        raise _refuse(name, f"is no string: {found!r:.40}")
+        raise _refuse(name, f"is not a string: {found!r:.40}")
     return found
 
 
 def _refuse(name: str, fault: str) -> WorkerError:
-    return WorkerError("invalid_request", f"A call of the server cannot be read: {name} {fault}.")
+    return WorkerError("invalid_request", f"A call from the server cannot be read: {name} {fault}.")

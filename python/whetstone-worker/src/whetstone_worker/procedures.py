@@ -1,5 +1,6 @@
-"""The procedures of a trainer (docs/worker-protocol.md, section 5) over one TrainingEngine: files by their hashes become
-directories, and back; whatever computes, computes on one thread. The twin of serve-worker.ts. Knows no connection.
+"""The procedures of a trainer (docs/worker-protocol.md, section 5) on one TrainingEngine. Downloads the files of an adapter
+into a directory, uploads saved files, and runs all computation on one thread. The counterpart of serve-worker.ts. Does not
+know the connection.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class TrainerProcedures:
-    """`engine` is called on `compute` alone, as is what holds its session here."""
+    """`engine` and the open session are used on the `compute` thread only."""
 
     def __init__(self, engine: TrainingEngine | LeadingEngine, compute: ComputeThread, files: WorkerFiles) -> None:
         self._engine = engine
@@ -30,7 +31,7 @@ class TrainerProcedures:
         self._files = files
         self._session: TrainingSession | LeadingSession | None = None
         self._number = 0
-        """Of the session that was opened last."""
+        """The number of the session that was opened last."""
 
     def handlers(self) -> dict[str, Handler]:
         return {
@@ -43,7 +44,7 @@ class TrainerProcedures:
         }
 
     def forget(self) -> None:
-        """Whoever opened the session is gone. Returns at once: what is asked next waits for it on the thread."""
+        """Closes the session because its server is gone. Returns at once: later calls queue after it on the compute thread."""
         asyncio.ensure_future(self._compute.run(self._close)).add_done_callback(_log_fault)
 
     async def open(self, params: Any, call: Call) -> int:
@@ -94,20 +95,20 @@ class TrainerProcedures:
 
     def _of(self, params: Mapping[str, Any], call: Call) -> TrainingSession | LeadingSession:
         if call.aborted:
-            raise WorkerError("cancelled", "The call was given up before it began.")
+            raise WorkerError("cancelled", "The call was cancelled before it began.")
         if self._session is None or params["session"] != self._number:
             raise WorkerError("engine_unavailable", f"The training session {params['session']} is not open on this worker.")
         return self._session
 
     def _close(self, number: int | None = None) -> None:
-        """None: whichever is open."""
+        """Closes session `number`, or the open session if None."""
         if self._session and number in (None, self._number):
             self._session.close()
             self._session = None
 
 
 def trainer_limits(engine: TrainingEngine | LeadingEngine) -> dict[str, object]:
-    """As the hello has them."""
+    """Returns the limits in the format of the hello message."""
     limits = engine.limits
     return {
         "contextLength": limits.context_length,
@@ -122,7 +123,7 @@ def trainer_limits(engine: TrainingEngine | LeadingEngine) -> dict[str, object]:
 
 
 def _results(params: Any, results: Sequence[object]) -> object:
-    """A call with `row` is answered by its result, one with `rows` by a list."""
+    """Returns one result for a call with `row`, a list for a call with `rows`."""
     return list(results) if "rows" in params else results[0]
 
 

@@ -1,5 +1,5 @@
-"""What `run` with both roles starts: for each role the same command with that role alone, and with the flags that belong to it.
-Decides how the two share their device's memory if the operator does not say.
+"""The commands that `run` with both roles starts: the same command once per role, with the flags of that role. Decides how
+the two roles share the device's memory if the operator does not say.
 """
 
 import argparse
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from whetstone_worker.run_options import ROLES, Role, flag_of, given_flags, read_part
 
 BOTH_SHARE = 0.9
-"""Of the device's memory, for both together. The rest is for CUDA contexts, fragmentation and the machine's other programs."""
+"""Share of the device's memory for both together. The rest is for CUDA contexts, fragmentation and other programs."""
 SAMPLER_SHARE = 0.4
-"""Less than half: without room a row cannot be trained at all, while vLLM evicts cached prompts and computes them again."""
+"""Less than half: without enough memory a row cannot be trained at all, while vLLM evicts cached prompts and recomputes."""
 SAMPLER_FLAG = "--gpu-memory-utilization"
-"""Of vLLM. In spite of its name it also applies to a processor's memory."""
+"""A flag of vLLM. In spite of its name it also applies to a CPU's memory."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class RoleCommand:
 
 
 def commands_of_roles(given: argparse.Namespace, parser: argparse.ArgumentParser) -> list[RoleCommand]:
-    """`given`: checked. The sampler's comes first. Ends the program if the two shares do not fit."""
+    """`given`: checked options. The sampler's command comes first. Exits with an error message if the two shares do not fit."""
     environment = {**os.environ, "WHETSTONE_URL": given.server, "WHETSTONE_API_KEY": given.key}
     shares = _read_shares(given, parser)
     behind = {"sample": ["--", SAMPLER_FLAG, f"{shares['sample']:g}", *given.vllm_arguments], "train": []}
@@ -63,19 +63,19 @@ def _read_shares(given: argparse.Namespace, parser: argparse.ArgumentParser) -> 
     if trainer is None:
         trainer = round(BOTH_SHARE - sampler, 3)
     if sampler <= 0:
-        parser.error(f"--memory-share {trainer:g} leaves no memory to vLLM: at most {BOTH_SHARE:g} is for both")
+        parser.error(f"--memory-share {trainer:g} leaves no memory to vLLM: both together may have at most {BOTH_SHARE:g}")
     if trainer <= 0 and given.memory is None:
         parser.error(
-            f"-- {SAMPLER_FLAG} {sampler:g} leaves no memory to the trainer: at most {BOTH_SHARE:g} is for both, unless "
-            "--memory says how much rows may take"
+            f"-- {SAMPLER_FLAG} {sampler:g} leaves no memory to the trainer: both together may have at most {BOTH_SHARE:g}, "
+            "unless --memory sets the memory for rows"
         )
     if sampler + trainer > 1 and given.memory is None:
-        parser.error(f"--memory-share {trainer:g} and -- {SAMPLER_FLAG} {sampler:g} are together more than the memory")
+        parser.error(f"--memory-share {trainer:g} and -- {SAMPLER_FLAG} {sampler:g} add up to more than 1")
     return {"sample": sampler, "train": trainer}
 
 
 def _sampler_share(given: argparse.Namespace, parser: argparse.ArgumentParser) -> float | None:
-    """What the operator says to vLLM; of several, the last one applies. None: nothing is said."""
+    """Returns the share in vLLM's own arguments, None if there is none. If it is repeated, the last one applies."""
     vllm = argparse.ArgumentParser(prog=parser.prog, usage=argparse.SUPPRESS, add_help=False, allow_abbrev=False)
     vllm.add_argument(SAMPLER_FLAG, "--gpu_memory_utilization", dest="share", type=read_part)
     share: float | None = vllm.parse_known_args(given.vllm_arguments)[0].share

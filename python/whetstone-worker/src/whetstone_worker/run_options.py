@@ -1,6 +1,6 @@
-"""The flags of `run`, the role that each of them belongs to, and how they are read. Runs nothing.
+"""The flags of `run`: the role that each belongs to, and how its value is parsed. Runs nothing.
 
-Flags of a role default to None, so that a flag that was given can be told from one that was not.
+Flags of a role default to None, to distinguish a flag that was given from one that was not.
 """
 
 import argparse
@@ -25,14 +25,14 @@ _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "wh
 def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     run = commands.add_parser(
         "run",
-        help="connect to a server and compute what it asks for",
-        description="Connects to a Whetstone server and computes what it asks for, until it is stopped. SIGTERM or Ctrl-C: it "
-        "ends what runs, then leaves; a second one ends it at once. With both roles it runs a worker for each, and restarts "
-        "one that ends.",
+        help="connect to a server and run its engines here",
+        description="Connects to a Whetstone server and computes for it until it is stopped. On SIGTERM or Ctrl-C it finishes "
+        "the running calls and leaves; a second signal ends it at once. With both roles it runs one worker per role and "
+        "restarts a worker that ends.",
     )
     add_server_arguments(run)
     run.add_argument("--model", metavar="PATH|ID", required=True, help="a directory, or a model of the Hugging Face Hub")
-    run.add_argument("--model-id", metavar="ID", help="the server's name for it; default: the Hub id, or the directory's name")
+    run.add_argument("--model-id", metavar="ID", help="the server's name for the model; default: the Hub id or directory name")
     run.add_argument(
         "--roles",
         metavar="ROLES",
@@ -42,18 +42,18 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     run.add_argument(
         "--name",
         default=socket.gethostname(),
-        help="how people will know the worker; with both roles `-sample` and `-train` follow it; default: the host's name",
+        help="the worker's name in listings; with both roles `-sample` and `-train` are appended; default: the host's name",
     )
-    run.add_argument("--device", help="`cuda`, `cuda:1`, `cpu`; default: the first GPU, or the CPU where there is none")
+    run.add_argument("--device", help="`cuda`, `cuda:1`, `cpu`; default: the first GPU, or the CPU if there is none")
     run.add_argument(
         "--cache-dir",
         metavar="PATH",
         type=Path,
         default=_CACHE,
-        help="for files of adapters; several workers may share it; default: %(default)s",
+        help="for adapter files; several workers may share it; default: %(default)s",
     )
     run.add_argument(
-        "--cache-size", metavar="SIZE", type=_size, default="16GB", help="of what each worker keeps there; default: %(default)s"
+        "--cache-size", metavar="SIZE", type=_size, default="16GB", help="limit of each worker's cache; default: %(default)s"
     )
     flags: Mapping[Role, Sequence[argparse.Action]] = {
         "train": _add_trainer_arguments(run),
@@ -66,21 +66,26 @@ def _add_trainer_arguments(parser: argparse.ArgumentParser) -> list[argparse.Act
     group = parser.add_argument_group("training (--roles train)")
     return [
         group.add_argument(
-            "--memory", metavar="SIZE", type=_size, help="for rows, beside the weights: 40GiB; default: most of what is free"
+            "--memory",
+            metavar="SIZE",
+            type=_size,
+            help="for rows, in addition to the weights: 40GiB; default: most free memory",
         ),
         group.add_argument(
             "--memory-share",
             metavar="PART",
             type=read_part,
-            help="part of the device's memory for weights and rows together, such as 0.5, beside a sampler on the same device; "
+            help="fraction of the device's memory for weights and rows, such as 0.5, when a sampler shares the device; "
             "default with both roles: 0.9 minus vLLM's --gpu-memory-utilization",
         ),
-        group.add_argument("--row-length-max", metavar="TOKENS", type=_count, help="default: what fits into the memory"),
+        group.add_argument(
+            "--row-length-max", metavar="TOKENS", type=_count, help="default: the longest row that fits into memory"
+        ),
     ]
 
 
 def read_roles(given: argparse.Namespace, parser: argparse.ArgumentParser) -> list[Role]:
-    """Ends the program if a flag is given that belongs to none of them."""
+    """Exits with an error message if a flag of another role is given."""
     named = [part.strip() for part in given.roles.split(",")]
     roles = [role for role in ROLES if role in named]
     if len(roles) != len(named):
@@ -96,14 +101,14 @@ def given_flags(given: argparse.Namespace, role: Role) -> list[argparse.Action]:
 
 
 def flag_of(action: argparse.Action) -> str:
-    return action.option_strings[0] if action.option_strings else "what stands behind `--`"
+    return action.option_strings[0] if action.option_strings else "an argument after `--`"
 
 
 def read_options(given: argparse.Namespace, parser: argparse.ArgumentParser) -> WorkerOptions:
-    """What every worker is asked, whatever its role."""
+    """Reads the options that are common to all roles."""
     check_server_arguments(given, parser)
     if given.memory is not None and given.memory_share is not None:
-        parser.error("--memory and --memory-share: give one of them")
+        parser.error("--memory and --memory-share exclude each other: give only one")
     return WorkerOptions(
         url=given.server,
         key=given.key,
@@ -123,7 +128,7 @@ def _size(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
     unit = _UNITS.get(match[2].upper()) if match else None
     if not match or unit is None or float(match[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 40GiB, 512MB or a number of bytes")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write 40GiB, 512MB or a number of bytes")
     return int(float(match[1]) * unit)
 
 
@@ -133,11 +138,11 @@ def read_part(text: str) -> float:
     except ValueError:
         part = 0.0
     if not 0 < part < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no part of a whole; write a number between 0 and 1, such as 0.5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a fraction; write a number between 0 and 1, such as 0.5")
     return part
 
 
 def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive whole number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)

@@ -1,7 +1,7 @@
 """Both roles under one command: one worker process per role, on a leash (leash.py), restarted when it ends.
 
-SIGTERM or Ctrl-C lets both finish what they compute; a second one ends them at once. When one is refused, the other is stopped
-too, because only the operator can help. role_commands.py says what is run for a role, supervisor.py keeps it running.
+SIGTERM or Ctrl-C lets both finish what they compute; a second one ends them at once. If one is refused, the other is stopped
+too, because only the operator can help. role_commands.py defines the command of a role, supervisor.py keeps it running.
 """
 
 import logging
@@ -27,7 +27,7 @@ from whetstone_worker.supervisor import (
 )
 
 LEFT_CODES = (0, 128 + signal.SIGTERM)
-"""Exit codes of a worker that was asked to leave. The second one: it did not handle signals yet."""
+"""Exit codes of a worker that was asked to leave. The second one: the worker did not handle signals yet."""
 POLL_SECONDS = 0.1
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ Event = tuple[Role, Report] | int
 
 
 def run_roles(commands: Sequence[RoleCommand], leave_seconds: float = LEAVE_SECONDS) -> int:
-    """The exit code: 0 both have left; 1 one did not leave as it should; 2 one was refused; 128 + N at once, by signal N."""
+    """Returns the exit code: 0 both left; 1 one failed to leave; 2 one was refused; 128 + N ended at once by signal N."""
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _frame: events.put(received))
@@ -70,12 +70,12 @@ def _supervise(
     commands: Sequence[RoleCommand], put: Callable[[Event], None], leave_seconds: float
 ) -> Mapping[Role, Supervisor]:
     sampler_settled = threading.Event()
-    """vLLM has allocated its memory, or has ended once. Until then it measures what is free: the trainer would disturb that."""
+    """Set when vLLM has allocated its memory or has ended once. Until then vLLM measures free memory, so the trainer waits."""
 
     def supervise(each: RoleCommand) -> Supervisor:
         def start() -> LeashedProcess:
             if each.role == "train" and not sampler_settled.wait(POLL_SECONDS):
-                raise NotPlacedError("it waits until vLLM is ready")
+                raise NotPlacedError("it is waiting for vLLM to be ready")
             return LeashedProcess(each.command, each.environment, pass_on)
 
         def pass_on(line: str) -> None:
@@ -97,7 +97,7 @@ def _tell(role: Role, report: Report) -> None:
     if report.phase == "pausing":
         log.error("%s: %s.", role, report.cause)
     elif report.phase == "running":
-        log.info("%s: its worker is started.", role)
+        log.info("%s: its worker has started.", role)
     elif report.phase == "placing":
         log.info("%s: %s.", role, report.cause)
     else:
@@ -105,9 +105,9 @@ def _tell(role: Role, report: Report) -> None:
 
 
 def _exit_code(before: Phase, last_exit: int | None) -> int:
-    """Of a role that has left. `before`: its phase until then."""
+    """Returns the exit code of a role that has left. `before`: its phase until then."""
     if before in ("placing", "pausing"):
-        return 0  # nothing ran
+        return 0  # nothing was running
     if last_exit == REFUSED_CODE:
         return REFUSED_CODE
     return 0 if last_exit in LEFT_CODES else 1
@@ -118,7 +118,7 @@ def _last_line(supervisor: Supervisor) -> str:
 
 
 def _kill(supervisors: Collection[Supervisor]) -> None:
-    """Ends what they run. If that takes too long, the leashes do it when this process ends."""
+    """Ends the running processes. If that takes too long, the leashes end them when this process exits."""
     until = time.monotonic() + KILL_SECONDS
     while time.monotonic() < until and any(each.report()["phase"] != "left" for each in supervisors):
         for each in supervisors:

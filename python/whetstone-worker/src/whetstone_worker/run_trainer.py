@@ -1,5 +1,5 @@
-"""Wires a worker that trains: the engine for one model, the files, the connection to a server; and stops them when the
-process is asked to stop.
+"""Runs a training worker: creates the engine for one model, the file transfer and the connection to a server, and stops them
+when the process is asked to stop.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ from whetstone_worker.worker_options import WorkerOptions
 log = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 10.0
-"""For a row whose worker has left: it was given its time before."""
+"""Limit for a row that still runs after the worker has left; it has already had time to finish."""
 
 
 async def run_trainer(options: WorkerOptions) -> None:
-    """Returns when it has left its server. Raises RefusedError, and WorkerError where the model cannot be trained here."""
+    """Returns when the worker has left its server. Raises RefusedError, and WorkerError if the model cannot be trained here."""
     model = find_model(options.model, options.model_id)
     device = _read_device(options.device)
     mesh = join_ranks(device)
@@ -78,7 +78,7 @@ def _read_device(name: str | None) -> torch.device:
 
 
 def _capabilities(device: torch.device) -> dict[str, bool]:
-    return {"exactTraining": device.type == "cpu"}  # determinism.py asks for it on GPUs too; nobody has compared bytes there
+    return {"exactTraining": device.type == "cpu"}  # determinism.py requests it on GPUs too; byte equality is untested there
 
 
 async def _stand_by(engine: TrainingEngine | LeadingEngine, compute: ComputeThread) -> None:
@@ -104,7 +104,7 @@ def _open_engine(
     )
     limits = engine.limits
     if limits.row_length_max < 1:
-        words = f"No row of {model.id} fits into {limits.memory.budget_bytes} bytes: give more with --memory or --memory-share."
+        words = f"No row of {model.id} fits into {limits.memory.budget_bytes} bytes: raise --memory or --memory-share."
         raise WorkerError("invalid_request", words)
     log.info("Trains rows of up to %d tokens.", limits.row_length_max)
     return engine
@@ -114,5 +114,5 @@ async def _close(engine: TrainingEngine | LeadingEngine, compute: ComputeThread)
     closing = asyncio.ensure_future(compute.run(engine.close))
     await asyncio.wait([closing], timeout=CLOSE_SECONDS)
     if not closing.done():
-        log.warning("A row is still computed, for nobody: the worker ends without it.")
-        os._exit(0)  # the interpreter's own end would pull PyTorch away from under the row
+        log.warning("A row is still being computed although its result is no longer needed: the worker exits without it.")
+        os._exit(0)  # a normal interpreter exit would unload PyTorch while the row still uses it

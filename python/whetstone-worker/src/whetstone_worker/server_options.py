@@ -1,4 +1,4 @@
-"""Which server, and with which key: the same flags for a worker and for a cluster of them."""
+"""The flags for the server's address and API key, shared by a worker and a cluster of workers."""
 
 import argparse
 import os
@@ -16,7 +16,7 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_server_arguments(given: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    """Ends with what is wrong."""
+    """Exits with an error message if the address or the key is missing or invalid."""
     if not given.server or not re.match(r"https?://", given.server):
         parser.error("--server (or WHETSTONE_URL) must be the server's address, such as http://host:8484")
     if not given.key:

@@ -1,6 +1,6 @@
-"""Keeps one worker running: starts it, starts it again when it ends, with growing pauses, and lets it leave when asked. A
-worker may be several processes that only work together; how an attempt is started and watched is a parameter. Used by the
-actors of a cluster (cluster/worker_actor.py) and by a command with several roles (run_roles.py); knows neither.
+"""Keeps one worker running: starts it, restarts it with growing pauses when it ends, and lets it leave when asked. A worker
+may consist of several processes; how an attempt is started and watched is a parameter. Used by the actors of a cluster
+(cluster/worker_actor.py) and by a command with several roles (run_roles.py); knows neither.
 """
 
 import threading
@@ -12,20 +12,20 @@ from typing import Any, Literal, Protocol
 Phase = Literal["placing", "running", "pausing", "leaving", "left"]
 
 PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""After the first end, the second in a row, and so on; the last for ever."""
+"""Seconds before a restart after the first end, the second in a row, and so on; the last value repeats."""
 REFUSED_PAUSE = 300.0
-"""After exit code 2: the server does not take it, or it was asked for what cannot be. Somebody has to change something."""
+"""After exit code 2: the server refuses the worker, or its options are invalid. Only the operator can change that."""
 REFUSED_CODE = 2
 STEADY_SECONDS = 60.0
-"""What ran for so long begins with the shortest pause again."""
+"""An attempt that ran this long resets the pauses to the shortest."""
 LEAVE_SECONDS = 630.0
-"""A worker takes up to ten minutes for a long row."""
+"""Seconds to leave. A worker takes up to ten minutes for a long row."""
 KILL_SECONDS = 30.0
 
 
 class Attempt(Protocol):
     def wait(self, seconds: float) -> int | None:
-        """The exit code when it is over; None when it still runs after so long."""
+        """Returns the exit code, or None if the attempt still runs after `seconds`."""
 
     def ask_to_leave(self) -> None: ...
 
@@ -35,32 +35,32 @@ class Attempt(Protocol):
 
 
 class NotPlacedError(Exception):
-    """The attempt cannot start yet, which is no failure and no reason to pause. Says what it waits for."""
+    """The attempt cannot start yet. This is not a failure and causes no pause. The message names what it waits for."""
 
 
 @dataclass(frozen=True)
 class Report:
     phase: Phase
     since: float
-    """Unix seconds: of this phase."""
+    """Unix time in seconds at which the phase began."""
     starts: int
     last_exit: int | None
-    """Null: none has ended yet."""
+    """None if no attempt has ended yet."""
     cause: str | None
-    """Why nothing runs, or why it ended last."""
+    """Why nothing is running, or why the last attempt ended."""
     words: str = field(repr=False, default="")
-    """What the worker wrote last."""
+    """The last output of the worker."""
 
 
 def pause_after(exit_code: int | None, failures: int) -> float:
-    """`failures`: ends in a row, this one counted."""
+    """Returns seconds. `failures`: the number of ends in a row, including this one."""
     return REFUSED_PAUSE if exit_code == REFUSED_CODE else PAUSES[min(failures, len(PAUSES)) - 1]
 
 
 class Supervisor:
-    """`start`: gives a running attempt. Raises NotPlacedError where it has to wait longer; it is then called again at once.
-    `retries_refused`: whether a worker that was refused is started again; without, the phase is `left`.
-    `note`: takes each new report, on the supervisor's own thread."""
+    """`start`: returns a running attempt. If it raises NotPlacedError, it is called again at once.
+    `retries_refused`: whether a refused worker is started again; if not, the phase becomes `left`.
+    `note`: called with each new report, on the supervisor's own thread."""
 
     def __init__(
         self,
@@ -85,11 +85,11 @@ class Supervisor:
         return {**asdict(self._report), "words": words or self._report.words}
 
     def leave(self) -> None:
-        """Returns at once; the phase `left` says when it is done."""
+        """Returns at once; the phase becomes `left` when the worker has left."""
         self._leaving.set()
 
     def kill(self) -> None:
-        """What runs now, without waiting for it. It is started again, except after `leave`."""
+        """Kills the running attempt without waiting for it. It is restarted, except after `leave`."""
         if attempt := self._attempt:
             attempt.kill()
 
@@ -104,7 +104,7 @@ class Supervisor:
             except NotPlacedError as fault:
                 self._set("placing", cause=str(fault))
                 continue
-            except Exception as fault:  # a node was lost between two calls: whatever it is, it is tried again
+            except Exception as fault:  # such as a node lost between two calls: any failure is retried
                 cause = f"it could not be started: {type(fault).__name__}: {fault}"
             else:
                 self._set("running", starts=self._report.starts + 1)
@@ -119,7 +119,7 @@ class Supervisor:
                 break
             failures = 1 if time.monotonic() - began > STEADY_SECONDS else failures + 1
             pause = pause_after(code, failures)
-            self._set("pausing", cause=f"{cause}; the next start is {pause:.0f} s later")
+            self._set("pausing", cause=f"{cause}; the next start is in {pause:.0f} s")
             self._leaving.wait(pause)
         self._set("left", cause=why_left)
 

@@ -1,4 +1,4 @@
-"""Waiting with a limit. Not asyncio.wait_for: before Python 3.12 that one may swallow a cancellation."""
+"""Waits with a time limit. Replaces asyncio.wait_for, which may swallow a cancellation before Python 3.12."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def result_within(what: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Raises asyncio.TimeoutError, and whatever it raises. It is cancelled where it takes longer."""
+    """Raises what the coroutine raises, and asyncio.TimeoutError after `seconds`, when it cancels the coroutine."""
     task = asyncio.create_task(what)
     try:
         done, _ = await asyncio.wait([task], timeout=seconds)

@@ -1,4 +1,4 @@
-"""What an operator asks of a worker."""
+"""The options of a worker."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +11,14 @@ class WorkerOptions:
     model: str
     """A directory, or a model of the Hugging Face Hub."""
     model_id: str | None
-    """None: the model's own."""
+    """None: derived from `model`."""
     name: str
     device: str | None
-    """None: the first GPU, or the CPU where there is none."""
+    """None: the first GPU, or the CPU if there is none."""
     memory_bytes: int | None
-    """For rows. None: most of what is free."""
+    """Memory for rows. None: most of the free memory."""
     memory_share: float | None
-    """Of the device's memory, for rows and weights, where memory_bytes is None."""
+    """Fraction of the device's memory for rows and weights; used if memory_bytes is None."""
     row_length_max: int | None
     cache_directory: Path
     cache_bytes_max: int

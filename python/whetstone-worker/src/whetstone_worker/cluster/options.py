@@ -162,7 +162,7 @@ def _run(given: argparse.Namespace, roles: str, gpus: float, more: str) -> tuple
 
 def _count(text: str) -> int:
     if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
 
 
@@ -172,5 +172,5 @@ def _gpus(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
     return value

@@ -81,7 +81,7 @@ class _Parser:
         if op == "input" and not (isinstance(name, str) and name):
             raise _refuse(self._program, "an input has no name")
         if op == "constant" and not isinstance(constant, (int, float)):
-            raise _refuse(self._program, f"constant {constant!r} is no number")
+            raise _refuse(self._program, f"constant {constant!r} is not a number")
         made = Expression(op, parts, name if op == "input" else "", float(cast(float, constant)) if op == "constant" else 0.0)
         return self._known.setdefault((op, *map(id, parts), made.name, repr(made.value)), made)
 

@@ -96,7 +96,7 @@ def _array(numbers: object, name: str, dtype: type[Number]) -> npt.NDArray[Numbe
     try:
         array: npt.NDArray[Number] = np.array(numbers, dtype=dtype)  # ours: a message's bytes cannot be written to
     except (TypeError, ValueError, OverflowError) as cause:
-        raise _refuse(f"{name} is no list of {dtype.__name__}") from cause
+        raise _refuse(f"{name} is not a list of {dtype.__name__}") from cause
     if array.ndim != 1:
         raise _refuse(f"{name} has {array.ndim} dimensions, not one")
     return array
