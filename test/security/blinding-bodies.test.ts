@@ -106,7 +106,7 @@ describe.each([
   ['jobs that imitate', hostileSftShapes(pupil), '/v1/preview/sft-training-jobs', 'POST'],
   ['jobs that prefer', hostileSftShapes(pupil), '/v1/preview/dpo-training-jobs', 'POST'],
   ['manifests', hostileManifests(stored), ARTIFACT, 'PUT'],
-] as const)('%s, as large as is permitted', (_, shapes, url, method) => {
+] as const)('%s, as large as permitted', (_, shapes, url, method) => {
   test.each(Object.entries(shapes))(
     '%s',
     async (_shape, make) => {
@@ -156,7 +156,7 @@ describe('a job that is read here', () => {
     ['said', [asked, said]],
     ['sampled, behind prompts that nobody knows', [asked, sampled]],
     ['sampled, one behind the other', [sampled]],
-  ])('as many turns as there is room for, %s', async (_, pattern: readonly Turn[]) => {
+  ])('as many turns as fit, %s', async (_, pattern: readonly Turn[]) => {
     const turnBytes = JSON.stringify(pattern).length - 1;
     const turns = Array.from({ length: Math.floor(READ_HERE_BYTES / turnBytes) }, () => pattern).flat();
     const trajectories = [1, 0].map((reward, i) => ({

@@ -46,12 +46,12 @@ describe('a server on loopback', () => {
     '127.0.0.1.evil.example',
     'a b',
     '@',
-  ])('does not answer to %s, whatever is asked', async (host) => {
+  ])('does not answer to %s on any path', async (host) => {
     for (const url of ['/v1/health', '/metrics', '/docs', '/v1/models', '/nowhere'])
       expect(await statusFor(server, host, url), url).toBe(421);
   });
 
-  test('says what to do, and answers to the names it is given', async () => {
+  test('says what to do, and answers to configured names', async () => {
     const refused = await send(server, { url: '/v1/health', headers: { host: 'chat.internal:8484' } });
     expect(refused.json()).toMatchObject({
       detail: containing('--allowed-host chat.internal'),
@@ -64,19 +64,19 @@ describe('a server on loopback', () => {
   });
 });
 
-describe('a server that other machines reach', () => {
-  test('answers to the address it is bound to, and to names it is given', async () => {
+describe('a server that other machines can reach', () => {
+  test('answers to the address it is bound to, and to configured names', async () => {
     const bound = await openAs({ host: '10.0.0.7', allowedHost: ['FD00::0:1'] }, server);
     for (const host of ['10.0.0.7:8484', '[fd00::1]', 'localhost']) expect(await statusFor(bound, host)).toBe(200);
     for (const host of ['evil.example', '10.0.0.8']) expect(await statusFor(bound, host)).toBe(421);
   });
 
-  test('on all addresses answers to any name, because nothing is open there without a key', async () => {
+  test('on all addresses answers to any name, because nothing is open without a key', async () => {
     const open = await openAs({ host: '0.0.0.0' }, server);
     for (const host of ['chat.example.com', '10.0.0.7:8484']) expect(await statusFor(open, host)).toBe(200);
   });
 
-  test('answers to the names it is given, if it is given some, and to addresses: those of its machine are many', async () => {
+  test('answers only to configured names, if there are any, and to any address, because its machine has many', async () => {
     const named = await openAs({ host: '0.0.0.0', allowedHost: ['chat.example.com'] }, server);
     for (const host of ['chat.example.com', '10.0.0.7:8484', '[fd00::1]', 'localhost'])
       expect(await statusFor(named, host)).toBe(200);
@@ -88,7 +88,7 @@ describe('a server that other machines reach', () => {
 });
 
 describe('pages of other origins', () => {
-  test('read nothing unless their origin is named', async () => {
+  test('cannot read anything unless their origin is configured', async () => {
     for (const url of ['/metrics', '/v1/health', '/openapi.json', '/v1/models', '/nowhere']) {
       const { headers } = await send(server, { url, headers: { origin: 'http://evil.example' } });
       expect(headers['access-control-allow-origin'], url).toBeUndefined();
@@ -101,7 +101,7 @@ describe('pages of other origins', () => {
     expect(asked.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('of a named origin read answers and errors, and may send every method there is', async () => {
+  test('of a configured origin can read answers and errors, and use every method', async () => {
     const at = await openAs({ allowedOrigin: ['http://localhost:3000', 'https://ui.example.com'] }, server);
     for (const origin of ['http://localhost:3000', 'https://ui.example.com']) {
       for (const url of ['/v1/models', '/v1/preview/models/unknown']) {
@@ -123,17 +123,20 @@ describe('pages of other origins', () => {
     expect(other.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('of all origins, where * is named', async () => {
+  test('of all origins can read, if * is configured', async () => {
     const at = await openAs({ allowedOrigin: ['*'] }, server);
     const { headers } = await send(at, { url: '/v1/models', headers: { origin: 'http://anywhere.example' } });
     expect(headers['access-control-allow-origin']).toBe('*');
   });
 
-  test.each(['localhost:3000', 'http://localhost:3000/ui', 'chat.example.com', ''])('"%s" is no origin', (origin) => {
-    expect(() => readServerConfig({ allowedOrigin: [origin] }, {})).toThrow(/--allowed-origin must be/);
-  });
+  test.each(['localhost:3000', 'http://localhost:3000/ui', 'chat.example.com', ''])(
+    '"%s" is not an origin',
+    (origin) => {
+      expect(() => readServerConfig({ allowedOrigin: [origin] }, {})).toThrow(/--allowed-origin must be/);
+    },
+  );
 
-  test.each(['http://localhost', 'a/b', 'chat.example.com:8484', '*', ''])('"%s" is no host name', (host) => {
+  test.each(['http://localhost', 'a/b', 'chat.example.com:8484', '*', ''])('"%s" is not a host name', (host) => {
     expect(() => readServerConfig({ allowedHost: [host] }, {})).toThrow(/--allowed-host must be/);
   });
 });
@@ -157,7 +160,7 @@ describe('HTML', () => {
     })),
   );
 
-  test('no other answer is taken for HTML', async () => {
+  test('no other answer is interpreted as HTML', async () => {
     for (const url of ['/v1/health', '/nowhere', '/metrics'])
       expect((await send(server, { url })).headers['x-content-type-options']).toBe('nosniff');
   });

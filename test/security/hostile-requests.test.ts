@@ -112,7 +112,7 @@ describe('slow', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('files and training data as well, and nothing is kept', async () => {
+  test('files and training data end in a 408 as well, and nothing is stored', async () => {
     for (const [method, path] of [
       ['PUT', '/v1/artifacts/default/p/slow/a.bin'],
       ['POST', '/v1/preview/training-jobs'],
@@ -125,7 +125,7 @@ describe('slow', () => {
     expect(await server.blobs.list('artifacts')).toEqual([]);
   });
 
-  test('bodies that nobody will read do not hold the connection', async () => {
+  test('bodies that will not be read do not hold the connection', async () => {
     const { socket, received, closed } = await open();
     socket.write(`${head({ ...JSON_TYPE, authorization: 'Bearer wrong', 'content-length': 50_000 })}{`);
     expect(await closed).toBe('closed');
@@ -142,7 +142,7 @@ describe('slow', () => {
     while (server.model.inference.status().running > 0) await sleep(1);
   });
 
-  test('readers that stop reading a stream are gone after a while', async () => {
+  test('clients that stop reading a stream are disconnected after a while', async () => {
     const app = Fastify();
     async function* endless(): AsyncGenerator<string> {
       for (;;) yield `data: ${'x'.repeat(65_536)}\n\n`;
@@ -164,7 +164,7 @@ describe('slow', () => {
     await app.close();
   });
 
-  test('readers that come back later get the reason why the stream has ended', async () => {
+  test('clients that read again later get the reason why the stream ended', async () => {
     const app = Fastify();
     async function* endless(): AsyncGenerator<string> {
       for (;;) yield `data: ${'x'.repeat(65_536)}\n\n`;
@@ -229,14 +229,14 @@ describe('compressed', () => {
     expect(await encoded(encoding, body)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('bombs are a 413: the limit counts what comes out', async () => {
+  test('bombs are a 413: the limit applies to the decompressed size', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     expect(bomb.length).toBeLessThan(60_000);
     expect(await encoded('gzip', bomb)).toMatch(/^HTTP\/1\.1 413 /);
     expect(await encoded('br', brotliCompressSync(Buffer.alloc(50_000_000, ' ')))).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('bodies that are not, and encodings nobody knows, are refused', async () => {
+  test('bodies that are not compressed, and unknown encodings, are refused', async () => {
     expect(await encoded('gzip', good)).toMatch(/^HTTP\/1\.1 400 [^]*Content-Encoding/);
     expect(await encoded('gzip', gzipSync(good).subarray(0, 40))).toMatch(/^HTTP\/1\.1 4(?:00|22) /);
     expect(await encoded('zip', good)).toMatch(/^HTTP\/1\.1 415 [^]*gzip, deflate, br/);
@@ -311,7 +311,7 @@ describe('bombs inside', () => {
   ])('grammars: %s', async (_, fields) => refused(fields)); // prettier-ignore
 });
 
-test('more connections than the limit are closed at once, and the others go on', async () => {
+test('connections above the limit are closed at once, and the others continue', async () => {
   const first = await open();
   const crowd = await Promise.all(Array.from({ length: CONNECTIONS_MAX * 2 }, open));
   await sleep(100);

@@ -190,7 +190,7 @@ const TELLS_NOTHING = new Set(['/graphql', '/traces/{path}']);
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
 describe('every route that needs a key', () => {
-  test('is known here, and there are many', async () => {
+  test('is in this table, and there are many', async () => {
     expect((await routes()).length).toBeGreaterThan(25);
   });
 
@@ -208,7 +208,7 @@ describe('every route that needs a key', () => {
     }
   });
 
-  test('answers 403 to a key without the scope, and names it', async () => {
+  test('answers 403 to a key without the scope, and names the scope', async () => {
     const without: Record<Scope, Scope[]> = {
       chat: ['read', 'train'],
       train: ['chat', 'read'],
@@ -226,7 +226,7 @@ describe('every route that needs a key', () => {
     }
   });
 
-  test('never shows another entity what is ours: 404, or lists without it', async () => {
+  test('never shows our resources to another entity: 404, or a list without them', async () => {
     // Workers are the operator's: whoever may be one sees all of them.
     for (const route of (await routes()).filter(({ scope }) => scope !== 'worker')) {
       const response = await call(route, bearer(secrets.others!));
@@ -247,7 +247,7 @@ describe('every route that needs a key', () => {
     }
   });
 
-  test('answers what is unknown and what is another’s in the same words', async () => {
+  test('answers the same for unknown resources and for those of another entity', async () => {
     const told = async (url: string, secret: string) => {
       const { statusCode, body } = await send(server, { url, headers: bearer(secret) });
       return { statusCode, body };
@@ -268,7 +268,7 @@ describe('every route that needs a key', () => {
     }
   });
 
-  test('and nothing that they tried has changed ours', async () => {
+  test('and none of these attempts changed our resources', async () => {
     expect((await call({ method: 'GET', path: '/v1/preview/models/{model_id}', scope: 'read' }, {})).statusCode).toBe(
       200,
     );

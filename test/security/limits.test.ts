@@ -61,7 +61,7 @@ describe('a key that makes another', () => {
     return { authorization: `Bearer ${secret}` };
   };
 
-  test('has no limits: many small ones would be as good as none', async () => {
+  test('has no limits, because many limited keys together would have none', async () => {
     const admin = await adminWith({ tokensPerDay: 100 });
     for (const limits of [undefined, { tokens_per_day: 7 }, { tokens_per_day: 101 }]) {
       const refused = await make(admin, { limits });
@@ -70,14 +70,14 @@ describe('a key that makes another', () => {
     }
   });
 
-  test('gives only scopes that it has', async () => {
+  test('grants only scopes that it has', async () => {
     const maker = { scopes: ['chat'] as const, limits: {} };
     await expect(server.apiKeys.create({ entity, name: 'n', scopes: ['chat', 'read'], maker })).rejects.toMatchObject({
       code: 'missing_scope',
     });
   });
 
-  test('without limits gives whatever it is asked for', async () => {
+  test('without limits grants any limits', async () => {
     expect((await make(await adminWith({}), {})).json()).toMatchObject({ limits: {} });
     expect((await make(await adminWith({}), { limits: { stored_bytes: 9 } })).json()).toMatchObject({
       limits: { stored_bytes: 9 },
@@ -98,7 +98,7 @@ describe('requests in flight', () => {
     expect((await ask(headers)).statusCode).toBe(200);
   });
 
-  test('of one key leave the others alone', async () => {
+  test('of one key do not block other keys', async () => {
     const [held, free] = [await keyWith({ requestsInFlight: 0 }), await keyWith({})];
     expectRefusal(await ask(held), /0 requests in flight/);
     expect((await ask(free)).statusCode).toBe(200);
@@ -106,7 +106,7 @@ describe('requests in flight', () => {
 });
 
 describe('tokens per day', () => {
-  test('are refused when they are used up, until midnight UTC', async () => {
+  test('are refused once they are used up, until midnight UTC', async () => {
     const headers = await keyWith({ tokensPerDay: 1 });
     expect((await ask(headers)).statusCode).toBe(200);
     await send(server, { url: '/v1/usage', headers }); // the accounts are written
@@ -126,7 +126,7 @@ describe('tokens per day', () => {
   });
 });
 
-test('queued jobs are limited by key and by entity, and a cancelled one makes room', async () => {
+test('queued jobs are limited by key and by entity, and cancelling one makes room', async () => {
   const [one, other] = [await keyWith({ queuedJobs: 1 }), await keyWith({})];
   const { id: model } = (await register(one)).json<{ id: string }>();
   const first = await submit(one, model);
@@ -149,7 +149,7 @@ async function adapterBytes(): Promise<number> {
   return server.storage.accounts.storedBytes({ entity: other, keyId: null });
 }
 
-test('stored bytes are limited: files, adapters and jobs count, and what is deleted does not', async () => {
+test('stored bytes are limited: files, adapters and jobs count, and deleted ones do not', async () => {
   const rows = rowBytes({ metadata: {}, files: [{ path: 'a.txt', sizeBytes: 0, sha256: '' }] }, 0);
   const adapter = await adapterBytes();
   const max = 500 + adapter + 2 * rows;
@@ -178,7 +178,7 @@ test('stored bytes are limited: files, adapters and jobs count, and what is dele
   expect(await server.storage.accounts.storedBytes(account)).toBe(500 + rows);
 });
 
-describe('uploads that come at once', () => {
+describe('concurrent uploads', () => {
   const ROWS = rowBytes({ metadata: {}, files: [{ path: 'a.bin', sizeBytes: 0, sha256: '' }] }, 0);
   /** Of one letter, so that no two are equal. */
   const body = (i: number, size: number) => Buffer.alloc(size, 65 + i);
@@ -194,7 +194,7 @@ describe('uploads that come at once', () => {
   }
   const stored = () => server.storage.accounts.storedBytes({ entity, keyId: null });
 
-  test('pass no limit together: it is held before a byte is read', async () => {
+  test('do not pass a limit together: their bytes are reserved before any is read', async () => {
     const headers = await keyWith({ storedBytes: 100_000 });
     const before = (await server.blobs.list('artifacts')).length;
     const put = vi.spyOn(server.blobs, 'put');
@@ -206,7 +206,7 @@ describe('uploads that come at once', () => {
     expect(await stored()).toBe(90_000 + ROWS);
   });
 
-  test('are all taken where they fit, to the byte, also into one entity by several keys', async () => {
+  test('are all accepted if they fit, to the byte, also into one entity by several keys', async () => {
     const each = 1_000 + ROWS;
     const headers = await keyWith({ storedBytes: 10 * each });
     expect((await uploadAll(headers, 10, 1_000)).every((status) => status === 201)).toBe(true);
@@ -220,7 +220,7 @@ describe('uploads that come at once', () => {
     expect(await stored()).toBeLessThanOrEqual(14 * each);
   });
 
-  test('give back what they held when they end: refused, cut off, or of bytes that are there', async () => {
+  test('release what they reserved when they end: refused, cut off, or with bytes that are already stored', async () => {
     const headers = await keyWith({ storedBytes: 100_000 });
     const url = '/v1/artifacts/~/p/a:draft/a.bin';
     const put = (query: string, payload: Buffer) =>
@@ -232,7 +232,7 @@ describe('uploads that come at once', () => {
   });
 });
 
-describe('what comes at once passes no limit together:', () => {
+describe('concurrent requests do not pass a limit together:', () => {
   const stored = () => server.storage.accounts.storedBytes({ entity, keyId: null });
   const statusesOf = async (ask: () => ReturnType<typeof send>) =>
     (await Promise.all(Array.from({ length: 40 }, ask))).map(({ statusCode }) => statusCode).sort();
@@ -314,7 +314,7 @@ describe('what comes at once passes no limit together:', () => {
   });
 });
 
-test('the rows of a manifest are charged, and one that takes more than is left makes nothing', async () => {
+test('the rows of a manifest are charged, and a manifest over the remaining limit makes nothing', async () => {
   const headers = await keyWith({ storedBytes: 100_000 });
   const put = (url: string, payload: object | string) => send(server, { method: 'PUT', url, headers, body: payload });
   expect((await put('/v1/artifacts/~/p/many:draft/x', 'x')).statusCode).toBe(200);
@@ -328,7 +328,7 @@ test('the rows of a manifest are charged, and one that takes more than is left m
   expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(200); // it is there
 });
 
-test('points of runs and files of artifacts in the W&B protocol are charged once, and what does not fit leaves nothing', async () => {
+test('points of runs and files of artifacts in the W&B protocol are charged once, and those over the limit leave nothing', async () => {
   const headers = await keyWith({ storedBytes: 20_000 });
   const used = () => server.storage.accounts.storedBytes({ entity, keyId: null });
   const gql = async <T>(query: string, variables: object) => {

@@ -42,7 +42,7 @@ function pipelined(count: number, authorization: string): string {
   return `${head}\r\n\r\n${body}`.repeat(count);
 }
 
-test('a client that leaves ends all that it asked for, its key has its places back, and a stop waits for nothing', async () => {
+test('a client that leaves ends all its requests, its key gets its slots back, and shutdown does not wait', async () => {
   const limits = { requestsInFlight: 5 };
   const { secret } = await server.apiKeys.create({ entity: 'team', name: 'leaver', limits });
   const headers = { authorization: `Bearer ${secret}` };

@@ -36,7 +36,7 @@ async function openTo(directory: string): Promise<string[]> {
   return modes.flat();
 }
 
-test('a server closes its directory and everything in it, its children too', async () => {
+test('a server makes its directory and everything in it private, including what its child processes write', async () => {
   const model = await writeTinyChatModel();
   const data = join(root, 'data');
   await mkdir(data, { mode: 0o755 }); // of an older version, or made by hand
@@ -59,7 +59,7 @@ test('a server closes its directory and everything in it, its children too', asy
   }
 });
 
-test('so do a backup and a restore', async () => {
+test('a backup and a restore are private too', async () => {
   const store = localStore(join(root, 'data'));
   await fillStore(store);
   process.umask(0);
@@ -70,7 +70,7 @@ test('so do a backup and a restore', async () => {
   expect(await openTo(join(root, 'copy'))).toEqual([]);
 });
 
-test('doctor finds what others may read, and closes it when asked to', async () => {
+test('doctor finds what other users can read, and makes it private on request', async () => {
   const store = readStoreConfig(join(root, 'data'), {});
   await fillStore(store);
   const opened = [join(store.dataDirectory, 'blobs'), join(store.dataDirectory, 'whetstone.db')];

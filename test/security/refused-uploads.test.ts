@@ -123,7 +123,7 @@ describe.each(REFUSALS)('$name', (refusal) => {
   });
 
   test(
-    'reaches urllib, which asks to close and sends all before it reads',
+    'reaches urllib, which asks to close and sends everything before it reads',
     skipWithout('URLLIB', PYTHON !== null),
     async () => {
       expect((await run(PYTHON!, ['-c', URLLIB, url(refusal), method, key], Buffer.alloc(0))).trim()).toBe(
@@ -133,7 +133,7 @@ describe.each(REFUSALS)('$name', (refusal) => {
   );
 
   for (const chunked of [false, true])
-    test(`reaches a client that sends all before it reads${chunked ? ', in chunks' : ''}`, async () => {
+    test(`reaches a client that sends everything before it reads${chunked ? ', in chunks' : ''}`, async () => {
       const { socket, received, closed } = await open(listening.port);
       socket.pause();
       const [before, after] = chunked ? [`${UPLOAD_BYTES.toString(16)}\r\n`, '\r\n0\r\n\r\n'] : ['', ''];
@@ -186,7 +186,7 @@ async function answered({ socket, received }: Awaited<ReturnType<typeof open>>):
   return received();
 }
 
-test('the error for a compressed body over its limit reaches a client that sends all before it reads', async () => {
+test('the error for a compressed body over its limit reaches a client that sends everything before it reads', async () => {
   const member = gzipSync(upload.subarray(0, 10_000_000));
   const body = Buffer.alloc(UPLOAD_BYTES, member); // the rest waits behind a decoder that is full
   const { socket, received, closed } = await open(listening.port);
@@ -204,7 +204,7 @@ test('the error for a compressed body over its limit reaches a client that sends
   expect(received()).toMatch(/^HTTP\/1\.1 413 /);
 });
 
-test('a body that is read is asked for', async () => {
+test('a body that will be read gets a 100 Continue', async () => {
   const { socket, received } = await open(listening.port);
   const body = '{"name":"a"}';
   const about = { ...TOO_LARGE, path: '/v1/chat/completions' };
@@ -217,7 +217,7 @@ test('a body that is read is asked for', async () => {
 });
 
 describe('the rest of a refused body', () => {
-  test('may come slowly, and the connection stays', async () => {
+  test('may arrive slowly, and the connection stays open', async () => {
     const connection = await open(listening.port);
     const { socket, received } = connection;
     const steps = 20; // over twice the time that a stall may take
@@ -232,7 +232,7 @@ describe('the rest of a refused body', () => {
     socket.destroy();
   });
 
-  test('ends the connection where it stalls', async () => {
+  test('ends the connection if it stalls', async () => {
     const { socket, received, closed } = await open(listening.port);
     socket.write(`${head(WRONG_KEY, { 'content-length': 1_000 })}{`);
     await closed;
@@ -242,7 +242,7 @@ describe('the rest of a refused body', () => {
   test.each([
     { name: 'drips for ever', limits: { lingerMs: 2_000, lingerMsMax: 500 }, everyMs: 20, piece: ' ' },
     { name: 'is more than the bound', limits: { lingerMs: 1_000, lingerBytesMax: 5_000_000 }, everyMs: 1, piece: upload.subarray(0, 1_000_000) },
-  ])('ends the connection where it $name', async ({ limits, everyMs, piece }) => {
+  ])('ends the connection if it $name', async ({ limits, everyMs, piece }) => {
     const { server, port } = await listen(limits);
     const { socket, received, closed } = await open(port);
     socket.write(head(WRONG_KEY, { 'content-length': 100_000_000_000 }));

@@ -35,7 +35,7 @@ const keysOf = async (data: string, env: Record<string, string> = {}) => {
   return keys && createSecretBox(keys);
 };
 
-test('a database holds no secret in plain, neither a new one nor one of an older version', async () => {
+test('a database has no secret in plain text, neither a new one nor one of an older version', async () => {
   const data = join(root, 'data');
   const [old, made] = [aWebhook(), aWebhook()];
   await fillStore(localStore(data));
@@ -61,7 +61,7 @@ test('a database holds no secret in plain, neither a new one nor one of an older
   expect((await lstat(join(data, 'secret.key'))).mode & 0o777).toBe(0o600);
 });
 
-test('a new key of the operator takes over from the file, and one that is lost is named', async () => {
+test('a new operator key replaces the one in the file, and the error for a lost key names it', async () => {
   const store = createMemoryStorage().webhooks;
   const data = join(root, 'data');
   await fillStore(localStore(data));
@@ -77,7 +77,7 @@ test('a new key of the operator takes over from the file, and one that is lost i
   );
 });
 
-test('servers that share a Postgres and a store need a key that they share; without one they make no webhooks', async () => {
+test('servers that share a Postgres and a store need a shared key; without one they make no webhooks', async () => {
   const database = { WHETSTONE_DATABASE_URL: 'postgres://x/y' };
   expect(await keysOf(root, database)).not.toBeNull();
   const shared = { ...database, WHETSTONE_BLOBS_URL: 's3://bucket?endpoint=http://127.0.0.1:1&region=r' };
@@ -88,7 +88,7 @@ test('servers that share a Postgres and a store need a key that they share; with
   expect(await store.list('team')).toEqual([]);
 });
 
-test('a backup and what is restored from it have the key', async () => {
+test('a backup and the store restored from it have the key', async () => {
   const [data, backup, copy] = ['data', 'backup', 'copy'].map((name) => join(root, name)) as [string, string, string];
   await fillStore(localStore(data));
   const webhook = aWebhook();

@@ -12,7 +12,7 @@ const JOB_MS_MAX = 120_000;
 const server = await startTracedServer();
 
 test(
-  'an idle server and a job look up no name, speak to no other machine, and write only where they should',
+  'an idle server and a job look up no name, connect to no other machine, and write only to allowed paths',
   { timeout: IDLE_MS + JOB_MS_MAX, ...skipWithout('STRACE', server !== null) },
   async () => {
     const { dataDirectory, temporaryDirectory } = server!;
@@ -33,7 +33,7 @@ test(
   },
 );
 
-test('a lookup, a strange address and a strange file are found in a trace', () => {
+test('a lookup, an unexpected address and an unexpected file are found in a trace', () => {
   const trace = [
     '12 openat(AT_FDCWD</w>, "/etc/hosts", O_RDONLY|O_CLOEXEC) = 24</etc/hosts>',
     '12 connect(24<UNIX-STREAM:[1]>, {sa_family=AF_UNIX, sun_path="/var/run/nscd/socket"}, 110) = -1 ENOENT (No such file)',

@@ -27,7 +27,7 @@ export function backPressureContract(name: string, open: () => Promise<WorkerLab
     });
     afterAll(() => lab.close());
 
-    test('makes the worker wait, with no more unacknowledged than it may have, and loses no token', async () => {
+    test('makes the worker wait with a bounded number of unacknowledged bytes, and loses no token', async () => {
       expect(await collect(lab.inference, request())).toHaveLength(1);
       const withheld = withholdAcknowledgements(lab.sockets()[0]!);
       const events: TokenEvent[] = [];

@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'one whose numbers are not the model’s fails by name',
+  'the report for a worker whose numbers differ from the model’s names the failed checks',
   async () => {
     const { code, output } = await conformance(`${NODE} test/workers/lying-worker.ts`);
     expect(code, output).toBe(1);
@@ -44,7 +44,7 @@ test(
 );
 
 test(
-  'one that ends before it connects fails with its exit code',
+  'a worker that exits before it connects fails with its exit code',
   async () => {
     const { code, output } = await conformance(`${process.execPath} -e "process.exit(3)"`);
     expect(code).toBe(1);

@@ -53,7 +53,7 @@ test.each([
   expect(await openSocket(lab.url, await key()).closed).toMatch(answer);
 });
 
-test('a key with the scope worker connects, and an admin without it cannot make one', async () => {
+test('a key with the scope worker connects, and an admin key without that scope cannot make one', async () => {
   const hand = openSocket(lab.url, await makeKey(['worker']));
   await hand.opened;
   hand.socket.close();
@@ -77,7 +77,7 @@ test.each([
     { sampler: { contextLength: 10, vocabSize: 7, sequencesMax: 1, adaptersMax: 1, capabilities: null } },
     /capabilities|vocabulary/,
   ],
-])('a hello that is %s is refused by that name', async (code, changes, message) => {
+])('a hello that is %s is refused with that error', async (code, changes, message) => {
   const hand = await sayHello(lab, changes);
   expect(await hand.closed).toMatch(/^4000/);
   expect(hand.came).toEqual([
@@ -87,7 +87,7 @@ test.each([
   expect(lab.workers.list()).toEqual([]);
 });
 
-test('a vocabulary that is not the model’s is refused', async () => {
+test('a vocabulary that differs from the model’s is refused', async () => {
   const sampler = { contextLength: 10, vocabSize: 7, sequencesMax: 1, adaptersMax: 1, capabilities: lab.capabilities };
   const hand = await sayHello(lab, { sampler });
   expect(await hand.closed).toBe('4000 wrong_limits');
@@ -113,7 +113,7 @@ test.each([
     /^4002 sent events that are no/,
   ],
   ['a return of no call', () => encodeMessage([1, 0, { kind: 'return', value: null }]), /^4002 .*without the id/],
-])('%s ends that worker by name, and others go on', async (_name, spoil, end) => {
+])('%s ends the connection of that worker with the cause, and other workers continue', async (_name, spoil, end) => {
   await lab.connect({ inference: createCountingEngine(), training: null });
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
@@ -123,7 +123,7 @@ test.each([
   expect(await tokensOf(lab.inference.generate(request('after'), signal()))).toEqual(counted(20));
 });
 
-test('a connection that breaks in the middle of a stream continues where it was', async () => {
+test('a stream continues where it was if its connection breaks', async () => {
   await lab.connect({ inference: createCountingEngine({ tokenMs: 5 }), training: null });
   const stream = lab.inference.generate(request('broken', 100), signal());
   const tokens: number[] = [];
@@ -135,7 +135,7 @@ test('a connection that breaks in the middle of a stream continues where it was'
   expect(lab.workers.list()).toHaveLength(1);
 });
 
-test('a worker that does not come back loses its calls, with the cause, when its lease is over', async () => {
+test('calls of a worker that does not return fail with the cause when its lease ends', async () => {
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
   const answer = tokensOf(lab.inference.generate(request('lost'), signal()));
@@ -148,7 +148,7 @@ test('a worker that does not come back loses its calls, with the cause, when its
   expect(lab.workers.list()).toEqual([]);
 });
 
-test('a worker that says nothing for three heartbeats is cut off', async () => {
+test('a worker that misses three heartbeats is disconnected', async () => {
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
   hand.socket.pause(); // its pongs too
@@ -157,7 +157,7 @@ test('a worker that says nothing for three heartbeats is cut off', async () => {
   hand.socket.terminate();
 });
 
-test('wrong answers end their request by name, second answers are passed over, and the worker goes on', async () => {
+test('wrong answers end their request with the cause, duplicate answers are ignored, and the worker continues', async () => {
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
   let seq = 0;
@@ -199,7 +199,7 @@ test.each([
     { choiceIndex: 0, tokenId: 9, logprob: -1, topLogprobs: [], finishReason: 'tired' },
     'the finishReason tired',
   ],
-])('a token that is %s ends its request by name', async (_name, payload, words) => {
+])('a token that is %s ends its request with the cause', async (_name, payload, words) => {
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
   const answer = tokensOf(lab.inference.generate(request('odd'), signal()));
@@ -216,7 +216,7 @@ test.each([
 test.each([
   ['none', null, 'The engine failed.'],
   ['that of a client’s key', { code: 'invalid_api_key', message: 'no', param: 7 }, 'The engine failed.'],
-])('an error with a code that is %s is the worker’s fault', async (_name, error, message) => {
+])('an error with a code that is %s is reported as the worker’s fault', async (_name, error, message) => {
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
   const answer = tokensOf(lab.inference.generate(request('odd'), signal()));
@@ -226,7 +226,7 @@ test.each([
   hand.socket.close();
 });
 
-test('a worker that acknowledges nothing gets no more calls than it has room for: other workers get them', async () => {
+test('a worker that acknowledges nothing gets no more calls than fit its window: other workers get them', async () => {
   await lab.close();
   lab = await openWorkerLab(directory, { leaseMs: 3_000, unackedBytesMax: 64 << 10 });
   const slow = await sayHello(lab);
@@ -244,7 +244,7 @@ test('a worker that acknowledges nothing gets no more calls than it has room for
   await ends;
 });
 
-test('a worker that drains finishes its calls and gets no new ones', async () => {
+test('a draining worker finishes its calls and gets no new ones', async () => {
   const [old, fresh] = [createCountingEngine({ tokenMs: 5 }), createCountingEngine()];
   const leaving = await lab.connect({ inference: old, training: null });
   const running = tokensOf(lab.inference.generate(request('before', 100), signal()));
@@ -267,7 +267,7 @@ test('without a worker a request waits until one connects and answers it', async
   expect(await waiting).toEqual(counted(20));
 });
 
-test('a request for another protocol than WebSocket is answered as if it had not wished', async () => {
+test('a request to upgrade to a protocol other than WebSocket is answered as if it had not asked', async () => {
   const { request: send } = await import('node:http');
   const answer = await new Promise<string>((resolve, reject) => {
     const asked = send(

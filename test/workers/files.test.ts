@@ -59,7 +59,7 @@ const put = (sha256: string, range: string, body: Uint8Array) =>
 const receive = (brought: readonly WireFile[], target: string) =>
   server.workers.uploaded.receive(async () => brought, target);
 
-test('what a worker brings arrives in pieces, byte by byte, and is claimed once', async () => {
+test('a file that a worker uploads arrives in pieces, byte by byte, and is claimed once', async () => {
   const weights = randomBytes(WORKER_PROTOCOL.pieceBytesMax + 1_234); // two pieces
   const brought = await files.bring(await makeAdapter(weights));
   expect(brought.map(({ name }) => name)).toEqual(['adapter_config.json', 'adapter_model.safetensors']);
@@ -72,7 +72,7 @@ test('what a worker brings arrives in pieces, byte by byte, and is claimed once'
   });
 });
 
-test('equal files of several workers that save at once are there for each of them, and gone when all have them', async () => {
+test('equal files that several workers save at once are there for each of them, and deleted once all have them', async () => {
   const adapters = [randomBytes(1_000), randomBytes(1_000)].map((weights) => makeAdapter(weights, '{"r":8}'));
   let bothBrought = () => {};
   const both = new Promise<void>((resolve) => (bothBrought = resolve));
@@ -93,7 +93,7 @@ test('equal files of several workers that save at once are there for each of the
   expect(await uploaded.progress(hashOf(Buffer.from(first!)))).toEqual({ complete: false, offset: 0 });
 });
 
-test('an upload that broke off goes on where it was', async () => {
+test('an interrupted upload resumes', async () => {
   const bytes = randomBytes(1_000);
   const sha256 = hashOf(bytes);
   expect(await (await put(sha256, 'bytes 0-399/1000', bytes.subarray(0, 400))).json()).toEqual({
@@ -118,7 +118,7 @@ test.each([
   expect(await server.workers.uploaded.progress('a'.repeat(64))).toMatchObject({ complete: false });
 });
 
-test('files with other names than an adapter’s go nowhere', async () => {
+test('files with names that an adapter does not have are written nowhere', async () => {
   const bytes = randomBytes(10);
   await put(hashOf(bytes), 'bytes 0-9/10', bytes);
   const file = { name: '../../outside', bytes: 10, sha256: hashOf(bytes) };
@@ -129,7 +129,7 @@ test('files with other names than an adapter’s go nowhere', async () => {
   await expect(files.fetch([file])).rejects.toMatchObject({ code: 'bad_model_files' });
 });
 
-test('an adapter is fetched once, however often it is asked for, and goes on after a broken download', async () => {
+test('an adapter is fetched once, however often it is requested, and resumes after an interrupted download', async () => {
   const weights = randomBytes(3_000_000);
   const directory = await makeAdapter(weights);
   const offered = server.workers.offered;
@@ -147,7 +147,7 @@ test('an adapter is fetched once, however often it is asked for, and goes on aft
   expect(Buffer.from(await part.arrayBuffer()).equals(weights.subarray(2_999_990))).toBe(true);
 });
 
-test('a file that changed on its way is never used', async () => {
+test('a file that changed in transit is never used', async () => {
   const directory = await makeAdapter(randomBytes(1_000));
   const wire = await server.workers.offered.adapter({ id: 'spoilt', directory });
   await writeFile(join(directory, 'adapter_model.safetensors'), randomBytes(1_000));
@@ -156,7 +156,7 @@ test('a file that changed on its way is never used', async () => {
   });
 }, 30_000);
 
-test('nobody fetches what was not offered', async () => {
+test('files that were not offered cannot be fetched', async () => {
   const response = await fetch(`${url}/v1/workers/files/${'b'.repeat(64)}`, {
     headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` },
   });
@@ -174,7 +174,7 @@ async function bytesBelow(directory: string): Promise<number> {
   return [...found.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-test('adapters take no more of the disk than they may, whatever their number, and those used last stay', async () => {
+test('adapters take no more than their share of the disk, whatever their number, and the last used ones stay', async () => {
   const cacheBytesMax = 100_000;
   const directory = join(scratch, 'small');
   const small = await openWorkerFiles({ url, key: BOOTSTRAP_KEY, directory, cacheBytesMax });
@@ -196,7 +196,7 @@ test('adapters take no more of the disk than they may, whatever their number, an
   await expect.poll(() => bytesBelow(directory)).toBeLessThanOrEqual(cacheBytesMax);
 });
 
-test('an adapter that is in use stays, however many others come, and goes when its user has ended', async () => {
+test('an adapter in use stays, however many others arrive, and is deleted when its user has ended', async () => {
   const directory = join(scratch, 'in-use');
   const small = await openWorkerFiles({ url, key: BOOTSTRAP_KEY, directory, cacheBytesMax: 100_000 });
   const offer = async (id: string) =>

@@ -8,7 +8,7 @@ import { request, sampling } from '../contract/inference-engine.ts';
 
 const NAME = 'whetstone/starter';
 
-test('WHETSTONE_DRAIN_SECONDS is how long a worker that is asked to stop waits for its streams', async () => {
+test('WHETSTONE_DRAIN_SECONDS is how long a stopping worker waits for its streams', async () => {
   vi.stubEnv('WHETSTONE_DRAIN_SECONDS', '0');
   onTestFinished(() => void vi.unstubAllEnvs());
   const server = await openTestServer();

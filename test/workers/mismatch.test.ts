@@ -58,7 +58,7 @@ async function eventsOf(
 
 const INEXACT = { exactLogprobs: false };
 
-test('where they agree in fact, every step and the last event say so, without a warning', async () => {
+test('if the engines agree, every step and the last event say so, without a warning', async () => {
   const world = await lab.createWorld();
   const [, ...rest] = await eventsOf(world, await bodyOf(0), INEXACT);
   const steps = rest.slice(0, -1);
@@ -73,7 +73,7 @@ test('where they agree in fact, every step and the last event say so, without a 
   expect(rest.at(-1)).not.toHaveProperty('warnings');
 });
 
-test('where they do not, the last event warns with the numbers', async () => {
+test('if they do not, the last event warns with the numbers', async () => {
   const world = await lab.createWorld();
   const [, ...rest] = await eventsOf(world, await bodyOf(0.5), INEXACT);
   expect(rest[0]!['sampler_log_ratio_mean']).toBeCloseTo(0.5, 3);
@@ -83,7 +83,7 @@ test('where they do not, the last event warns with the numbers', async () => {
   });
 });
 
-test('with other policies, too, whose log-probabilities are the same ones', async () => {
+test('precalculated log-probabilities do not change the measured mismatch', async () => {
   const world = await lab.createWorld();
   const { config, ...body } = await bodyOf(0.5);
   const precalculated = { ...body, config: { ...config, precalculateLogprobs: true } };
@@ -102,7 +102,7 @@ test('exact engines, and rollouts without log-probabilities, are not measured', 
   for (const data of [...exact, ...unknown]) expect(Object.keys(data).join()).not.toMatch(/sampler_/);
 });
 
-test('a trainer that supports no shared prefixes gets rows without them, and learns the same', async () => {
+test('a trainer that does not support shared prefixes gets rows without them, and learns the same', async () => {
   const adapterOf = async (sharedPrefixRows: boolean) => {
     const world = await lab.createWorld();
     const body = await bodyOf(0);

@@ -41,7 +41,7 @@ test('every number arrives as the engine computed it', async () => {
   expect(choices.map(bitsOf)).toEqual((await collect(engine, asked)).map(bitsOf));
 });
 
-test('many at once are told apart', async () => {
+test('many concurrent streams are told apart', async () => {
   const each = Array.from({ length: 12 }, (_, seed) => request({ sampling: sampling({ seed, maxTokens: 40 }) }));
   const together = await Promise.all(each.map((asked) => collect(lab.inference, asked)));
   for (const [i, asked] of each.entries()) {
@@ -59,13 +59,13 @@ test('a connection that breaks between tokens changes none of them', async () =>
   expect(tokens).toEqual(expected);
 });
 
-test('a reader who leaves gives the place back', async () => {
+test('a client that leaves frees its slot', async () => {
   for await (const _ of lab.inference.generate(long(), signal())) break;
   await vi.waitFor(() => expect(engine.status()).toMatchObject({ running: 0, waiting: 0 }), SOON);
   expect(await collect(lab.inference, request())).toHaveLength(1);
 });
 
-test('an engine that is killed ends its streams at once with the cause, and is there again for the next', async () => {
+test('a killed engine ends its streams at once with the cause, and is back for the next request', async () => {
   const killed = async () => {
     for await (const _ of lab.inference.generate(long(), signal())) process.kill(pidOf(log), 'SIGKILL');
   };

@@ -42,7 +42,7 @@ async function tokensOf(stream: AsyncIterable<TokenEvent>): Promise<number[]> {
   return tokens;
 }
 
-test('requests spread over samplers, and those that share a beginning stay together', async () => {
+test('requests spread over samplers, and those with a shared prefix stay together', async () => {
   const engines = [createCountingEngine({ tokenMs: 2 }), createCountingEngine({ tokenMs: 2 })];
   for (const inference of engines) await lab.connect({ inference, training: null });
   const groups = [0, 50, 100, 150].map((first) => prompt(first));
@@ -57,7 +57,7 @@ test('requests spread over samplers, and those that share a beginning stay toget
   expect(groupsOf.map(({ size }) => size)).toEqual([2, 2]);
 });
 
-test('with exact replay a lost sampler costs a pause: the answer goes on elsewhere with the same tokens', async () => {
+test('with exact replay a lost sampler costs a pause: the answer continues on another one with the same tokens', async () => {
   const first = createCountingEngine({ tokenMs: 5 });
   const leaving = await lab.connect({ inference: first, training: null });
   const stream = generateWithReplay(
@@ -78,7 +78,7 @@ test('with exact replay a lost sampler costs a pause: the answer goes on elsewhe
   expect(first.asked).toEqual(['steady']);
 });
 
-test('without it the stream ends with the cause: no gap, no token twice', async () => {
+test('without exact replay the stream ends with the cause: no gap, and no token twice', async () => {
   const leaving = await lab.connect({ inference: createCountingEngine({ tokenMs: 5 }), training: null });
   await lab.connect({ inference: createCountingEngine({ tokenMs: 5 }), training: null }, {}, { exactReplay: false });
   expect(lab.inference.capabilities.exactReplay).toBe(false);
@@ -103,7 +103,7 @@ test('without it the stream ends with the cause: no gap, no token twice', async 
   expect(tokens).toEqual(counted(tokens.length));
 });
 
-test('a payer with one request is not behind another’s hundred', async () => {
+test('one request of a key does not wait for a hundred of another', async () => {
   await lab.connect({ inference: createCountingEngine({ tokenMs: 1 }), training: null }, {}, {}, { sequencesMax: 4 });
   const ended: string[] = [];
   const ask = (id: string, payer: string) =>
@@ -115,7 +115,7 @@ test('a payer with one request is not behind another’s hundred', async () => {
   await Promise.all(crowd);
 });
 
-test('a checkpoint is loaded on all samplers that are there, and its files have the hashes that were promised', async () => {
+test('a checkpoint is loaded on all connected samplers, and its files have the promised hashes', async () => {
   const engines = [createCountingEngine(), createCountingEngine()];
   for (const inference of engines) await lab.connect({ inference, training: null });
   const adapter = join(directory, 'adapter');
@@ -137,7 +137,7 @@ test('a checkpoint is loaded on all samplers that are there, and its files have 
   expect(engines.map(({ loaded }) => loaded.size)).toEqual([0, 0]);
 });
 
-test('a request with an adapter of the head goes to samplers that take one, and is refused by name where none does', async () => {
+test('a request with an adapter of the head goes to samplers that support one, and is refused if none does', async () => {
   const [without, with_] = [createCountingEngine(), createCountingEngine()];
   await lab.connect({ inference: without, training: null }, {}, { headAdapters: false });
   const adapter = { id: 'on-head', directory: join(directory, 'adapter') };
@@ -159,7 +159,7 @@ test('a request with an adapter of the head goes to samplers that take one, and 
   expect([without.asked, with_.asked.length]).toEqual([['plain'], 4]);
 });
 
-test('where one sampler cannot do something, it is asked of none', async () => {
+test('the capabilities of several samplers are those that all of them have', async () => {
   await lab.connect({ inference: createCountingEngine(), training: null });
   expect(lab.capabilities).toMatchObject(lab.inference.capabilities);
   await lab.connect(
@@ -175,7 +175,7 @@ test('where one sampler cannot do something, it is asked of none', async () => {
   });
 });
 
-test('closed, the samplers of a model end what they have been asked and take nothing more', async () => {
+test('once closed, the samplers of a model finish their requests and accept no more', async () => {
   await lab.connect({ inference: createCountingEngine({ tokenMs: 5 }), training: null });
   const long = { sampling: { ...PLAIN_SAMPLING, seed: 5, maxTokens: 4_000 } };
   const running = tokensOf(lab.inference.generate(request('running', long), signal()));

@@ -43,7 +43,7 @@ describe('DPO on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
     });
 
     const cases = dpoJobs.jobs.map((job) => [Object.values(job.config).join(' '), job] as const);
-    test.each(cases)('%s: loss, rewards and norms along AdamW', async (_, { config, steps }) => {
+    test.each(cases)('%s: loss, rewards and norms over AdamW steps', async (_, { config, steps }) => {
       const plan = await planDpoCase(config);
       const options = aSession({ from: SFT_ADAPTER, lora: { rank: 2, alpha: 4, seed: 0 } });
       const session = await lab.training.open(options, AbortSignal.timeout(60_000));
@@ -59,7 +59,7 @@ describe('DPO on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
     });
   });
 
-  test('a job of a server that trains nothing itself ends with a checkpoint that prefers', async () => {
+  test('a job of a server without an engine for training ends with a checkpoint that prefers the chosen answers', async () => {
     const server = await openStarterServer(KEY, { workerModel: ['starter'] });
     const url = server.baseUrl.replace(/\/v1$/, '');
     const client = createClient({ baseUrl: url, apiKey: KEY });

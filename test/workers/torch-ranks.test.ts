@@ -44,7 +44,7 @@ describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), (
     },
   });
 
-  test('a job ends with the adapter of one process, although a rank was killed, and each rank computed rows of its own', async () => {
+  test('a job ends with the same adapter as on one process, although a rank was killed, and each rank computed its own rows', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-ranks-'));
     const server = await openStarterServer(BOOTSTRAP_KEY, { workerModel: ['starter'] });
     const url = server.baseUrl.replace(/\/v1$/, '');

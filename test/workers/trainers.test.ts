@@ -215,7 +215,7 @@ async function loseTrainer(
   return error;
 }
 
-test('a row at which trainers are gone without a word ends its job the third time', async () => {
+test('a row during which trainers vanish ends its job the third time', async () => {
   const engine = watchRowDeaths(lab.training);
   const other = plainRow([5, 6, 7], { weights: [1, 1] });
   const terminate = (socket: WebSocket) => socket.terminate();
@@ -231,7 +231,7 @@ test('a row at which trainers are gone without a word ends its job the third tim
   });
 });
 
-test('one at which they take their leave does not', async () => {
+test('a row during which trainers leave in an orderly way does not', async () => {
   const engine = watchRowDeaths(lab.training);
   for (let i = 0; i < 4; i++) {
     expect(await loseTrainer(engine, [ROW], (socket) => socket.close(1001))).toMatchObject({
@@ -241,7 +241,7 @@ test('one at which they take their leave does not', async () => {
   }
 });
 
-test('a row counts whichever rows it is computed beside; one that is computed since is not suspected', async () => {
+test('a row counts whichever rows are computed with it; a row computed successfully since is not suspected', async () => {
   const engine = watchRowDeaths(lab.training);
   const [other, third] = [plainRow([5, 6, 7], { weights: [1, 1] }), plainRow([8, 9], { weights: [1] })];
   const terminate = (socket: WebSocket) => socket.terminate();
@@ -259,7 +259,7 @@ test('a row counts whichever rows it is computed beside; one that is computed si
   });
 });
 
-test('of rows that die together each time, the message says how many they are', async () => {
+test('if rows always fail together, the message says how many there are', async () => {
   const engine = watchRowDeaths(lab.training);
   const other = plainRow([5, 6, 7], { weights: [1, 1] });
   const errors = [];
@@ -270,7 +270,7 @@ test('of rows that die together each time, the message says how many they are', 
   });
 });
 
-test('a trainer is sent as many rows in one call as it computes side by side', async () => {
+test('a trainer gets as many rows in one call as it computes in parallel', async () => {
   const rows = [ROW, plainRow([5, 6, 7], { weights: [1, 1] }), plainRow([8, 9], { weights: [1] })];
   const found = [];
   for (const [declared, sizes] of [
@@ -291,7 +291,7 @@ test('a trainer is sent as many rows in one call as it computes side by side', a
   expect(found[2]).toEqual(found[0]);
 });
 
-test('a trainer that answers fewer rows than it was sent has failed', async () => {
+test('a trainer that returns fewer rows than it was sent has failed', async () => {
   const { hand, session } = await openByHand(lab.training);
   const computing = session.logprobs([ROW, ROW]).catch((error: unknown) => error);
   await vi.waitFor(() => expect(callsOf(hand)).toHaveLength(2), SOON);
@@ -304,7 +304,7 @@ test('a trainer that answers fewer rows than it was sent has failed', async () =
   hand.socket.close();
 });
 
-test('a trainer that takes no shared beginnings and came after the rows were laid out is not given them', async () => {
+test('a trainer without shared prefixes that connects after the rows were laid out does not get them', async () => {
   await lab.connect({ inference: null, training: await openTraining() }, {}, { sharedPrefixRows: false });
   expect(lab.training.capabilities).toEqual({ exactTraining: true, exactLogprobs: true, sharedPrefixRows: false });
   const session = await lab.training.open(aSession({}), never);

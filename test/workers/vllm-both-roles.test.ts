@@ -76,7 +76,7 @@ describe('one command that samples and trains', skipWithoutPython('WHETSTONE_VLL
     process.kill(found[0]!.pid, 'SIGKILL');
   };
 
-  test('it is two workers, which answer, train and come back', async () => {
+  test('it runs two workers, which answer, train and come back', async () => {
     const first = await connected();
     expect(first.map(({ name }) => name).sort()).toEqual(['one-sample', 'one-train']);
     expect((await answer(MODEL))[0]!.message.content).toBeTruthy();
@@ -96,7 +96,7 @@ describe('one command that samples and trains', skipWithoutPython('WHETSTONE_VLL
     expect((await answer('default/both/agent'))[0]!.message.content).toBeTruthy();
   });
 
-  test('SIGTERM ends it with 0, and leaves nothing running', async () => {
+  test('SIGTERM ends it with 0, and no process is left', async () => {
     const family = descendantsOf(worker!.pid);
     expect(family.map(({ command }) => command).join('\n')).toMatch(/vllm.*serve/); // and more than the two workers
     await worker!.leave(); // rejects where the code is not 0

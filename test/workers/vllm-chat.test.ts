@@ -99,7 +99,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     expect(answer.usage!.completion_tokens).toBeGreaterThan(2);
   });
 
-  test('a stream ends at a stop string, and says what it cost', async () => {
+  test('a stream ends at a stop string, and reports its usage', async () => {
     const whole = await openai.chat.completions.create({ ...ASKED, temperature: 0 });
     const text = whole.choices[0]!.message.content!;
     const stop = text.slice(-2);
@@ -120,7 +120,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     expect(usage?.completion_tokens).toBeGreaterThan(0);
   });
 
-  test('answers keep to a schema, a regex, a grammar and a choice', async () => {
+  test('answers follow a schema, a regex, a grammar and a choice', async () => {
     const schema = {
       type: 'object',
       properties: { answer: { enum: ['yes', 'no'] } },
@@ -144,7 +144,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     expect(['left', 'right']).toContain(await ask({ structured_outputs: { choice: ['left', 'right'] } }));
   });
 
-  test('a call that is forced is a call, and beside a form it may be either', async () => {
+  test('a forced call is a call, and with a response format the answer may be either', async () => {
     const tools = [
       {
         type: 'function' as const,
@@ -171,7 +171,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     ).toBeTruthy();
   });
 
-  test('what it cannot keep to is refused by the name of the field', async () => {
+  test('a field that vLLM cannot apply is refused by name', async () => {
     const refused = (more: object) =>
       openai.chat.completions
         .create({ ...ASKED, ...more })
@@ -185,7 +185,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     expect(await refused({ max_tokens: 100_000 })).toMatchObject({ status: 400, code: 'context_length_exceeded' });
   });
 
-  test('what a trainer has learnt is loaded when its job ends, and answered with the ids of its tokens', async () => {
+  test('a trained checkpoint is loaded when its job ends, and answers come with their token ids', async () => {
     const run = [...process.execArgv, CLI, 'workers', 'run', '--model', 'starter', '--roles', 'train'];
     const env = { ...process.env, WHETSTONE_URL: server.url, WHETSTONE_API_KEY: BOOTSTRAP_KEY };
     const trainer = spawn(process.execPath, run, { env, stdio: 'ignore' });
@@ -212,7 +212,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     await once(trainer, 'exit');
   });
 
-  test('a vLLM that dies ends its answers with the cause, and the worker comes back with another', async () => {
+  test('if vLLM dies, its answers end with the cause, and the worker comes back with a new one', async () => {
     const first = (await workers()).find(({ roles }) => roles.includes('sample'))!;
     const stream = await openai.chat.completions.create({
       ...ASKED,

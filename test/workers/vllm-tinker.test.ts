@@ -23,7 +23,7 @@ const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
 const PATIENT = { timeout: 900_000 };
 
 describe('Tinker where vLLM samples and PyTorch trains', PYTHONS, () => {
-  test('the SDK samples what it has trained, and both agree on log-probabilities', PATIENT, async () => {
+  test('the SDK samples from what it trained, and both engines agree on log-probabilities', PATIENT, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-vllm-tinker-'));
     const server = await openStarterServer(BOOTSTRAP_KEY, { workerModel: ['starter'] });
     const url = server.baseUrl.replace(/\/v1$/, '');

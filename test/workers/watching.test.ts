@@ -66,7 +66,7 @@ test('each worker is listed with its roles and its counts', async () => {
   ]);
 });
 
-test('a worker that is away is silent for longer and longer', async () => {
+test('a disconnected worker is listed as silent for longer and longer', async () => {
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), SOON);
   hand.socket.terminate();
@@ -76,7 +76,7 @@ test('a worker that is away is silent for longer and longer', async () => {
   expect(await metric('whetstone_worker_silent_seconds')).toEqual({ hand: 7.5 });
 });
 
-test('metrics are of those that are there; a worker started again under its name goes on counting', async () => {
+test('metrics cover the connected workers; a worker that restarts under its name continues its counts', async () => {
   const named = (name: string) => lab.connect({ inference: createCountingEngine(), training: null }, { name });
   const first = await named('gpu 1');
   await sample(20);
@@ -106,7 +106,7 @@ test('metrics are of those that are there; a worker started again under its name
     expect(await metric(`whetstone_worker_${name}`), name).toEqual({ other: 0, 'gpu 1': 0 });
 });
 
-test('a thousand workers with names of their own are no thousand labels', () => {
+test('a thousand workers with different names do not make a thousand labels', () => {
   const tallies = createWorkerTallies();
   const worker = (i: number): WorkerReport => ({
     ...{ id: String(i), name: `pod-${i}`, version: '1', model: 'm', roles: ['sample'], state: 'connected' },

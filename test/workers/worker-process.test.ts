@@ -66,14 +66,14 @@ test.each([
   ['a key without the scope worker', async () => [[], await makeKey()] as const, /403: the key needs the scope worker/],
   ['roles that there are none of', async () => [['--roles', 'dance'], BOOTSTRAP_KEY] as const, /--roles must be of/],
   ['a model that is not there', async () => [['--model', './nowhere'], BOOTSTRAP_KEY] as const, /No model \.\/nowhere/],
-])('with %s its process ends with 2 and says why', async (_, given, words) => {
+])('with %s its process exits with 2 and says why', async (_, given, words) => {
   const [args, key] = await given();
   const { code, stderr } = await startWorker(['--model', model, ...args], key).ended;
   expect(stderr).toMatch(words);
   expect(code).toBe(2);
 });
 
-test('with another revision of the model it is refused, ends with 2 and names the file', async () => {
+test('with another revision of the model it is refused, exits with 2 and names the file', async () => {
   const renamed = join(home, basename(model));
   await rename(await writeTinyChatModel(), renamed);
   await appendFile(join(renamed, 'config.json'), '\n');
@@ -82,7 +82,7 @@ test('with another revision of the model it is refused, ends with 2 and names th
   expect(code).toBe(2);
 });
 
-test('stopped, it leaves its server and ends with 0', async () => {
+test('when stopped, it leaves its server and exits with 0', async () => {
   const { child, ended } = startWorker(['--model', model, '--name', 'of a process']);
   await isThere('of a process');
   child.kill('SIGTERM');
@@ -90,7 +90,7 @@ test('stopped, it leaves its server and ends with 0', async () => {
   await isGone();
 });
 
-test('an engine of it that is killed is started again and named in its log, while it stays connected', async () => {
+test('its engine is restarted and named in its log after a kill, while it stays connected', async () => {
   const { child, ended, logged } = startWorker(['--model', model, '--name', 'of two']);
   await isThere('of two');
   process.kill(logged('engine.started')['pid'] as number, 'SIGKILL');
@@ -103,7 +103,7 @@ test('an engine of it that is killed is started again and named in its log, whil
   await isGone();
 });
 
-test('killed itself, it leaves no engine behind', async () => {
+test('when killed, it leaves no engine process', async () => {
   const { child, ended, logged } = startWorker(['--model', model, '--name', 'doomed']);
   await isThere('doomed');
   const engine = logged('engine.started')['pid'] as number;

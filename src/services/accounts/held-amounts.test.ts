@@ -17,7 +17,7 @@ function open() {
   return { amounts, use };
 }
 
-test('held amounts count for everyone under the same limit, until they are released', async () => {
+test('held amounts count against a shared limit until they are released', async () => {
   const { amounts } = open();
   const [one, other, without] = [
     await amounts.open([key, server]),
@@ -33,7 +33,7 @@ test('held amounts count for everyone under the same limit, until they are relea
   other.hold(2);
 });
 
-test('what is there counts, and is held no longer', async () => {
+test('an amount that is stored counts in the total and is no longer held', async () => {
   const { amounts, use } = open();
   const one = await amounts.open([key, server]);
   one.hold(1);
@@ -50,7 +50,7 @@ test('what is there counts, and is held no longer', async () => {
   expect(() => next.hold(1)).toThrow('k false');
 });
 
-test('what is there already leaves only the rest, and what fails to be made is given back', async () => {
+test('an amount that is already stored reduces what is held, and a failed operation releases its amount', async () => {
   const { amounts, use } = open();
   use(key, 1);
   const one = await amounts.open([key]);

@@ -25,7 +25,7 @@ function createAwayStore() {
   return store;
 }
 
-test('however many keys are held, the storage is asked for one at a time, and all are free when it works again', async () => {
+test('however many keys are held, the storage gets one request at a time, and all keys are free once it works again', async () => {
   const store = createAwayStore();
   const log = createRecordingLog();
   const heldKeys = createHeldKeys(store, log);
@@ -40,7 +40,7 @@ test('however many keys are held, the storage is asked for one at a time, and al
   expect(log.lines).toEqual([]);
 });
 
-test('a storage that stays away is not asked for ever, and the log says why keys stay held', async () => {
+test('retries stop if the storage stays away, and the log says why keys stay held', async () => {
   const store = createAwayStore();
   const log = createRecordingLog();
   const heldKeys = createHeldKeys(store, log);
@@ -63,7 +63,7 @@ test('a storage that stays away is not asked for ever, and the log says why keys
   expect(store.freed).toEqual(['c']);
 });
 
-test('beyond a number keys stay held, which the log tells', () => {
+test('keys over the limit stay held, and the log says so', () => {
   const log = createRecordingLog();
   const heldKeys = createHeldKeys(createAwayStore(), log);
   for (let i = 0; i <= HELD_KEYS_MAX; i++) heldKeys.letGo(`key-${i}`, 1);

@@ -9,7 +9,7 @@ import { createIdempotent } from './idempotency.ts';
 
 const request = { caller: aCaller(), route: 'POST /things', key: 'mine', bodyHash: 'h' };
 
-test('a request that a crash cut off is run again for the same id, and answered from then on', async () => {
+test('a request that a crash interrupted runs again with the same id, and later repeats get its answer', async () => {
   const { idempotency } = createMemoryStorage();
   const idempotent = createIdempotent(idempotency, systemClock, silentLog);
   const ids: string[] = [];
@@ -28,7 +28,7 @@ test('a request that a crash cut off is run again for the same id, and answered 
   expect(ids).toEqual([answer.id, answer.id]);
 });
 
-test('without a key every request makes its own; with one, a failed request leaves it free', async () => {
+test('without a key every request makes its own resource; with a key, a failed request leaves the key free', async () => {
   const { idempotency } = createMemoryStorage();
   const idempotent = createIdempotent(idempotency, systemClock, silentLog);
   const ids = new Set<string>();
@@ -39,7 +39,7 @@ test('without a key every request makes its own; with one, a failed request leav
   expect(await idempotent(request, make)).toBe(3);
 });
 
-test('what may have been made before a failure is found by the retry: it has the same id; a refusal leaves no trace', async () => {
+test('a retry finds what may have been made before a failure, because it has the same id; a refusal leaves no trace', async () => {
   const { idempotency } = createMemoryStorage();
   const idempotent = createIdempotent(idempotency, systemClock, silentLog);
   const ids: string[] = [];
@@ -57,7 +57,7 @@ test('what may have been made before a failure is found by the retry: it has the
   expect(await idempotent({ ...request, bodyHash: 'other' }, (id) => Promise.resolve(ids.includes(id)))).toBe(false);
 });
 
-test('an answer that could not be remembered is made again with the same id', async () => {
+test('an answer that could not be stored is made again with the same id', async () => {
   const { idempotency } = createMemoryStorage();
   let failures = 1;
   const forgetful: IdempotencyStore = {
@@ -72,7 +72,7 @@ test('an answer that could not be remembered is made again with the same id', as
   expect(new Set(made).size).toBe(1);
 });
 
-test('a key that was taken when the storage failed is free when it works again, with the same id', async () => {
+test('a key that was taken when the storage failed is free once the storage works again, with the same id', async () => {
   const { idempotency } = createMemoryStorage();
   const away = new AppError('storage_unavailable', 'The answer was lost.');
   let outages = 3; // the answer of `begin`, then letting go twice

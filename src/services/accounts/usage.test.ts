@@ -82,7 +82,7 @@ const away = () => {
   throw new Error('away');
 };
 
-test('a thousand requests at once are one row per key, exact to the token', async () => {
+test('a thousand concurrent requests make one row per key, exact to the token', async () => {
   const usage = createUsage({ storage: createMemoryStorage().usage, log: silentLog });
   for (let i = 0; i < 1_000; i++) usage.record(use({ keyId: `k${i % 3}`, promptTokens: i }));
   const { rows, totals } = await usage.list(caller, {}, ALL);
@@ -101,7 +101,7 @@ test('requests that end within a tenth of a second are written together, after t
   expect(writes.map(({ atMs, entries }) => [atMs, totalUsage(entries).requests])).toEqual([[100, 5]]);
 });
 
-test('requests that end during a write wait for the next one: there is one at a time', async () => {
+test('requests that end during a write wait for the next one: only one write runs at a time', async () => {
   let finish = () => {};
   const { usage, time, writes, running, stored } = open((write) =>
     write === 1 ? new Promise((resolve) => (finish = resolve)) : undefined,
@@ -119,7 +119,7 @@ test('requests that end during a write wait for the next one: there is one at a 
   expect(running.most).toBe(1);
 });
 
-test('a list has every request that ended before it, and only of its own entity', async () => {
+test('a list includes every request that ended before it, and only those of its own entity', async () => {
   const { usage } = open();
   usage.record(use());
   usage.record(use({ entity: 'others' }));
@@ -130,7 +130,7 @@ test('a list has every request that ended before it, and only of its own entity'
   expect((await usage.list(caller, {}, ALL)).totals.requests).toBe(2);
 });
 
-test('a storage that is away for a while costs nothing: writes are tried less and less often, and logged once', async () => {
+test('no usage is lost while the storage is away: writes are retried less and less often, and logged once', async () => {
   const { usage, time, log, writes, stored } = open((write) => (write <= 8 ? away() : undefined));
   usage.record(use());
   await time.advance(50_000);
@@ -142,7 +142,7 @@ test('a storage that is away for a while costs nothing: writes are tried less an
   expect(events(log)).toEqual(['usage.write_failed', 'usage.write_recovered']);
 });
 
-test('a list that cannot be complete fails, and loses nothing', async () => {
+test('a list that cannot be complete fails, and loses no usage', async () => {
   let broken = true;
   const { usage } = open(() => (broken ? away() : undefined));
   usage.record(use());
@@ -151,7 +151,7 @@ test('a list that cannot be complete fails, and loses nothing', async () => {
   expect((await usage.list(caller, {}, ALL)).totals.requests).toBe(1);
 });
 
-test('a list does not wait for ever for a write that is stuck', async () => {
+test('a list does not wait forever for a write that is stuck', async () => {
   const { usage, time } = open(() => new Promise(() => {}));
   usage.record(use());
   const refused = expect(usage.list(caller, {}, ALL)).rejects.toMatchObject({ code: 'internal' });
@@ -159,7 +159,7 @@ test('a list does not wait for ever for a write that is stuck', async () => {
   await refused;
 });
 
-test('closing writes the rest at once, and again if that fails', async () => {
+test('closing writes the rest at once, and retries if that fails', async () => {
   const { usage, time, stored, log } = open((write) => (write <= 2 ? away() : undefined));
   usage.record(use());
   const closed = usage.close();
@@ -169,7 +169,7 @@ test('closing writes the rest at once, and again if that fails', async () => {
   expect(events(log)).not.toContain('usage.lost');
 });
 
-test('closing waits for the write that is under way', async () => {
+test('closing waits for the write in progress', async () => {
   let finish = () => {};
   const { usage, time, stored } = open(() => new Promise((resolve) => (finish = resolve)));
   usage.record(use());
@@ -200,7 +200,7 @@ test.each([
   expect(log.lines.at(-1)).toMatchObject({ event: 'usage.lost', fields: { promptTokens: 77 } });
 });
 
-test('without a storage, memory is bounded: invented projects are given up, tokens are not', async () => {
+test('without a storage, memory is bounded: invented projects are dropped, their tokens are not', async () => {
   let broken = true;
   const { usage, log, writes, stored } = open(() => (broken ? away() : undefined));
   const count = ENTRIES_MAX + 500;
@@ -214,7 +214,7 @@ test('without a storage, memory is bounded: invented projects are given up, toke
   expect(events(log).filter((event) => event === 'usage.buffer_full')).toHaveLength(1);
 });
 
-test('whatever fails and whenever it is asked, the accounts add up', async () => {
+test('whatever fails and whenever usage is listed, the accounts add up', async () => {
   const step = fc.oneof(
     fc.record({
       record: fc.record({

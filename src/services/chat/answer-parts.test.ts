@@ -23,7 +23,7 @@ function read(deltas: readonly Partial<ChatDelta>[]): PartEvent[] {
 const shape = (events: readonly PartEvent[]) =>
   events.map((event) => `${event.kind} ${event.index} ${event.kind === 'piece' ? event.text : event.part.kind}`);
 
-test('thinking, text and calls are parts in the order in which they come', () => {
+test('reasoning, text and calls are parts in the order in which they arrive', () => {
   const events = read([
     { reasoning: 'Hm' },
     { reasoning: 'm.' },
@@ -49,11 +49,11 @@ test('thinking, text and calls are parts in the order in which they come', () =>
   expect(ends).toEqual(['Hmm.', 'Well: ', '{"x":1}', '{}', 'Done.']);
 });
 
-test('an answer that says nothing has no part', () => {
+test('an empty answer has no parts', () => {
   expect(read([{}, STOP])).toEqual([]);
 });
 
-test('tokens whose text is held back come with the piece that brings it, the last one with the end', () => {
+test('tokens of held-back text arrive with the piece that brings the text, or at the end', () => {
   const events = read([{ content: '' }, { content: 'ab' }, { content: '' }, STOP]);
   const counts = events.flatMap((event) => (event.kind === 'piece' ? [event.tokens.length] : []));
   expect(counts).toEqual([2, 2]);

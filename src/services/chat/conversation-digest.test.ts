@@ -5,7 +5,7 @@ import { createConversationDigest } from './conversation-digest.ts';
 const digestOf = (...messages: ChatMessage[]) => createConversationDigest(messages).read();
 const call = { id: 'a', type: 'function' as const, function: { name: 'add', arguments: '{}' } };
 
-test('one conversation has one name, whatever carries nothing: nulls, empty lists, ids of calls, parts', () => {
+test('nulls, empty lists, call ids and the split into parts do not change the digest of a conversation', () => {
   const plain = digestOf({ role: 'user', content: 'a\nb' }, { role: 'assistant', content: '', tool_calls: [call] });
   const parts = [
     { type: 'text', text: 'a' },
@@ -16,7 +16,7 @@ test('one conversation has one name, whatever carries nothing: nulls, empty list
   expect(digestOf(asked, { role: 'assistant', content: null, tool_calls: [renamed] })).toBe(plain);
 });
 
-test('it grows message by message; role, text, calls and order tell conversations apart', () => {
+test('the digest is built message by message; role, text, calls and order change it', () => {
   const [question, answer]: ChatMessage[] = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'b' },

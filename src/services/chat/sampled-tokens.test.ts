@@ -11,7 +11,7 @@ const sampling = (promptTokens: number[], tokenIds: number[], logprob = -0.5, is
   reshapedBy: [],
 });
 
-test('the latest of equal words; each by its own tokens; nothing of another entity, base model or conversation', () => {
+test('the latest answer with equal words is found, each by its own tokens, and none of another entity, base model or conversation', () => {
   const memory = createSampledTokens();
   const [first, second] = [sampling([1, 2], [7, 8]), sampling([1, 2], [9])];
   memory.remember(asked, words('yes'), first);
@@ -26,7 +26,7 @@ test('the latest of equal words; each by its own tokens; nothing of another enti
   }
 });
 
-test('of equal answers to requests with other tools, the one whose log-probabilities came; without them none', () => {
+test('equal answers to requests with different tools are told apart by their log-probabilities; without them none is found', () => {
   const memory = createSampledTokens();
   const [add, subtract] = [sampling([1, 2], [9], -0.5), sampling([1, 3], [9], -0.75)];
   memory.remember(asked, words('yes'), add);
@@ -39,7 +39,7 @@ test('of equal answers to requests with other tools, the one whose log-probabili
   }
 });
 
-test('of one prompt and equal answers, one under a constraint: the one whose log-probabilities came', () => {
+test('equal answers to one prompt, one of them constrained, are told apart by their log-probabilities', () => {
   const memory = createSampledTokens();
   const [masked, free] = [sampling([1, 2], [9], -0.25, true), sampling([1, 2], [9], -0.75)];
   memory.remember(asked, words('yes'), masked);
@@ -48,7 +48,7 @@ test('of one prompt and equal answers, one under a constraint: the one whose log
   expect(memory.findTokens(asked, [9], [-0.75])).toEqual(free);
 });
 
-test('of one prompt and equal answers, one off-policy and one not: the one that is certain to be no fault', () => {
+test('of equal answers to one prompt, one off-policy and one not, the on-policy one is found', () => {
   const memory = createSampledTokens();
   const ofPolicy = sampling([1, 2], [9]);
   const greedy = { ...ofPolicy, reshapedBy: ['temperature'] };
@@ -60,7 +60,7 @@ test('of one prompt and equal answers, one off-policy and one not: the one that 
   expect(memory.findTokens(asked, [9], null)).toEqual(ofPolicy);
 });
 
-test("of equal answers of several models, the job's own; another's where it gave none", () => {
+test('of equal answers of several models, the one of the job’s model is found, or another’s if it has none', () => {
   const memory = createSampledTokens();
   const other = { ...asked, modelId: 'other' };
   const [mine, others] = [sampling([1, 2], [9], -0.5), sampling([1, 2], [9], -0.75)];
@@ -71,7 +71,7 @@ test("of equal answers of several models, the job's own; another's where it gave
   expect(memory.findWords({ ...asked, modelId: 'third' }, words('yes'), null)).toEqual(others);
 });
 
-test('the oldest are forgotten when there is no room', () => {
+test('the oldest answers are forgotten if there is no room', () => {
   const room = createSampledTokens();
   room.remember(asked, words('0'), sampling([0, 0], [0]));
   const memory = createSampledTokens(6 * room.sizeBytes);
@@ -86,14 +86,14 @@ test('the oldest are forgotten when there is no room', () => {
   expect(memory.findWords(asked, words('long'), null)).toBeNull();
 });
 
-test('many equal answers behind other prompts: the latest are kept', () => {
+test('of many equal answers to different prompts, the latest are kept', () => {
   const memory = createSampledTokens();
   for (let id = 0; id < 100; id++) memory.remember(asked, words('yes'), sampling([id], [9], -id));
   expect(memory.findTokens(asked, [9], [-99])).toEqual(sampling([99], [9], -99));
   expect(memory.findTokens(asked, [9], [-50])).toBeNull();
 });
 
-test('what it counts is about what it takes: many short answers behind one prompt', () => {
+test('the counted memory is close to the real memory for many short answers to one prompt', () => {
   const memory = createSampledTokens();
   const prompt = Array.from({ length: 100 }, (_, i) => i);
   for (let i = 0; i < 60_000; i++) {

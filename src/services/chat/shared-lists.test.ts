@@ -9,7 +9,7 @@ function sizeOf(list: number[]): number {
   return alone.sizeBytes;
 }
 
-test('lists come back as they were; what they begin with alike is kept once, until the last one goes', () => {
+test('lists come back unchanged; a shared prefix is stored once, until the last list that has it is dropped', () => {
   const lists = createSharedLists();
   const turns = [numbers(150), [...numbers(150), ...numbers(150, 1000)], numbers(150), [7], []];
   const kept = turns.map((turn) => lists.keep(turn));

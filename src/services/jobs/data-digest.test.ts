@@ -19,7 +19,7 @@ const groupOf = (...turns: Turn[]): TrajectoryGroup => ({
   metrics: {},
 });
 
-test('warnings, prompt ids and constraints do not change the digest, everything else does; bodies of older versions keep theirs', async () => {
+test('warnings, prompt ids and constraints do not change the digest, everything else does; bodies of older versions keep their digest', async () => {
   const blobs = createMemoryBlobs();
   const digestOf = async () => {
     const { groups, digest } = await readGroups((await blobs.stream('body'))!, 'body');

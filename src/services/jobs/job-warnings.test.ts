@@ -28,7 +28,7 @@ const judged = (change: {
     hiddenSize: change.hiddenSize ?? null,
   });
 
-test('a job with nothing to say of has no warnings', () => {
+test('a job without problems has no warnings', () => {
   expect(judged({ rate: 5e-6, hiddenSize: 4096, reward: 1, before: [3, 2, 2], skipped: { equal_rewards: 7 } })).toEqual(
     [],
   );
@@ -41,7 +41,7 @@ test('warnings of equal rewards and of answers without tokens give numbers', () 
   expect(judged({ skipped: { no_logprobs: 3 } })).toEqual([expect.stringContaining('3 of 8 trajectories')]);
 });
 
-test('a job in which nothing can be trained says why and what to do, whatever the reasons', () => {
+test('a job in which nothing can be trained gets a warning that says why and what to do, whatever the reasons', () => {
   const [mixed] = judged({ skipped: { equal_rewards: 4, no_trainable_tokens: 4 }, rows: [] });
   expect(mixed).toMatch(
     /^Nothing was trained: .* \(4 equal_rewards, 4 no_trainable_tokens\)\. .*differ.* Send choices of the chat endpoint/,
@@ -49,14 +49,14 @@ test('a job in which nothing can be trained says why and what to do, whatever th
   expect(judged({ rows: [] })).toEqual([expect.stringMatching(/^Nothing was trained: .* Send groups/)]);
 });
 
-test('rewards that fell three times in a row get a warning; two times, or not each time, do not', () => {
+test('rewards that fell three times in a row get a warning; two falls, or falls that are not consecutive, do not', () => {
   expect(judged({ before: [0.9, 0.8, 0.7], reward: 0.6 })).toEqual([expect.stringContaining('(0.9, 0.8, 0.7, 0.6)')]);
   expect(judged({ before: [9, 0.9, 0.8, 0.7], reward: 0.6 })).toHaveLength(1);
   expect(judged({ before: [0.8, 0.7], reward: 0.6 })).toEqual([]);
   expect(judged({ before: [0.9, 0.8, 0.8], reward: 0.6 })).toEqual([]);
 });
 
-test('a fall that other prompts would explain gets no warning, whichever of the two jobs is the uncertain one', () => {
+test('a fall that different prompts could explain gets no warning, whichever of the two jobs is uncertain', () => {
   const fell = (standardErrorBefore: number | null, standardError: number | null) =>
     judged({ before: [0.9, 0.8, 0.7], reward: 0.6, standardErrorBefore, standardError }).length;
   // 0.3 is three standard errors of 0.1: √(0.06² + 0.08²) = 0.1
@@ -70,7 +70,7 @@ test('a fall that other prompts would explain gets no warning, whichever of the 
   expect(fell(0, null)).toBe(0);
 });
 
-test('a learning rate is far when it is ten times beyond what is usual for the size; without the size nobody knows', () => {
+test('a learning rate ten times above or below the usual one for the model size gets a warning; without the size there is none', () => {
   const told = [expect.stringMatching(/learning rate .* 0\.000005 .* hidden size of 4096/)];
   for (const rate of [1e-2, 1, 4e-7, 0]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual(told);
   for (const rate of [1e-3, 5e-4, 1e-6]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual([]);

@@ -50,7 +50,7 @@ async function recall(group: TrajectoryGroup, memory: ReturnType<typeof createSa
   return groups[0]!;
 }
 
-test('remembered prompts of a long conversation take the room of one, in every copy', async () => {
+test('the remembered prompts of a long conversation take the memory of one, in every copy', async () => {
   const memory = createSampledTokens();
   const turns: Turn[] = [];
   const promptOf = (turn: number) => Array.from({ length: 10 * (turn + 1) }, (_, i) => 10_000 + i);
@@ -69,7 +69,7 @@ test('remembered prompts of a long conversation take the room of one, in every c
   expect(prompts).toEqual(prompts.map((_, turn) => promptOf(turn)));
 });
 
-test('texts that name no token for sure become the sampled ids, where the log-probabilities are those', async () => {
+test('texts that do not determine their tokens become the sampled ids if the log-probabilities match', async () => {
   const memory = createSampledTokens();
   remember(memory, [question], { promptTokens: [1, 2], tokenIds: [7, 8], logprobs: [-0.25, -0.5] });
   const recallOne = async (change: Partial<SampledTurn>) => {
@@ -91,7 +91,7 @@ test('texts that name no token for sure become the sampled ids, where the log-pr
   }
 });
 
-test('that a constraint held is recalled where the log-probabilities are those of that sampling, also of a choice that is complete', async () => {
+test('a constraint on sampling is recalled if the log-probabilities match, also for a choice that has all its tokens', async () => {
   const memory = createSampledTokens();
   const masked = { promptTokens: [1, 2], tokenIds: [7, 8], logprobs: [-0.25, -0.5] };
   remember(memory, [question], { ...masked, isConstrained: true });
@@ -108,7 +108,7 @@ test('that a constraint held is recalled where the log-probabilities are those o
   expect(await isMarked({ tokens: [9], logprobs: [-0.25], promptTokenIds })).toBe(false);
 });
 
-test('by which fields it was reshaped is recalled likewise', async () => {
+test('the fields that reshaped the distribution are recalled in the same way', async () => {
   const memory = createSampledTokens();
   const cold = {
     promptTokens: [1, 2],

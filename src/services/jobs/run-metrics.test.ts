@@ -30,7 +30,7 @@ async function lines(): Promise<unknown[]> {
   return (await storage.runs.history(run!.id, 0, 100)).map(({ content }) => JSON.parse(content) as unknown);
 }
 
-test('a job without a run makes one; its steps stand below sft/, its checkpoint under the names of a trainer', async () => {
+test('a job without a run makes one; its steps are logged under sft/, its checkpoint under the names of a trainer', async () => {
   const metrics = metricsOf('job');
   await metrics.stepped(1, { loss: 2, grad_norm: 0.5, epoch: 0.5 });
   nowMs = 3_500;
@@ -44,14 +44,14 @@ test('a job without a run makes one; its steps stand below sft/, its checkpoint 
   expect(JSON.parse(run!.summary)).toMatchObject({ 'sft/loss/train': 2, 'val/loss': 3, training_step: 4 });
 });
 
-test('steps that come again add no lines; those of another job do', async () => {
+test('repeated steps add no lines; steps of another job do', async () => {
   for (const jobId of ['first', 'first', 'second']) {
     for (const step of [1, 2]) await metricsOf(jobId).stepped(step, { loss: step });
   }
   expect(await lines()).toMatchObject([1, 2, 1, 2].map((loss) => ({ 'sft/loss/train': loss })));
 });
 
-test('a run that a script logs to goes on behind its last step, and keeps its summary and state', async () => {
+test('a run that a script logs to continues after its last step, and keeps its summary and state', async () => {
   const script = { state: 'running', summary: '{"best": NaN}' } as const;
   const made = await storage.runs.upsert({ id: createId(), ...name }, script, payer, nowMs);
   if (made.outcome === 'over_limit') throw new Error('no limits are set here');

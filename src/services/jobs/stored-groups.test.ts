@@ -3,7 +3,7 @@ import type { TrajectoryGroup } from '#domain/trajectory';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import { writeGroups } from './stored-groups.ts';
 
-test('a line is what JSON.stringify makes of its group, which is written in parts', async () => {
+test('a line that is written in parts equals JSON.stringify of its group', async () => {
   const blobs = createMemoryBlobs();
   const groupOf = (...texts: string[]): TrajectoryGroup => ({
     trajectories: texts.map((content) => ({

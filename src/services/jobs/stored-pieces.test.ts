@@ -57,7 +57,7 @@ test.each([1, 2, 7, 17, 1_000, 1 << 20])(
   },
 );
 
-test('what is not wanted is passed over', async () => {
+test('groups that are not requested are skipped', async () => {
   const wanted = { group: (group: number) => group === 3, trajectory: (index: number) => index === 1 };
   const pieces = await read(await stored(), 64, wanted);
   expect(pieces.map((piece) => [piece.kind, 'group' in piece ? piece.group : null])).toEqual([
@@ -70,7 +70,7 @@ test('what is not wanted is passed over', async () => {
   expect(pieces[2]).toMatchObject({ count: HOSTILE.length });
 });
 
-test('a blob that was cut off is damaged', async () => {
+test('a truncated blob is reported as damaged', async () => {
   const bytes = await stored();
   for (const length of [0, 5, 40, 200, bytes.length - 120])
     await expect(read(bytes.subarray(0, length), 64, ALL)).rejects.toMatchObject({ code: 'damaged_data' });

@@ -50,18 +50,18 @@ async function read(bytes: Buffer, size = 64, wanted = (_: { group: number }): b
   return { head: record.head, sequences };
 }
 
-test.each([1, 3, 64, 1 << 16])('comes back as it was written, in chunks of %i bytes', async (size) => {
+test.each([1, 3, 64, 1 << 16])('a record comes back as it was written, in chunks of %i bytes', async (size) => {
   expect(await read(await stored(), size)).toEqual({ head, sequences: SEQUENCES });
 });
 
-test('what is not wanted is left out; a beginning that is shared with it is there', async () => {
+test('trajectories that are not requested are left out; a prefix shared with them is there', async () => {
   const { sequences } = await read(await stored(), 64, (place) => place.group === 0);
   expect(sequences).toEqual(SEQUENCES.slice(0, 2));
   const one = await read(await stored(), 64, (place) => 'trajectory' in place && place.trajectory === 2);
   expect(one.sequences).toEqual([SEQUENCES[1]]);
 });
 
-test('any byte that is another, and any that is missing, is damage', async () => {
+test('any changed or missing byte is reported as damage', async () => {
   const bytes = await stored();
   const damaged = { code: 'damaged_data' };
   for (let at = 0; at < bytes.length; at += 7) {

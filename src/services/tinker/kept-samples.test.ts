@@ -26,7 +26,7 @@ test('a client that fetches its samples may ask for any number of them', () => {
   expect(kept.findByNumber('sampler/16')).toBeNull();
 });
 
-test('what was fetched again is the newest', () => {
+test('samples that were fetched again count as the newest', () => {
   const all = [0, 1, 2, 3].map((i) => sample(i));
   for (const each of all.slice(0, 3)) {
     kept.add(each);
@@ -38,7 +38,7 @@ test('what was fetched again is the newest', () => {
   expect(all.map(({ requestId }) => kept.find(requestId) !== null)).toEqual([true, false, true, true]);
 });
 
-test('unfetched samples are bounded in number, until they are old', () => {
+test('the number of unfetched samples is bounded until they are old', () => {
   for (const i of [0, 1, 2]) expect(kept.add(sample(i, i === 2 ? null : 0))).toBe(true);
   expect(kept.add(sample(3))).toBe(false);
   expect(kept.find('id-3')).toBeNull();

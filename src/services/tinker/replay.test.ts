@@ -25,16 +25,16 @@ test('updates and the gradients after them are computed again; calls that change
   expect(planReplay([a, look(), save(), b, look(), c])).toEqual({ operations: [a, b, c], isStepLost: false });
 });
 
-test('a step of which a part failed is not taken, but the calls after it are', () => {
+test('a step with a failed part is not replayed, but the calls after it are', () => {
   const [a, b] = [data(), step()];
   expect(planReplay([data(), data('failed'), step('failed'), a, b])).toEqual({ operations: [a, b], isStepLost: false });
 });
 
-test('while a part has failed, the step is lost with its other parts', () => {
+test('a step is lost with all its parts if one of them failed', () => {
   const [a, b] = [data(), step()];
   expect(planReplay([a, b, data(), data('failed'), data('failed')])).toEqual({ operations: [a, b], isStepLost: true });
 });
 
-test('a step that failed by itself took its gradients with it', () => {
+test('a step that failed by itself discarded its gradients', () => {
   expect(planReplay([data(), step('failed')])).toEqual({ operations: [], isStepLost: false });
 });

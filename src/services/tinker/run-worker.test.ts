@@ -176,7 +176,7 @@ function mortal(storage: Storage): { storage: Storage; kill: () => void } {
   return { storage: { ...storage, tinker }, kill: () => void (killed = true) };
 }
 
-test('operations are executed in the order of their numbers, however they arrive', async () => {
+test('operations run in the order of their numbers, in whatever order they arrive', async () => {
   const { engine, calls } = createSumEngine();
   const world = openWorld();
   const run = await world.addRun();
@@ -188,7 +188,7 @@ test('operations are executed in the order of their numbers, however they arrive
   expect(calls).toEqual(['open 0', 'data 4', 'data 3', 'step to 7']);
 });
 
-test('a step that was acknowledged survives the end of its server, and so do gradients that no step applied', async () => {
+test('an acknowledged step survives the end of its server, and so do gradients that no step applied', async () => {
   const world = openWorld();
   const run = await world.addRun();
   await world.data(run, 1, 5);
@@ -206,7 +206,7 @@ test('a step that was acknowledged survives the end of its server, and so do gra
   expect(calls).toEqual(['open 0', 'data 5', 'step to 5', 'data 2', 'step to 7']);
 });
 
-test('a trainer that is lost is asked again, from the saved state on', async () => {
+test('a lost trainer is replaced, and the run continues from the saved state', async () => {
   const { engine, calls, state } = createSumEngine();
   const world = openWorld();
   const run = await world.addRun();
@@ -221,7 +221,7 @@ test('a trainer that is lost is asked again, from the saved state on', async () 
   expect(calls).toEqual(['open 0', 'data 1', 'step to 1', 'open 1', 'data 2', 'step to 3']);
 });
 
-test('a step of which a part failed is not made, and the next one has nothing of it', async () => {
+test('a step with a failed part is not applied, and the next step has none of its gradients', async () => {
   const { engine, calls } = createSumEngine();
   const world = openWorld();
   const run = await world.addRun();
@@ -237,7 +237,7 @@ test('a step of which a part failed is not made, and the next one has nothing of
   expect(calls.at(-1)).toBe('step to 1');
 });
 
-test('clients share one trainer by loans, and a job goes before them', async () => {
+test('clients share one trainer by loans, and a job takes precedence over them', async () => {
   const { engine, calls, state } = createSumEngine();
   const world = openWorld();
   const trainer = shareTrainer(engine);

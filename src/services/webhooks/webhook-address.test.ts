@@ -36,7 +36,7 @@ test.each([
   'http://metadata.google.internal/computeMetadata/v1/',
   'http://METADATA.google.internal./',
   'http://metadata/',
-])('%s is link-local or a metadata service, whatever the operator allows', (url) => {
+])('%s is link-local or a metadata service, and refused whatever the operator allows', (url) => {
   expect(urlFault(url)).toContain('link-local or cloud metadata');
   expect(everything.urlFault(url)).toContain('link-local or cloud metadata');
 });
@@ -69,12 +69,12 @@ test.each([
   'http://[fd00::1]/',
   'http://[fec0::1]/',
   'http://[ff02::1]/',
-])('%s is private: the operator has to allow it', (url) => {
+])('%s is private and needs the operator’s permission', (url) => {
   expect(urlFault(url)).toContain('--allowed-webhook-network');
   expect(everything.urlFault(url)).toBeNull();
 });
 
-test('an allowed network is that network and no other, in every way to write it', () => {
+test('an allowed network allows only its own addresses, in every notation', () => {
   const { urlFault: fault } = createWebhookAddresses([
     { address: '127.0.0.0', prefixBits: 8 },
     { address: '64:ff9b::', prefixBits: 96 },
@@ -106,9 +106,9 @@ test.each([
   'http://[2606:4700::1111]/',
   'http://[::ffff:8.8.8.8]/',
   'http://localhost.example.com/',
-])('%s can be one', (url) => expect(urlFault(url)).toBeNull());
+])('%s can be a webhook', (url) => expect(urlFault(url)).toBeNull());
 
-test('addresses are recognised as DNS gives them', () => {
+test('addresses are recognised in the forms that DNS returns', () => {
   for (const address of [
     '169.254.0.1',
     'fe80::1%eth0',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RETRY_PAUSES_MS, retryAtMs } from './webhook-retries.ts';
 
-test('pauses grow, differ by delivery by up to a tenth, and end', () => {
+test('pauses grow, vary by up to a tenth between deliveries, and end', () => {
   const firsts = Array.from({ length: 1_000 }, (_, i) => retryAtMs(`msg_${i}`, 1, 0)!);
   expect(Math.min(...firsts)).toBeGreaterThanOrEqual(4_500);
   expect(Math.min(...firsts)).toBeLessThan(4_600);

@@ -37,7 +37,7 @@ function request(): Uint8Array {
     .done();
 }
 
-test('a request is read: chunks are one text, numbers are little-endian, unknown fields are passed over', () => {
+test('a request is decoded: chunks are joined into one text, numbers are little-endian, unknown fields are skipped', () => {
   const { data, ...head } = readForwardBackward(request());
   expect(head).toEqual({ runId: 's:train:0', seq: 300, lossName: 'dro', config: { beta: 0.05 }, forwardOnly: false });
   expect(data).toHaveLength(1);
@@ -46,12 +46,12 @@ test('a request is read: chunks are one text, numbers are little-endian, unknown
   expect(data[0]!.inputs.get('weights')).toEqual({ values: Float32Array.from([0, 0.5, -1]), shape: [3] });
 });
 
-test('a buffer that lies somewhere in another one is read as if it were alone', () => {
+test('a buffer that is a view into another one is read like any other', () => {
   const bytes = Buffer.concat([Buffer.from('xyz'), request()]).subarray(3);
   expect([...readForwardBackward(bytes).data[0]!.tokens]).toEqual([1, 2, 3]);
 });
 
-test('a sparse matrix has zeros where it has nothing', () => {
+test('a sparse matrix has zeros where it has no entries', () => {
   const csr = createMessage()
     .bytes(1, bytesOf(Float32Array.from([5, 6, 7])))
     .bytes(2, integers([0, 1, 1, 3]))
@@ -78,7 +78,7 @@ test('images are refused by name', () => {
   expect(() => readForwardBackward(createMessage().message(3, datum).done())).toThrow(/Images and audio/);
 });
 
-test('bytes that were cut or changed are refused or read, and never end in another way', () => {
+test('bytes that were cut or changed are refused or read, and nothing else happens', () => {
   const whole = request();
   const random = createRandom(1);
   for (let round = 0; round < 3_000; round++) {
@@ -93,7 +93,7 @@ test('bytes that were cut or changed are refused or read, and never end in anoth
   }
 });
 
-test('an output has a record for neighbours of one width, with offsets in bytes', () => {
+test('an output has one record for consecutive rows of equal width, with offsets in bytes', () => {
   const logprobs = (values: readonly number[]) => Float32Array.from(values);
   const output = writeForwardBackwardOutput(
     [
