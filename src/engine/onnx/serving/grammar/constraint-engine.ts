@@ -1,7 +1,7 @@
-// Constraints of one thread: compiled, and matched text by text. The slow parts are counted, not timed: a constraint that needs
-// more states than there may be is refused (terms.ts, machine.ts). States of all texts of a constraint are remembered together;
-// when they fill the room there is, they are forgotten: open texts go on from where they are, or, where the terms themselves are too many,
-// from their tokens. Knows no threads.
+// The constraints of one thread: compiles them and matches texts against them. The slow parts are limited by counted work, not by
+// time: a constraint that needs more states than allowed is refused (terms.ts, machine.ts). All texts of a constraint share one
+// memory of states. When it is full, it is cleared: open texts continue from their current state, or, if there are too many terms,
+// are replayed from their tokens. Does not know threads.
 import type { Constraint } from '#domain/constraint';
 import { constraintForm, unusable } from './constraint-form.ts';
 import { createTerms, OutOfRoom, TooComplex, type Terms } from './lexemes/terms.ts';
@@ -20,17 +20,17 @@ export interface ConstraintEngine {
 
 export interface CompiledConstraint {
   begin(): Text;
-  /** What compiling took, in the units of `WORK_OF_COMPILING`. */
+  /** The work that compiling took, in the units of `WORK_OF_COMPILING`. */
   readonly work: number;
-  /** States that are remembered of its texts: about a kilobyte each. */
+  /** Number of cached states of its texts, about a kilobyte each. */
   readonly size: number;
 }
 
-/** One text that keeps to a constraint. */
+/** One text that must satisfy a constraint. */
 export interface Text {
-  /** The token that ends the text was accepted. */
+  /** True once the token that ends the text has been accepted. */
   readonly isOver: boolean;
-  /** False: it may not come next. Throws `invalid_constraint` where it needs too many states. */
+  /** Returns false if the token may not come next. Throws `invalid_constraint` if the text needs too many states. */
   accept(tokenId: number): boolean;
   /** One bit per token: may it come next? */
   writeMask(mask: Int32Array): void;
@@ -40,20 +40,20 @@ export interface ConstraintEngineOptions {
   readonly vocabulary: VocabularyBytes;
   readonly vocabSize: number;
   readonly stopTokenIds: readonly number[];
-  /** That compiling may take, counted. */
+  /** The most work that compiling may take. */
   readonly workMax?: number;
-  /** Remembered of all texts of one constraint. */
+  /** The most places that are cached for all texts of one constraint. */
   readonly placesMax?: number;
 }
 
-/** A second, about; real schemas need a hundredth. */
+/** Takes about a second; real schemas need a hundredth of it. */
 export const WORK_OF_COMPILING = 450_000;
 const WORK_OF_TOKEN = 300_000;
 
-/** The first may be one that other texts have filled meanwhile. */
+/** Two, because other texts may have filled the first new recogniser in the meantime. */
 const RENEWALS_MAX = 2;
 
-/** Of one constraint: what is remembered of its texts. */
+/** The compiled form of one constraint, with the cached states of its texts. */
 interface Recogniser {
   readonly machine: Machine;
   readonly masks: TokenMasks;
@@ -61,16 +61,16 @@ interface Recogniser {
   readonly work: number;
 }
 
-/** Where a text is. `bytes` is longer than the text. */
+/** The position of a text in the grammar. `bytes` is longer than the text. */
 interface Reached {
   readonly set: PlaceSet;
-  /** Of the machine, when it made the set. */
+  /** The generation of the machine's memory in which the set was made. */
   readonly generation: number;
   readonly bytes: Uint8Array;
   readonly length: number;
 }
 
-/** Once more where there is room when what the machine remembers is forgotten. */
+/** Runs the work; if the machine's memory is full, clears it and runs the work once more. */
 function inRoom<T>(machine: Machine, work: () => T): T {
   try {
     return work();
@@ -109,14 +109,14 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
       length: 0,
     }));
 
-  /** `renew`: another recogniser than the one that has no room left. */
+  /** `renew` returns a recogniser that replaces the one that has no room left. */
   function begin(first: Recogniser, renew: (spent: Recogniser) => Recogniser): Text {
     let recogniser = first;
     let at = startOf(first);
     let isOver = false;
     const tokens: Uint8Array[] = [];
 
-    /** Where the text is, among what the machine remembers now. */
+    /** Looks the text's places up again if the machine's memory was cleared. */
     function refresh(): void {
       const { machine } = recogniser;
       if (at.generation !== machine.memory.generation)

@@ -1,5 +1,5 @@
-// Constraints as clients send them → forms of the engine: schemas, expressions, grammars in GBNF and Lark, structural tags, and
-// alternatives of these. Throws `invalid_constraint` with the reason.
+// Converts the constraints that clients send into forms of the engine: schemas, expressions, grammars in GBNF and Lark, structural
+// tags, and alternatives of these. Throws `invalid_constraint` with the reason.
 import { parseExactJson } from '#base/exact-json';
 import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
@@ -18,9 +18,9 @@ import { tagForm } from './structure/tag-form.ts';
 export interface SchemaOptions {
   /** False: compact JSON. */
   readonly anyWhitespace: boolean;
-  /** A regular expression instead; null: what people write. */
+  /** A regular expression for the white space; null: the usual white space of formatted JSON. */
   readonly whitespacePattern: string | null;
-  /** Objects allow no properties besides those that their schema names, if it names some and does not mention others. */
+  /** Objects allow only the properties that their schema names, if it names any and does not mention others. */
   readonly strict: boolean;
 }
 
@@ -56,7 +56,7 @@ function schemaForm(terms: Terms, schema: unknown, { anyWhitespace, whitespacePa
   return { kind: 'json', json: { forms: createSchemaForms(terms, schema, strict), gap, space } };
 }
 
-/** Without a limit, a model that is unsure writes blanks until it is cut off. */
+/** White space is limited: a model that is unsure would otherwise write blanks until it is cut off. */
 const GAP = '(" " | "\\n" ([ ]{1,64} | [\\t]{1,16})?)?';
 const SPACE = '" "?';
 

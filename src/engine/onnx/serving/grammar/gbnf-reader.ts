@@ -1,5 +1,5 @@
-// GBNF as text → its rules as trees: `name ::= …` with literals, classes, names, groups, `|` and repetitions. Knows the syntax
-// that the library reads; its macros and look-ahead are refused.
+// Parses GBNF into trees of rules: `name ::= …` with literals, classes, names, groups, `|` and repetitions. Reads the syntax
+// of XGrammar, without its macros and look-ahead.
 import { complement, mergeRanges, type Range } from './gbnf.ts';
 
 export type Expression =
@@ -49,7 +49,7 @@ function createReader(source: string) {
   return {
     done: () => at >= source.length,
     peek: (length = 1) => source.slice(at, at + length),
-    /** The expression is sticky. */
+    /** The expression must be sticky. */
     match(expression: RegExp): string | null {
       expression.lastIndex = at;
       const found = expression.exec(source)?.[0] ?? null;
@@ -73,7 +73,7 @@ function createReader(source: string) {
       return character;
     },
     skip,
-    /** Whether a rule begins here. */
+    /** Whether a rule starts at the current position. */
     atRule(): boolean {
       NAME.lastIndex = at;
       if (!NAME.test(source)) return false;
@@ -95,7 +95,7 @@ function choice(reader: Reader, depth: number): Expression {
   return options.length === 1 ? options[0]! : { kind: 'choice', options };
 }
 
-/** What stands between `::=` and `|` when nothing does. */
+/** The empty expression, as in `a ::= | "x"`. */
 const EMPTY: Expression = { kind: 'literal', text: '' };
 
 function sequence(reader: Reader, depth: number): Expression {

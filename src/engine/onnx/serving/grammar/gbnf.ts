@@ -1,4 +1,4 @@
-// Pieces of grammars in GBNF, as strings: literals, classes of characters, runs of digits.
+// Builds parts of GBNF grammars as strings: literals, character classes, runs of digits.
 
 export const literal = (text: string): string => `"${Array.from(text, (c) => escaped(c.codePointAt(0)!)).join('')}"`;
 
@@ -6,7 +6,7 @@ export type Range = readonly [from: number, to: number];
 
 const PLAIN = /[A-Za-z0-9 _:;,<>/=!@%&]/;
 
-/** Everything that could mean something is written by its number. */
+/** Characters that could have a meaning in GBNF are written by their code. */
 function escaped(code: number): string {
   const character = String.fromCodePoint(code);
   if (PLAIN.test(character)) return character;
@@ -35,9 +35,9 @@ export function complement(ranges: readonly Range[]): Range[] {
   return from <= LAST_CODE ? [...gaps, [from, LAST_CODE]] : gaps;
 }
 
-/** Halves of surrogate pairs are no characters. */
+/** Surrogates are not characters. */
 export const NOT_IN_TEXT: readonly Range[] = [[0xd800, 0xdfff]];
-/** Control characters, quote and backslash stand in JSON strings in escaped form only. */
+/** JSON strings contain control characters, quotes and backslashes only in escaped form. */
 export const NOT_IN_JSON: readonly Range[] = [...NOT_IN_TEXT, [0, 0x1f], [0x22, 0x22], [0x5c, 0x5c]];
 
 export const alternatives = (expressions: readonly string[]): string => `(${expressions.join(' | ')})`;
@@ -55,7 +55,7 @@ function sameLength(low: string, high: string): string {
   if (first === last) return `"${first}" ${sameLength(restLow, restHigh)}`;
   const zeros = '0'.repeat(restLow.length);
   const nines = '9'.repeat(restLow.length);
-  // First digits behind which anything may follow: with its own, if the bound is the last of its kind.
+  // The first digits after which any digits may follow. A bound's own first digit counts if all its other digits are 0 (or 9).
   const from = restLow === zeros ? first : first + 1;
   const to = restHigh === nines ? last : last - 1;
   const parts = from > first ? [`"${first}" ${sameLength(restLow, nines)}`] : [];

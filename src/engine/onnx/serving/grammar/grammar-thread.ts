@@ -22,7 +22,7 @@ const data = workerData as ThreadData;
 const port = parentPort!;
 const working = new Int32Array(data.working);
 const engine = createConstraintEngine(data);
-/** Of all constraints that are kept: about a kilobyte each. */
+/** Cached states of all cached constraints, about a kilobyte each. */
 const REMEMBERED_MAX = 300_000;
 const compiled = new LRUCache<string, CompiledConstraint>({ max: data.grammarsMax, maxSize: REMEMBERED_MAX });
 
@@ -50,7 +50,7 @@ function advance({ text, words }: OpenText, tokenId: number): void {
   if (!text.accept(tokenId)) Atomics.store(words, STATE, STATES.failed);
 }
 
-/** A text that needs more states than allowed ends with an error of its own. */
+/** A text that needs more states than allowed ends with its own error. */
 function accept(id: number, tokenId: number): void {
   const entry = texts.get(id);
   if (!entry) return; // closed in the meantime

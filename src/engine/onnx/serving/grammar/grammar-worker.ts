@@ -1,5 +1,5 @@
-// One grammar thread as the engine sees it: every call has a deadline, which starts when the thread has started. A
-// lost thread reports which text it was working for.
+// A grammar thread as seen from the engine's thread: every call has a deadline, which starts when the thread has started. After
+// a thread is lost, it reports which text the thread was working on.
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pTimeout from 'p-timeout';
@@ -18,14 +18,14 @@ import {
 
 export interface GrammarWorker {
   readonly lost: boolean;
-  /** Once it is lost: the message that was being worked on; 0: none. */
+  /** After the thread is lost: the id of the message that it was working on; 0: none. */
   readonly guilty: number;
-  /** How long it has been working on one message; null: it is idle. */
+  /** How long the thread has been working on the current message; null: it is idle. */
   workedMs(): number | null;
-  /** Settles when it has started, and when it is lost. */
+  /** Resolves when the thread has started or is lost. */
   readonly started: Promise<void>;
   nextId(): number;
-  /** `late`: not within the deadline. `lost`: the thread ended meanwhile, or never started. Neither throws. */
+  /** Resolves with `late` if no answer came within the deadline, and with `lost` if the thread ended or never started. Does not throw. */
   ask(message: ToThread, deadlineMs: number): Promise<Answer | 'late' | 'lost'>;
   tell(message: ToThread): void;
   end(): Promise<void>;
@@ -92,7 +92,7 @@ export function startGrammarWorker(data: Omit<ThreadData, 'working'>, log: Log):
           started.then(() => true),
           { milliseconds: START_MS, fallback: () => false },
         );
-        if (!hasStarted) await end(); // no grammar is at fault
+        if (!hasStarted) await end(); // it never started: no grammar is at fault
         return await pTimeout(answered, { milliseconds: deadlineMs, fallback: () => LATE });
       } finally {
         waiting.delete(message.id);

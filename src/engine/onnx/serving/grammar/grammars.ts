@@ -19,11 +19,11 @@ export interface GrammarLimits {
   /** Longer sources are refused. */
   readonly sourceLengthMax: number;
   readonly compileMs: number;
-  /** The same, counted: what takes more is refused wherever it runs. */
+  /** The most work that compiling may take, counted. A constraint that takes more is refused on every machine. */
   readonly workMax: number;
-  /** A grammar that takes longer to compile gets a thread of its own, so that the others need not wait for it. */
+  /** A grammar that takes longer to compile gets its own thread, so that other grammars do not wait for it. */
   readonly quickMs: number;
-  /** For one token; a step of all sequences waits for it. */
+  /** For one token; the step of all sequences waits for it. */
   readonly maskMs: number;
   /** Number of compiled grammars that are kept. */
   readonly grammarsMax: number;
@@ -33,15 +33,15 @@ const DEFAULT_LIMITS: GrammarLimits = {
   sourceLengthMax: 1_000_000,
   compileMs: 10_000, // schemas in use take 1 to 400 ms
   workMax: WORK_OF_COMPILING,
-  quickMs: 1_000, // less than maskMs: it is compiled once more beside texts that wait for their masks
-  maskMs: 2_000, // a mask takes under 1 ms; all streams stand still meanwhile
+  quickMs: 1_000, // less than maskMs: it is compiled again in the shared thread, where other texts wait for their masks
+  maskMs: 2_000, // a mask takes under 1 ms; all streams wait for it
   grammarsMax: 64,
 };
 
 export interface Grammars {
-  /** Throws `invalid_constraint` with the reason; `engine_unavailable`: try again. What nobody waits for is not tried. */
+  /** Throws `invalid_constraint` with the reason, or `engine_unavailable` if the client should retry. Skipped once no request waits for it. */
   compile(constraint: Constraint, options: Omit<TrialOptions, 'slow'>): Promise<void>;
-  /** Begins `count` texts. Throws like `compile`. */
+  /** Starts `count` texts. Throws like `compile`. */
   open(constraint: Constraint, count: number, payer: string): Promise<readonly GrammarMatcher[]>;
   close(): Promise<void>;
 }
@@ -61,10 +61,10 @@ interface Trial {
   settled: boolean;
 }
 
-/** Characters of the constraints that are known to compile; more are simply tried again. */
+/** Total length of the constraints that are known to compile, in characters; constraints beyond it are compiled again. */
 const KNOWN_LENGTH_MAX = 20_000_000;
 const COSTLY_MAX = 1_000;
-const OPENS_MAX = 8; // times that a thread may be lost under a text that begins
+const OPENS_MAX = 8; // how often a thread may be lost while a text is being opened
 
 export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limits: given }: GrammarsOptions): Grammars {
   const limits = { ...DEFAULT_LIMITS, ...given };
@@ -77,7 +77,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
   const trials = createTrials({ ...limits, takeWorker: () => workers.take(), isIdle: (worker) => !texts.has(worker) });
   let shared: GrammarWorker | null = null;
   const known = new LRUCache<string, Trial>({ maxSize: KNOWN_LENGTH_MAX });
-  /** The shared thread was lost over them. */
+  /** Constraints that the shared thread was lost over. */
   const costly = new LRUCache<string, true>({ max: COSTLY_MAX });
 
   function trialOf(key: string, constraint: Constraint, options: TrialOptions): Trial {
@@ -98,7 +98,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
     if (known.get(key) === trial) known.delete(key);
   }
 
-  /** Equal constraints are tried once, as long as a request waits for the result. */
+  /** Equal constraints are compiled once, for as long as a request waits for the result. */
   async function tried(key: string, constraint: Constraint, options: TrialOptions): Promise<Tried> {
     const trial = trialOf(key, constraint, options);
     trial.waiting++;
@@ -139,13 +139,13 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
       if (answer !== 'lost' && answer !== 'late' && answer.outcome === 'done') return matcherOf(place, grammar, own);
       leave(worker);
       if (answer !== 'lost') await worker.end();
-      // What was only there as well begins again.
+      // Other texts in this thread are reopened elsewhere.
       if (worker.guilty === place.id) keepApart(key);
     }
     throw unavailable(CROWDED);
   }
 
-  /** What a thread was lost over gets one of its own from now on. */
+  /** From now on, a constraint that a thread was lost over gets its own thread. */
   function keepApart(key: string): void {
     costly.set(key, true);
     known.delete(key);

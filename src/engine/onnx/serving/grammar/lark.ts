@@ -1,5 +1,5 @@
-// Lark grammars (`start: "a" b`, `B: /[0-9]+/`) → GBNF and the expressions that its rules name, for clients that send the one where the other is meant. What Lark does
-// behind the grammar's back (%ignore, %import, templates) has no counterpart and is refused.
+// Converts Lark grammars (`start: "a" b`, `B: /[0-9]+/`) into GBNF and the expressions that its rules name, for clients that send
+// Lark in a field meant for GBNF. Directives without a counterpart in GBNF (%ignore, %import, templates) are refused.
 import { AppError } from '#domain/errors';
 import { literal } from './gbnf.ts';
 import { readPattern } from './lexemes/pattern-reader.ts';
@@ -11,7 +11,7 @@ export const isLark = (source: string): boolean =>
 
 export interface Converted {
   readonly gbnf: string;
-  /** Regular expressions by the names that stand for them. */
+  /** Regular expressions by the names that refer to them. */
   readonly patterns: ReadonlyMap<string, string>;
 }
 
@@ -64,7 +64,7 @@ function expression(pattern: string, flags: string, line: number, patterns: Map<
   } catch (error) {
     throw refusal(line, error instanceof Error ? error.message : String(error));
   }
-  const name = `expression.${patterns.size}`; // no name in Lark has a point
+  const name = `expression.${patterns.size}`; // names in Lark contain no dot
   patterns.set(name, pattern);
   return name;
 }

@@ -1,14 +1,14 @@
-// Classes of characters → terms over their UTF-8 bytes (RFC 3629), as they are or as they stand between the quotes of a JSON
-// string: there, control characters, quotes and backslashes appear escaped, and every other character as itself.
+// Converts classes of characters into terms over their UTF-8 bytes (RFC 3629), either unescaped or as in a JSON string: there,
+// control characters, quotes and backslashes are escaped, and every other character is written as itself.
 import { complement, mergeRanges, NOT_IN_JSON, NOT_IN_TEXT, type Range } from '../gbnf.ts';
 import type { Term, Terms } from './terms.ts';
 
-/** Where the text stands: between the quotes of a JSON string, or as it is. */
+/** `json`: between the quotes of a JSON string. `plain`: unescaped. */
 export type TextForm = 'json' | 'plain';
 
 export const ANY: readonly Range[] = [[0, 0x10ffff]];
 
-/** What JSON writes behind a backslash. */
+/** The letters that JSON writes after a backslash. */
 const ESCAPES: readonly (readonly [code: number, letter: string])[] = [
   [0x22, '"'],
   [0x5c, '\\'],
@@ -36,13 +36,13 @@ export function characterTerm(terms: Terms, ranges: readonly Range[], form: Text
   return terms.or(parts);
 }
 
-/** Any text in the form. */
+/** Any text in the given form. */
 export const anyText = (terms: Terms, form: TextForm): Term =>
   terms.repeat(characterTerm(terms, ANY, form), 0, Infinity);
 
 const SLASHES_LISTED = 3;
 
-/** A text with many slashes, in every way that it can be written. */
+/** A text with many slashes, in every spelling. */
 function slashedTerm(terms: Terms, parts: readonly string[]): Term {
   const slash = terms.words(['/', '\\/']);
   return terms.concat(...parts.flatMap((part, i) => (i === 0 ? [terms.word(part)] : [slash, terms.word(part)])));
@@ -51,7 +51,7 @@ function slashedTerm(terms: Terms, parts: readonly string[]): Term {
 const spellings = ([first, ...rest]: readonly string[]): string[] =>
   rest.length === 0 ? [first!] : spellings(rest).flatMap((behind) => [`${first!}/${behind}`, `${first!}\\/${behind}`]);
 
-/** Texts, each in every way that it can be written. */
+/** The texts, each in every spelling. */
 export function textsTerm(terms: Terms, texts: readonly string[], form: TextForm): Term {
   terms.spend(texts.length);
   if (form === 'plain') return terms.words(texts);
@@ -63,12 +63,12 @@ export function textsTerm(terms: Terms, texts: readonly string[], form: TextForm
 
 const LENGTH_ENDS = [0x7f, 0x7ff, 0xffff, 0x10ffff];
 
-/** Characters from one to another as sequences of byte ranges. */
+/** The characters from one code to another, as sequences of byte ranges. */
 function utf8(terms: Terms, from: number, to: number): Term[] {
   for (const end of LENGTH_ENDS)
     if (from <= end && end < to) return [...utf8(terms, from, end), ...utf8(terms, end + 1, to)];
   if (to <= 0x7f) return [terms.bytes(from, to)];
-  // The last bytes run freely only behind equal ones: split where they do not.
+  // The last bytes may take all values only if the first bytes are equal, so the range is split where they differ.
   for (let bits = 6; bits <= 18; bits += 6) {
     const mask = (1 << bits) - 1;
     if (from >> bits === to >> bits) break;

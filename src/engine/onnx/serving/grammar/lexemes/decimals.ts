@@ -1,28 +1,28 @@
-// Decimal numbers between two bounds, as a grammar: digit by digit, so that its size grows with the digits of the bounds and
-// not with their distance. Knows magnitudes only, that is, numbers from 0 on; signs are numbers.ts's business.
+// Decimal numbers between two bounds, as a grammar: digit by digit, so that its size grows with the number of digits of the bounds
+// and not with their distance. Knows magnitudes (numbers from 0 up) only; numbers.ts handles signs.
 import { alternatives, digitsBetween, literal } from '../gbnf.ts';
 
-/** A number from 0 on, as people write it: "12", "5" is 12.5. No zeros at the end of `fraction`. */
+/** A number from 0 up, in decimal notation: "12", "5" is 12.5. `fraction` has no trailing zeros. */
 export interface Magnitude {
   readonly whole: bigint;
   readonly fraction: string;
 }
 
 export interface Bound extends Magnitude {
-  /** The bound itself is within. */
+  /** Whether the bound itself is allowed. */
   readonly inclusive: boolean;
 }
 
-/** Digits that a double tells apart: a longer number could be read as the bound that it must not reach. */
+/** Digits that a double represents exactly: a longer number could be read as an excluded bound. */
 const DIGITS_EXACT = 15;
 
-/** Digits behind the point, beside that many before it. */
+/** How many digits may follow the point after this integer part. */
 function roomBeside(whole: bigint): number {
   const digits = whole.toString().length;
   return digits < DIGITS_EXACT ? DIGITS_EXACT - digits : digits === DIGITS_EXACT ? 1 : 0;
 }
 
-/** Expressions of which one matches each number between the two; empty: there are none. */
+/** Returns expressions that together match the numbers between the bounds; empty if there are no such numbers. */
 export function decimalsBetween(low: Bound, high: Bound): string[] {
   if (low.whole > high.whole) return [];
   if (low.whole === high.whole) return withFraction(low.whole, between(low, high, roomBeside(low.whole)));
@@ -34,7 +34,7 @@ export function decimalsBetween(low: Bound, high: Bound): string[] {
   return [...parts, ...withFraction(high.whole, upTo(high, roomBeside(high.whole)))];
 }
 
-/** Integers from `low` on, in runs of as many digits. */
+/** The integers from `low` to `high`, grouped by their number of digits. */
 export function byLength(low: bigint, high: bigint): { first: bigint; last: bigint }[] {
   const runs: { first: bigint; last: bigint }[] = [];
   for (let first = low; first <= high;) {
@@ -46,10 +46,10 @@ export function byLength(low: bigint, high: bigint): { first: bigint; last: bigi
   return runs;
 }
 
-/** What may follow the digits before the point: an end, digits behind it, or both. */
+/** What may follow the integer part: nothing (`none`), digits after a point, or either. */
 interface Fraction {
   readonly none: boolean;
-  /** Null: there are none. */
+  /** Null: no digits may follow. */
   readonly digits: string | null;
 }
 
@@ -79,7 +79,7 @@ const oneOfParts = (parts: readonly string[]): string | null =>
 
 const digit = (first: number, last: number): string => (first === last ? `"${first}"` : `[${first}-${last}]`);
 
-/** Digit strings that say more than `bound`; as much, if it is included. They may be empty where that is as much. */
+/** Digit strings whose fraction is greater than `bound`, or equal if it is included. May be empty if that is equal. */
 function above(bound: string, inclusive: boolean, room: number): string | null {
   if (bound === '') return inclusive ? anyDigits(room) : notZero(room);
   if (room <= 0) return inclusive ? literal(bound) : null;
@@ -96,7 +96,7 @@ function notZero(room: number): string | null {
   return `${zeros > 0 ? `"0"{0,${zeros}} ` : ''}[1-9] ${anyDigits(room - 1 - zeros)}`;
 }
 
-/** Digit strings, not empty, that say less than `bound`; as much, if it is included. */
+/** Non-empty digit strings whose fraction is less than `bound`, or equal if it is included. */
 function below(bound: string, inclusive: boolean, room: number): string | null {
   if (bound === '' || room <= 0) return null;
   const [first, rest] = [Number(bound[0]), bound.slice(1)];
@@ -105,7 +105,7 @@ function below(bound: string, inclusive: boolean, room: number): string | null {
   return oneOfParts(parts);
 }
 
-/** Digit strings, not empty, between two. */
+/** Non-empty digit strings whose fraction is between two bounds. */
 function within(low: string, withLow: boolean, high: string, withHigh: boolean, room: number): string | null {
   if (low === '' && withLow) return below(high, withHigh, room);
   if (high === '') return null;

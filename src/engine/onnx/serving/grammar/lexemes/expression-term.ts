@@ -1,9 +1,9 @@
-// An expression of a grammar without names of rules → a term.
+// Converts an expression of a grammar into a term; the caller provides the terms of rule names.
 import type { Expression } from '../gbnf-reader.ts';
 import { characterTerm } from './characters.ts';
 import type { Term, Terms } from './terms.ts';
 
-/** `named`: what a name stands for. */
+/** `named` returns the term of a rule name. */
 export function expressionTerm(terms: Terms, expression: Expression, named?: (name: string) => Term): Term {
   const of = (part: Expression) => expressionTerm(terms, part, named);
   switch (expression.kind) {

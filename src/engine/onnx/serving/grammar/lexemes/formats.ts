@@ -1,6 +1,6 @@
-// Formats of strings → patterns of some of their texts: what these patterns match, every reader takes for the format, and they end: a model that is unsure must not
-// write a path for ever. Formats
-// that are not here are annotations, as the specification has it.
+// String formats as patterns. Each pattern matches a subset of its format that every validator accepts, and its texts have a
+// maximum length, so that a model that is unsure does not write a path for ever. Formats that are not listed here are annotations,
+// as the specification says.
 
 const YEAR = '(?:[0-9]{4})';
 const DAY_28 = '(?:0[1-9]|1[0-9]|2[0-8])';
@@ -51,6 +51,6 @@ const PATTERNS: Readonly<Record<string, string>> = {
   'uri-template': `(?:${PATH_CHARACTER}|/|\\{[a-z0-9_]{1,20}\\}){0,60}`,
 };
 
-/** Null: an annotation. */
+/** Returns null if the format is only an annotation. */
 export const patternOfFormat = (format: string): string | null =>
   Object.hasOwn(PATTERNS, format) ? `^(?:${PATTERNS[format]!})$` : null;

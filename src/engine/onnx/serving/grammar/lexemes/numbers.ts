@@ -1,5 +1,5 @@
-// Numbers of JSON with bounds and steps → terms. A reader of doubles must agree, so numbers with bounds have no exponent and up to
-// 15 significant digits, 20 where a bound needs them; integers beyond 2^53 stay exact.
+// Converts JSON numbers with bounds and steps into terms. Parsers that read doubles must agree, so numbers with bounds have no
+// exponent and up to 15 significant digits, or 20 if a bound needs them; integers beyond 2^53 stay exact.
 import { readGbnf } from '../gbnf-reader.ts';
 import { digitsBetween } from '../gbnf.ts';
 import { byLength, decimalsBetween, type Bound } from './decimals.ts';
@@ -13,9 +13,9 @@ export interface Limit {
   readonly inclusive: boolean;
 }
 
-/** What holds of a number, all at once. */
+/** Conditions on a number; all must hold. */
 export interface NumberSpec {
-  /** Null: it may be either. */
+  /** Null: either. */
   readonly integer: boolean | null;
   readonly low: Limit | null;
   readonly high: Limit | null;
@@ -34,9 +34,9 @@ export const ANY_NUMBER: NumberSpec = {
 };
 
 const DIGITS_USUAL = 15;
-/** int64 and uint64 have as many. */
+/** int64 and uint64 have at most this many digits. */
 const DIGITS_MAX = 20;
-const STEP_MAX = 10_000; // remainders are states
+const STEP_MAX = 10_000; // each remainder is a state
 const WRITTEN_OUT_MAX = 4_096;
 
 export const tighterLow = (a: Limit | null, b: Limit | null): Limit | null => tighter(a, b, 1);
@@ -44,11 +44,11 @@ export const tighterHigh = (a: Limit | null, b: Limit | null): Limit | null => t
 
 function tighter(a: Limit | null, b: Limit | null, sign: 1 | -1): Limit | null {
   if (a === null || b === null) return a ?? b;
-  if (a.value == b.value) return a.inclusive ? b : a; // a bigint may equal a number
+  if (a.value == b.value) return a.inclusive ? b : a; // `==`, because a bigint may equal a number
   return a.value > b.value === sign > 0 ? a : b;
 }
 
-/** Whether a listed value is one of them, as a reader of doubles has it. */
+/** Whether a listed value satisfies the conditions when it is read as a double. */
 export function conforms({ integer, low, high, multiples, notMultiples, not }: NumberSpec, value: JsonNumber): boolean {
   const isInteger = typeof value === 'bigint' || Number.isInteger(value);
   if (integer !== null && integer !== isInteger) return false;
@@ -65,7 +65,7 @@ const isMultiple = (value: JsonNumber, step: JsonNumber): boolean =>
       ? value % BigInt(step) === 0n
       : Number.isInteger(Number(value) / Number(step));
 
-/** Throws Error with the reason where it cannot be kept to. */
+/** Throws Error with the reason if the conditions cannot be expressed. */
 export function numberTerm(terms: Terms, spec: NumberSpec): Term {
   const { integer, low, high, multiples, notMultiples, not } = spec;
   if (spec.low === null && high === null && multiples.length + notMultiples.length + not.length === 0) {
@@ -86,11 +86,11 @@ export function numberTerm(terms: Terms, spec: NumberSpec): Term {
 
 const INTEGER = '"-"? ("0" | [1-9] [0-9]{0,19})';
 const NUMBER = '"-"? ("0" | [1-9] [0-9]{0,19}) ("." [0-9]{1,15})? ([eE] [+-]? [0-9]{1,2})?';
-/** Few enough digits that a double has the fraction. */
+/** Few enough digits that a double represents the fraction. */
 const FRACTION = '"-"? ("0" | [1-9] [0-9]{0,8}) "." "0"{0,5} [1-9] [0-9]{0,5}';
 const SAFE_INTEGER = '"-"? ("0" | [1-9] [0-9]{0,14})';
 
-/** Runs of digits come again and again: a thousand bounds are mostly the same ones. */
+/** Cached, because a thousand bounds share most of their runs of digits. */
 const readings = new WeakMap<Terms, Map<string, Term>>();
 
 function read(terms: Terms, expression: string): Term {
@@ -116,7 +116,7 @@ function between(terms: Terms, low: Limit | null, high: Limit | null, integers: 
   return terms.or(parts.map((part) => read(terms, part)));
 }
 
-/** The side that has no bound: as many digits as is usual, or one more than the other side has. */
+/** The default for a missing bound: the usual number of digits, or one more than the other bound has. */
 function opposite({ whole }: Bound, negative: boolean): SignedBound {
   const digits = Math.min(Math.max(DIGITS_USUAL, whole.toString().length + 1), DIGITS_MAX);
   return { negative, whole: 10n ** BigInt(digits) - 1n, fraction: '', inclusive: true };
@@ -124,7 +124,7 @@ function opposite({ whole }: Bound, negative: boolean): SignedBound {
 
 function boundOf({ value, inclusive }: Limit): SignedBound {
   const { negative, whole, fraction } = decimalOf(value);
-  const most = 10n ** BigInt(DIGITS_MAX); // bounds that no number here reaches are pulled in
+  const most = 10n ** BigInt(DIGITS_MAX); // bounds beyond all numbers written here are lowered to it
   if (whole > most) return { negative, whole: most, fraction: '', inclusive: false };
   return { negative, whole, fraction, inclusive };
 }
@@ -173,7 +173,7 @@ function bothSigns(low: SignedBound, high: SignedBound): string[] {
   return [...negative, ...decimalsBetween(low.negative ? { ...zero, inclusive: true } : low, high)];
 }
 
-/** A number in all the ways that numbers without an exponent are written. */
+/** A number in every spelling without an exponent. */
 function spellings(terms: Terms, value: JsonNumber): Term {
   const { negative, whole, fraction } = decimalOf(value);
   const zeros = terms.repeat(terms.bytes(0x30, 0x30), 0, Infinity);
@@ -187,9 +187,9 @@ function spellings(terms: Terms, value: JsonNumber): Term {
 }
 
 /**
- * Multiples as a reader has them that divides doubles: of integers, exactly those (`step` is a state machine over remainders). Of
- * fractions, integers and those of the first multiples whose quotient comes out whole: 0.07 / 0.01 does not. `all`: of numbers
- * without exponent, a set that has every one of them.
+ * The multiples of `step` according to a parser that divides doubles. If `step` is an integer: exactly its multiples, as a state
+ * machine over remainders. If it is a fraction: integers, and those of the first multiples whose quotient is an integer in doubles
+ * (0.07 / 0.01 is not). `all`: the result must contain every multiple that is written without an exponent.
  */
 function multipleTerm(terms: Terms, step: JsonNumber, low: Limit | null, high: Limit | null, all = false): Term {
   const sign = terms.optional(terms.word('-'));
@@ -224,7 +224,7 @@ function multipleTerm(terms: Terms, step: JsonNumber, low: Limit | null, high: L
   return terms.or([...parts, terms.words(words)]);
 }
 
-/** Whether an integer divided by the double comes out whole wherever it should: the double is off by less than 2^-54 of itself. */
+/** Whether integers divided by the double give an integer whenever they should: its relative error is less than 2^-54. */
 function isSafe(step: number, over: bigint, scale: bigint): boolean {
   let exponent = 0;
   let mantissa = step;
@@ -233,7 +233,7 @@ function isSafe(step: number, over: bigint, scale: bigint): boolean {
   return (off < 0n ? -off : off) * (1n << 54n) < over * (1n << BigInt(exponent));
 }
 
-/** Integers that all must divide it, as one. */
+/** Combines the integer steps into one. */
 function joined(steps: readonly JsonNumber[]): JsonNumber[] {
   const isWhole = (step: JsonNumber) => typeof step === 'bigint' || Number.isSafeInteger(step);
   const whole = steps.filter(isWhole).map(BigInt);

@@ -1,16 +1,16 @@
-// A pattern that any text may stand before or behind needs no more of what it repeats there than the least: `[a-z]{1,255}` without anchors
-// is in a text where `[a-z]` is. Counters that tell nothing would be told apart in every state (pattern.ts).
+// Simplifies a pattern that any text may precede or follow: at such an end, repetitions are reduced to their minimum. A text that
+// contains `[a-z]{1,255}` is one that contains `[a-z]`. Otherwise useless counters would multiply the states (pattern.ts).
 import type { Node } from './pattern-reader.ts';
 
 const NOTHING: Node = { kind: 'sequence', parts: [] };
 
-/** The same texts, followed by any text. */
+/** The pattern, followed by any text. */
 export const openBehind = (node: Node): Node => open(node, -1);
 
-/** The same texts with any text before them. */
+/** The pattern, preceded by any text. */
 export const openBefore = (node: Node): Node => open(node, 0);
 
-/** `end`: the index of the part that is open, as `at` takes it. */
+/** `end`: the index of the part at the open end, for `at`. */
 function open(node: Node, end: 0 | -1): Node {
   switch (node.kind) {
     case 'repeat': {
@@ -33,7 +33,7 @@ function open(node: Node, end: 0 | -1): Node {
     case 'start':
     case 'end':
     case 'ahead':
-      return node; // an anchor closes its side
+      return node; // an anchor fixes its end
   }
 }
 

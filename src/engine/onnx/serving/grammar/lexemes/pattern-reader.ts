@@ -1,4 +1,4 @@
-// A regular expression of ECMA-262 as text → a tree. What regular languages cannot say is refused by name.
+// Parses an ECMA-262 regular expression into a tree. Refuses constructs that are not regular and names them.
 import { complement, mergeRanges, type Range } from '../gbnf.ts';
 
 export type Node =
@@ -47,7 +47,7 @@ export function readPattern(pattern: string): Node {
     else if (take('?')) times = { min: 0, max: 1 };
     else if (peek() === '{' && /\d/.test(peek(1))) times = bounds();
     else return of;
-    take('?'); // lazy or greedy: the language is the same
+    take('?'); // lazy and greedy quantifiers match the same texts
     return { kind: 'repeat', of, ...times };
   }
 
@@ -174,7 +174,7 @@ export function readPattern(pattern: string): Node {
 
 const single = (character: string): Range => [character.codePointAt(0)!, character.codePointAt(0)!];
 
-/** In order, without halves of surrogate pairs. */
+/** In order, without surrogates. */
 function allCharacters(): string {
   const parts: string[] = [];
   for (let code = 0; code <= 0x10ffff; code += 0x400)
@@ -185,7 +185,7 @@ function allCharacters(): string {
 
 const properties = new Map<string, readonly Range[]>();
 
-/** As the JavaScript engine knows it. */
+/** The characters of a Unicode property, according to the JavaScript engine. */
 function unicodeProperty(name: string): readonly Range[] {
   const known = properties.get(name);
   if (known) return known;
@@ -198,7 +198,7 @@ function unicodeProperty(name: string): readonly Range[] {
   const ranges: Range[] = [];
   for (const { 0: run } of allCharacters().matchAll(expression)) {
     const codes = Array.from(run, (character) => character.codePointAt(0)!);
-    ranges.push([codes[0]!, codes.at(-1)!]); // neighbours in the text; surrogates between them are no characters
+    ranges.push([codes[0]!, codes.at(-1)!]); // neighbours in the list; only surrogates lie between them, which are not characters
   }
   properties.set(name, ranges);
   return ranges;

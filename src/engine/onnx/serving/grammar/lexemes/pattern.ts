@@ -1,19 +1,19 @@
-// A regular expression of ECMA-262 → a term: of the texts that match as a whole, or that have a match in them. Anchors and
-// look-ahead are exact, since terms have and and not; what regular languages cannot say (back references, look-behind, word
-// boundaries) is refused by name.
+// Converts an ECMA-262 regular expression into a term: of the texts that match as a whole, or that contain a match. Anchors and
+// look-ahead are exact, because terms have intersection and complement. Constructs that are not regular (back references,
+// look-behind, word boundaries) are refused by name.
 import type { Range } from '../gbnf.ts';
 import { ANY, anyText, characterTerm, type TextForm } from './characters.ts';
 import { openBefore, openBehind } from './open-ends.ts';
 import { readPattern, type Node } from './pattern-reader.ts';
 import type { Term, Terms } from './terms.ts';
 
-/** Throws Error with the reason. `part`: the text has a match in it, as JSON Schema has it; `whole`: the text is the match. */
+/** Throws Error with the reason. `part`: the text contains a match, as in JSON Schema; `whole`: the whole text is the match. */
 export function patternTerm(terms: Terms, pattern: string, form: TextForm, extent: 'part' | 'whole'): Term {
   terms.spend(pattern.length);
   const node = readPattern(pattern);
   const any = anyText(terms, form);
   const compiler = createCompiler(terms, form, any);
-  const texts = (term: Term) => (term.isPlain ? term : terms.and([any, term])); // what is plain is made of characters
+  const texts = (term: Term) => (term.isPlain ? term : terms.and([any, term])); // plain terms consist of characters
   if (extent === 'whole') return texts(compiler(node, terms.empty, true));
   const open = openBehind(node);
   const later = compiler(openBefore(open), any, false);
@@ -23,7 +23,7 @@ export function patternTerm(terms: Terms, pattern: string, form: TextForm, exten
 
 const UNROLLED_MAX = 16;
 
-/** A node and what follows it → a term. */
+/** Converts a node and what follows it into a term. */
 function createCompiler(terms: Terms, form: TextForm, any: Term) {
   const classes = new Map<readonly Range[], Term>();
   function compile(node: Node, then: Term, atStart: boolean): Term {
@@ -83,7 +83,7 @@ function createCompiler(terms: Terms, form: TextForm, any: Term) {
   return compile;
 }
 
-/** Null: it is more than one word, or one that is not written as it is. */
+/** Returns null if the node matches more than one word, or a word with characters that JSON escapes or may escape. */
 function wordOf(node: Node): string | null {
   const parts = node.kind === 'sequence' ? node.parts : [node];
   const letters = parts.map((part) => {
@@ -95,7 +95,7 @@ function wordOf(node: Node): string | null {
   return /["\\/]/.test(word) ? null : word;
 }
 
-/** Which parts stand at the start of the text. */
+/** For each part, whether it is at the start of the text. */
 function startsOf(parts: readonly Node[], atStart: boolean): boolean[] {
   let isStart = atStart;
   let isUnclear = false;

@@ -1,6 +1,6 @@
-// The types of terms for code that makes and uses them; terms.ts makes them.
+// The types of terms, for the code that makes and uses them; terms.ts makes them.
 
-/** What follows any character of a class. `isWhole`: no word of the term ends within such a character, behind some of its bytes. */
+/** What follows any character of a class. `isWhole`: no word of the term ends within the bytes of such a character. */
 export interface ByClass {
   readonly next: Term;
   readonly isWhole: boolean;
@@ -9,13 +9,13 @@ export interface ByClass {
 export type Term = {
   readonly id: number;
   readonly nullable: boolean;
-  /** By byte class: the derivative, as far as somebody asked. */
+  /** Derivatives by byte class, as far as they were computed. */
   next: (Term | undefined)[] | null;
-  /** By class of characters (masks/class-derivatives.ts), as far as somebody asked; null where they are not alike. */
+  /** Derivatives by class of characters (masks/class-derivatives.ts), as far as computed; null: they differ within the class. */
   classes: (ByClass | null | undefined)[] | null;
-  /** Without and and not: it has a word wherever it is not `none`. */
+  /** Contains no `and` or `not`: its language is empty only if it is `none`. */
   readonly isPlain: boolean;
-  /** Whether the language has a word; null: nobody looked. */
+  /** Whether the language contains a word; null: not yet known. */
   alive: boolean | null;
 } & Shape;
 
@@ -27,9 +27,9 @@ export type Shape =
   | { readonly kind: 'or' | 'and'; readonly parts: readonly Term[] }
   | { readonly kind: 'not'; readonly of: Term }
   | { readonly kind: 'repeat'; readonly of: Term; readonly min: number; readonly max: number }
-  /** `words[from … to)`, sorted, behind their first `depth` bytes, which are equal. */
+  /** The words `words[from … to)`, sorted, without their first `depth` bytes, which are equal. */
   | { readonly kind: 'words'; readonly words: WordList; readonly from: number; readonly to: number; readonly depth: number }
-  /** Decimal digits that make a multiple of `step`, behind digits that left this remainder; -1: there were none. */
+  /** Decimal digits that complete a multiple of `step` after digits that left this remainder; -1: no digits yet. */
   | { readonly kind: 'multiple'; readonly step: number; readonly remainder: number }; // prettier-ignore
 
 /** One bit per byte. */
@@ -40,16 +40,16 @@ export interface WordList {
   readonly sorted: readonly Uint8Array[];
 }
 
-/** The work of one grammar is counted, in terms made and derivatives taken. */
+/** Thrown when a grammar takes too much work. Work is counted in terms made and derivatives taken. */
 export class TooComplex extends Error {}
 
-/** What is remembered of all texts fills the room there is; one text alone may well find enough. */
+/** Thrown when the memory shared by all texts is full; a single text may still fit into an empty one. */
 export class OutOfRoom extends TooComplex {}
 
 export interface Terms {
   readonly none: Term;
   readonly empty: Term;
-  /** Every word. */
+  /** The language of all words. */
   readonly all: Term;
   bytes(from: number, to: number): Term;
   word(text: string | Uint8Array): Term;
@@ -62,22 +62,22 @@ export interface Terms {
   repeat(of: Term, min: number, max: number): Term;
   optional(of: Term): Term;
   derive(term: Term, byte: number): Term;
-  /** Whether the language has a word. What the bounds leave undecided counts as empty. */
+  /** Whether the language contains a word. If the search reaches its bounds, the answer is no. */
   isAlive(term: Term): boolean;
-  /** The number of words, as far as `most`. */
+  /** The number of words, at most `most`. */
   count(term: Term, most: number): number;
   matches(term: Term, text: Uint8Array): boolean;
-  /** Counts work: throws TooComplex where more was done than `allow` said last. */
+  /** Counts work: throws TooComplex if it exceeds what the last call of `allow` permitted. */
   spend(units: number): void;
   allow(units: number, compiling: boolean): void;
-  /** Of what `allow` said last. */
+  /** What remains of the work that the last call of `allow` permitted. */
   readonly left: number;
   /** Terms made so far. */
   readonly size: number;
   readonly sizeMax: number;
 }
 
-/** Without and and not in it. */
+/** Whether the shape contains no `and` or `not`. */
 export function plainness(shape: Shape): boolean {
   switch (shape.kind) {
     case 'and':

@@ -1,6 +1,6 @@
 // Regular languages over bytes as terms, closed under and, or, not, with counted repetition. A term is its own automaton: its
-// derivative by a byte (Brzozowski, JACM 1964) is the language of what may follow, and equal terms are one object, so states are
-// built as far as somebody walks. Counters are numbers in a term and are never unfolded. Knows bytes, not characters or JSON.
+// derivative by a byte (Brzozowski, JACM 1964) is the language of what may follow. Equal terms are one object, so states are
+// built only when they are reached. Counters are numbers in a term and are never unfolded. Knows bytes, not characters or JSON.
 import {
   OutOfRoom,
   plainness,
@@ -23,7 +23,7 @@ export function createTerms(sizeMax = 400_000): Terms {
   let lists = 0;
   let left = Infinity;
   let isCompiling = true;
-  /** Bytes that no set tells apart have the same representative. */
+  /** Bytes that no set distinguishes have the same representative. */
   let representative = new Uint8Array(256);
   let representatives: number[] = [0];
 
@@ -69,7 +69,7 @@ export function createTerms(sizeMax = 400_000): Terms {
     representatives = [...new Set(next)];
   }
 
-  /** Words tell every byte of theirs from all others. */
+  /** Word lists distinguish each of their bytes from all others. */
   const isolated = new Set<number>();
   function isolate(byte: number): void {
     if (isolated.has(byte)) return;
@@ -254,7 +254,7 @@ export function createTerms(sizeMax = 400_000): Terms {
     }
   }
 
-  /** Breadth first, for the shortest word: the states on the way to it are alive, and if there is none, all seen are not. */
+  /** Searches breadth first for the shortest word. The states on the way to it are alive; if there is none, all visited states are dead. */
   function search(start: Term): boolean {
     const before = new Map<Term, Term | null>([[start, null]]);
     const queue = [start];
@@ -275,13 +275,13 @@ export function createTerms(sizeMax = 400_000): Terms {
     return false;
   }
 
-  /** While a text is written, what stays undecided counts as empty: another way is known, or nobody would be here. */
+  /** While a text is written, an undecided term counts as empty: another way to continue is known. */
   function giveUp(start: Term): boolean {
     if (isCompiling) throw new TooComplex('whether any text satisfies it takes too much work to tell');
     return (start.alive = false);
   }
 
-  /** Level by level: an endless branch must not hide that there are many short words. */
+  /** Level by level, so that an infinite branch does not hide many short words. */
   function count(start: Term, most: number): number {
     let level = new Map<Term, number>([[start, 1]]);
     let found = 0;
@@ -295,7 +295,7 @@ export function createTerms(sizeMax = 400_000): Terms {
         }
       }
       level = deeper;
-      if (level.size > most) return most; // each goes on to a word of its own
+      if (level.size > most) return most; // each leads to a different word
     }
     return Math.min(most, found);
   }
@@ -344,7 +344,7 @@ export function createTerms(sizeMax = 400_000): Terms {
   };
 }
 
-/** The first of `sorted[from … to)` whose byte at `depth` is at least `byte`. */
+/** The index of the first of `sorted[from … to)` whose byte at `depth` is at least `byte`. */
 function firstAt(sorted: readonly Uint8Array[], from: number, to: number, depth: number, byte: number): number {
   let [low, high] = [from, to];
   while (low < high) {
